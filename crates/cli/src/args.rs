@@ -1,0 +1,182 @@
+//! The command line, as clap sees it. No behaviour.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Models propose, contracts decide.
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, about, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Args {
+    /// Whether a program reads the output.
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.command {
+            Command::Admit(admit) => admit.json,
+            Command::Contract(contract) => match &contract.command {
+                ContractCommand::List { json }
+                | ContractCommand::Show { json, .. }
+                | ContractCommand::Diff { json, .. }
+                | ContractCommand::Export { json, .. } => *json,
+            },
+            Command::Completions { .. } => false,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Hold one reply against one contract
+    Admit(Admit),
+    /// Look at contracts, compare versions, export for providers
+    Contract(Contract),
+    /// Print a completion script for your shell
+    #[command(after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign")]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// Holds one reply against one contract.
+///
+/// The accepted value goes to standard output, everything else to standard error.
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:
+  echo '{\"verdict\": \"PASS\"}' | countersign admit guardian_report
+  countersign admit xiaojing_review_v1 reply.txt --json
+  countersign admit ./contracts/my_contract.yaml reply.txt --reask
+  countersign admit analyst_plan reply.txt --repairs syntactic")]
+pub(crate) struct Admit {
+    /// The contract: an id, `id@version`, or the path of a contract file
+    pub(crate) contract: String,
+    /// The reply; `-` or nothing reads standard input
+    pub(crate) file: Option<PathBuf>,
+    /// Print one JSON object: verdict, contract, value, repairs, violations
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the text that asks the model again
+    #[arg(long)]
+    pub(crate) reask: bool,
+    /// What may stand around the object, instead of the contract's own word
+    #[arg(long, value_enum)]
+    pub(crate) intake: Option<IntakeName>,
+    /// Which repairs may be made, each level with those before it, instead of the contract's own word
+    #[arg(long, value_enum)]
+    pub(crate) repairs: Option<RepairsName>,
+    /// Why the model stopped, as its provider says; a reply that was cut off is never mended
+    #[arg(long, value_enum, default_value = "stop")]
+    pub(crate) finish: FinishName,
+    /// A JSON file that rules see as `state`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// A JSON file that rules see as `run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: Option<PathBuf>,
+    /// A folder of contracts of your own
+    #[arg(long, value_name = "DIR")]
+    pub(crate) contracts: Option<PathBuf>,
+}
+
+/// Looks at contracts.
+#[derive(Debug, Parser)]
+pub(crate) struct Contract {
+    /// A folder of contracts of your own
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) contracts: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: ContractCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractCommand {
+    /// List every contract
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one contract: what it is for, its fields, its rules
+    #[command(after_help = "Examples:\n  countersign contract show guardian_report\n  countersign contract show guardian_report --schema > guardian_report.schema.json")]
+    Show {
+        /// The contract: an id, `id@version`, or a path
+        id: String,
+        /// Print only the JSON Schema
+        #[arg(long, conflicts_with = "json")]
+        schema: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say whether a new version is compatible, with a value that proves it when it is not
+    #[command(after_help = "Ends with 0 where the new contract takes all that the old one took, else with 1.\n\nExample:\n  countersign contract diff review@1.0.0 ./contracts/review.yaml")]
+    Diff {
+        /// The contract before: an id, `id@version`, or a path
+        old: String,
+        /// The contract after
+        new: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the schema a provider can take, and what only we still enforce
+    #[command(after_help = "The schema or grammar goes to standard output, the loss report to standard error.\n\nExample:\n  countersign contract export llm_step_output --for openai > schema.json")]
+    Export {
+        /// The contract: an id, `id@version`, or a path
+        id: String,
+        /// Who shall take it
+        #[arg(long = "for", value_enum, value_name = "TARGET")]
+        target: TargetName,
+        /// Print schema and losses as one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum IntakeName {
+    /// One JSON object and white space
+    Strict,
+    /// That, or one code fence around it
+    Fenced,
+    /// The object is looked for in prose
+    Tolerant,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum RepairsName {
+    /// JSON as it is
+    None,
+    /// Byte-order mark, fence, trailing comma, comments
+    Lossless,
+    /// Also other quotes, bare keys, Python literals, raw line breaks
+    Syntactic,
+    /// Also what is missing: quotes, commas, closing brackets
+    Guess,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FinishName {
+    /// It was done
+    Stop,
+    /// It was cut off
+    Length,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TargetName {
+    /// OpenAI strict structured outputs
+    Openai,
+    /// Anthropic structured outputs and tools
+    Anthropic,
+    /// Gemini response schemas
+    Gemini,
+    /// A GBNF grammar for llama.cpp
+    Grammar,
+}

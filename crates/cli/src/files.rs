@@ -1,0 +1,110 @@
+//! Reads what the command line names: replies, contracts, folders of them.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_core::contract::{self, Contract, Registry};
+use countersign_core::json::{self, RepairLevel};
+use countersign_core::reply::MAX_BYTES;
+use countersign_core::spec::Source;
+use serde_json::Value;
+
+use crate::exit::Error;
+
+/// The shipped contracts, and those of the user's folder.
+pub(crate) fn registry(folder: Option<&Path>) -> Result<Registry, Error> {
+    let mut registry = countersign_contracts::registry();
+    let Some(folder) = folder else { return Ok(registry) };
+    let mut faults = Vec::new();
+    for file in contract_files(folder)? {
+        match load(&file) {
+            Ok(contract) => registry.add(contract)?,
+            Err(Error::Author(more)) => faults.extend(more),
+            Err(error) => return Err(error),
+        }
+    }
+    if faults.is_empty() { Ok(registry) } else { Err(Error::Author(faults)) }
+}
+
+/// A contract by id, `id@version`, or path.
+pub(crate) fn contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, Error> {
+    let path = Path::new(name);
+    let is_path = name.contains(['/', '\\'])
+        || path.extension().is_some_and(|extension| is_contract(extension.to_str()));
+    if is_path {
+        return load(path).map(Arc::new);
+    }
+    Ok(Arc::clone(registry(folder)?.find(name)?))
+}
+
+/// The contract files of a folder, by name; schemas beside them are not contracts.
+fn contract_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Unreadable { what: shown(folder), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if is_contract(extension) && !name.ends_with(".schema.json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn is_contract(extension: Option<&str>) -> bool {
+    matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+fn load(path: &Path) -> Result<Contract, Error> {
+    let text = text(path)?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let source = Source::new(shown(path), text);
+    let read = |relative: &str| {
+        let path = folder.join(relative);
+        fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", shown(&path)))
+    };
+    contract::load(source, &read).map_err(Error::Author)
+}
+
+/// The reply: a file, or standard input. One byte more than allowed is read, so that too much is
+/// told and not waited for.
+pub(crate) fn reply(file: Option<&Path>) -> Result<(String, Vec<u8>), Error> {
+    let limit = MAX_BYTES as u64 + 1;
+    let mut bytes = Vec::new();
+    match file.filter(|file| *file != Path::new("-")) {
+        None => {
+            let unreadable = |source| Error::Unreadable { what: "standard input".to_owned(), source };
+            std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
+            Ok(("<stdin>".to_owned(), bytes))
+        }
+        Some(file) => {
+            let unreadable = |source| Error::Unreadable { what: shown(file), source };
+            let handle = fs::File::open(file).map_err(unreadable)?;
+            handle.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
+            Ok((shown(file), bytes))
+        }
+    }
+}
+
+/// A JSON file of the user's.
+pub(crate) fn value(path: &Path) -> Result<Value, Error> {
+    let text = text(path)?;
+    json::read(&text, RepairLevel::None)
+        .map(|reading| reading.value)
+        .map_err(|stop| {
+            let place = Source::new(shown(path), text.clone()).place(stop.span.start);
+            Error::Usage(format!("{}:{}:{}: not JSON", shown(path), place.line, place.column))
+        })
+}
+
+fn text(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|source| Error::Unreadable { what: shown(path), source })
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,131 @@
+//! Contract files: text to a compiled contract, or every fault with its place.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::definition::{Compatibility, Contract, OnViolation, Then};
+use super::rule::{NAMES, Rule};
+use super::schema::Schema;
+use crate::expr::Expr;
+use crate::json::{self, Pattern, RepairLevel, Span};
+use crate::reply::Intake;
+use crate::spec::{Diagnostic, Source, Tree};
+
+/// Reads what a contract file refers to: a path relative to it, to the text or the reason why not.
+pub type Reader<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+
+/// The schema of contract files themselves.
+pub const FILE_SCHEMA: &str = include_str!("contract.schema.json");
+
+static FILE: LazyLock<Schema> = LazyLock::new(|| {
+    let schema = serde_json::from_str(FILE_SCHEMA).expect("our own schema is JSON");
+    Schema::compile(schema).expect("our own schema compiles")
+});
+
+/// Loads a contract file.
+pub fn load(source: Source, read: Reader<'_>) -> Result<Contract, Vec<Diagnostic>> {
+    let mut tree = Tree::parse(source).map_err(|fault| vec![fault])?;
+    FILE.fill(&mut tree.value);
+    let violations = FILE.violations(&tree.value);
+    if !violations.is_empty() {
+        return Err(violations.iter().map(|violation| tree.violated(violation)).collect());
+    }
+    let mut faults = Vec::new();
+    let schema = schema(&tree, read).map_err(|fault| faults.push(fault)).ok();
+    let rules = rules(&tree, &mut faults);
+    let (Some(schema), true) = (schema, faults.is_empty()) else { return Err(faults) };
+
+    let file = &tree.value;
+    let text = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
+    let intake = Intake::parse(&text("intake")).unwrap_or_default();
+    let repairs = RepairLevel::parse(&text("repairs")).unwrap_or(intake.default_repairs());
+    let asked = &file["on_violation"];
+    let on_violation = OnViolation {
+        reask: asked["reask"].as_u64().map_or(OnViolation::default().reask, |count| count as u32),
+        then: if asked["then"] == "wait" { Then::Wait } else { Then::Fail },
+    };
+    let digest = json::digest(&json!({
+        "schema": schema.source(),
+        "intake": intake.as_str(),
+        "repairs": repairs.as_str(),
+        "rules": file["rules"],
+        "on_violation": asked,
+    }));
+    Ok(Contract {
+        id: text("id"),
+        version: text("version"),
+        title: text("title"),
+        description: text("description"),
+        intake,
+        repairs,
+        schema,
+        rules,
+        on_violation,
+        compatibility: Compatibility::parse(&text("compatibility")).unwrap_or(Compatibility::Initial),
+        migration_notes: text("migration_notes"),
+        digest,
+    })
+}
+
+/// Loads a contract whose schema stands in the same text.
+pub fn load_inline(text: &str) -> Result<Contract, Vec<Diagnostic>> {
+    load(Source::new("<inline>", text), &|path| Err(format!("`{path}`: an inline contract reads no files")))
+}
+
+fn schema(tree: &Tree, read: Reader<'_>) -> Result<Schema, Diagnostic> {
+    let (tree, base) = match &tree.value["schema"] {
+        Value::String(path) => {
+            let text = read(path).map_err(|reason| tree.fault("unreadable_file", "/schema", reason))?;
+            (&Tree::parse(Source::new(path, text))?, "")
+        }
+        _ => (tree, "/schema"),
+    };
+    let value = tree.value.pointer(base).cloned().unwrap_or_default();
+    Schema::compile(value).map_err(|fault| {
+        let pointer = format!("{base}{}", fault.pointer);
+        tree.fault("invalid_schema", &pointer, format!("not a schema we take: {}", fault.message))
+    })
+}
+
+fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = Vec::new();
+    for (index, rule) in tree.value["rules"].as_array().into_iter().flatten().enumerate() {
+        let base = format!("/rules/{index}");
+        let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
+        let id = text("id");
+        if rules.iter().any(|other| other.id == id) {
+            let message = format!("a rule `{id}` stands above already");
+            faults.push(tree.fault("duplicate_id", &format!("{base}/id"), message));
+        }
+        let each = rule["each"].as_str().and_then(Pattern::parse);
+        // Without `each` there is no item to speak of.
+        let names = if each.is_some() { &NAMES[..] } else { &NAMES[..NAMES.len() - 1] };
+        let mut compile = |key: &str| {
+            let source = rule[key].as_str()?;
+            let compiled = Expr::compile(source, names);
+            compiled.map_err(|error| {
+                let pointer = format!("{base}/{key}");
+                let span = inside(tree, &pointer, source, &error.span);
+                let fault = Diagnostic::new("invalid_expression", error.message, &tree.source, span);
+                faults.push(fault.hinting(error.hint));
+            }).ok()
+        };
+        let when = compile("when");
+        if let Some(then) = compile("then") {
+            rules.push(Rule { id, each, when, then, at: text("at"), says: text("says") });
+        }
+    }
+    rules
+}
+
+/// The place of a stretch of an expression in the file that holds it.
+fn inside(tree: &Tree, pointer: &str, source: &str, span: &std::ops::Range<usize>) -> Span {
+    let whole = tree.place(pointer);
+    let written = tree.source.text.get(whole.range()).unwrap_or_default();
+    // Quoted or folded scalars may be written otherwise than they read; then all of it is shown.
+    match written.find(source) {
+        Some(offset) => Span::new(span.start, span.end).shifted(whole.start + offset),
+        None => whole,
+    }
+}

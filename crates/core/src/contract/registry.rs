@@ -1,0 +1,92 @@
+//! All contracts a place knows, by id and version.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::Contract;
+use crate::nearest::nearest;
+
+/// Contracts by id; of each id, every version, newest last.
+#[derive(Debug, Default, Clone)]
+pub struct Registry {
+    contracts: BTreeMap<String, Vec<Arc<Contract>>>,
+}
+
+/// Why a contract could not be registered or found.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RegistryError {
+    /// Two different contracts claim one id and version.
+    #[error("`{id}` version {version} is registered already, with another content; raise the version")]
+    Taken {
+        /// The id.
+        id: String,
+        /// The version.
+        version: String,
+    },
+    /// Nobody registered this.
+    #[error("no contract `{name}`{}", hint.as_ref().map_or_else(String::new, |known| format!("; did you mean `{known}`?")))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        hint: Option<String>,
+    },
+}
+
+impl Registry {
+    /// Adds a contract. The same one twice is fine; another under the same name is not.
+    pub fn add(&mut self, contract: Contract) -> Result<(), RegistryError> {
+        let versions = self.contracts.entry(contract.id.clone()).or_default();
+        match versions.iter().find(|other| other.version == contract.version) {
+            Some(other) if other.digest == contract.digest => Ok(()),
+            Some(_) => Err(RegistryError::Taken { id: contract.id, version: contract.version }),
+            None => {
+                versions.push(Arc::new(contract));
+                versions.sort_by_key(|contract| ordinal(&contract.version));
+                Ok(())
+            }
+        }
+    }
+
+    /// Finds `id` (its newest version) or `id@version`.
+    pub fn find(&self, name: &str) -> Result<&Arc<Contract>, RegistryError> {
+        let (id, version) = match name.split_once('@') {
+            Some((id, version)) => (id, Some(version)),
+            None => (name, None),
+        };
+        let versions = self.contracts.get(id).map(Vec::as_slice).unwrap_or_default();
+        let found = match version {
+            Some(version) => versions.iter().find(|contract| contract.version == version),
+            None => versions.last(),
+        };
+        found.ok_or_else(|| RegistryError::Unknown {
+            name: name.to_owned(),
+            hint: self.nearest(id, version.is_some()),
+        })
+    }
+
+    /// The newest version under an id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Contract> {
+        self.find(id).ok().map(Arc::as_ref)
+    }
+
+    /// Every contract, by id, then version.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Contract>> {
+        self.contracts.values().flatten()
+    }
+
+    fn nearest(&self, id: &str, with_version: bool) -> Option<String> {
+        if with_version && let Some(versions) = self.contracts.get(id) {
+            return versions.last().map(|newest| format!("{id}@{}", newest.version));
+        }
+        nearest(id, self.contracts.keys().map(String::as_str)).map(str::to_owned)
+    }
+}
+
+/// A version as numbers, so that 1.10.0 comes after 1.9.0.
+fn ordinal(version: &str) -> Vec<u64> {
+    version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+}

@@ -1,0 +1,161 @@
+//! The tree an expression is compiled to: names are slots, methods are ids, spans point into the source.
+//!
+//! There is no unresolved form: the parser knows the names in scope, so what it cannot resolve it refuses.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::vocabulary::{Builtin, Convert, Each, Method};
+
+/// Bytes of the source; sources are far shorter than `u32` can count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    pub(super) fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    pub(super) fn to(self, end: Span) -> Self {
+        Self { start: self.start, end: end.end }
+    }
+
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// One operation and where it stands.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+    /// The longest way down to a leaf; bounded, so evaluation cannot exhaust the stack.
+    pub(super) depth: u16,
+    /// Whether parentheses stand round it, which `??` beside `||` asks for.
+    pub(super) parenthesized: bool,
+}
+
+/// What an operation does.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Undefined,
+    Null,
+    Bool(bool),
+    Num(f64),
+    Str(Arc<str>),
+    /// `chunks` has one element more than `parts`.
+    Template {
+        chunks: Vec<Box<str>>,
+        parts: Vec<Node>,
+    },
+    Array(Vec<Node>),
+    Root(usize),
+    Local(usize),
+    Member {
+        object: Box<Node>,
+        name: Box<str>,
+        optional: bool,
+    },
+    Index {
+        object: Box<Node>,
+        key: Box<Node>,
+        optional: bool,
+    },
+    Method {
+        object: Box<Node>,
+        method: Method,
+        args: Vec<Node>,
+        optional: bool,
+    },
+    Each {
+        object: Box<Node>,
+        each: Each,
+        callback: Box<Callback>,
+        initial: Option<Box<Node>>,
+        optional: bool,
+    },
+    Builtin {
+        builtin: Builtin,
+        args: Vec<Node>,
+    },
+    /// The whole of a chain with a `?.` in it: what a short circuit leaves.
+    Chain(Box<Node>),
+    Unary {
+        op: UnaryOp,
+        operand: Box<Node>,
+    },
+    Binary {
+        op: BinaryOp,
+        left: Box<Node>,
+        right: Box<Node>,
+    },
+    Logical {
+        op: LogicalOp,
+        left: Box<Node>,
+        right: Box<Node>,
+    },
+    Conditional {
+        condition: Box<Node>,
+        then: Box<Node>,
+        otherwise: Box<Node>,
+    },
+}
+
+/// What a method calls for each element.
+#[derive(Debug)]
+pub(super) enum Callback {
+    Arrow { params: Vec<Pattern>, body: Node },
+    Convert(Convert),
+}
+
+/// A parameter of an arrow function; numbers are local slots.
+#[derive(Debug)]
+pub(super) enum Pattern {
+    Name(usize),
+    List { slots: Vec<Option<usize>>, span: Span },
+    Fields { fields: Vec<Field>, span: Span },
+}
+
+/// One name of `({a, b})`.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: Box<str>,
+    pub(super) slot: usize,
+    pub(super) span: Span,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnaryOp {
+    Not,
+    Plus,
+    Minus,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BinaryOp {
+    StrictEqual,
+    StrictNotEqual,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogicalOp {
+    And,
+    Or,
+    Coalesce,
+}

@@ -1,0 +1,326 @@
+//! Cuts the source into tokens, on demand, so that the parser can step into a template.
+//!
+//! What JavaScript has and we do not (assignment, comments, bit operators …) is refused here, by name.
+
+use super::ast::Span;
+use super::error::ExprError;
+use super::number::from_digits;
+use super::text::is_js_space;
+use super::token::{Punct, SPELLINGS, Spelling, Token, TokenKind};
+
+/// A place in the source; cheap to copy, so the parser may look ahead and come back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lexer<'s> {
+    pub(super) source: &'s str,
+    pub(super) at: usize,
+}
+
+/// What ended a chunk of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ChunkEnd {
+    /// `${`, so an expression follows.
+    Expression,
+    /// The closing backtick.
+    Template,
+}
+
+impl<'s> Lexer<'s> {
+    pub(super) fn new(source: &'s str) -> Self {
+        Self { source, at: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> Result<Token<'s>, ExprError> {
+        let after_newline = self.skip_space();
+        let start = self.at;
+        let kind = match self.peek() {
+            None => TokenKind::End,
+            Some(quote @ ('\'' | '"')) => {
+                self.at += 1;
+                TokenKind::Str(self.string(quote, start)?)
+            }
+            Some('`') => {
+                self.at += 1;
+                TokenKind::Template
+            }
+            Some('0'..='9') => TokenKind::Num(self.number()?),
+            Some('.') if self.rest()[1..].starts_with(|next: char| next.is_ascii_digit()) => {
+                TokenKind::Num(self.number()?)
+            }
+            Some(first) if is_name_start(first) => TokenKind::Name(self.name()),
+            Some(other) => TokenKind::Punct(self.punct(other)?),
+        };
+        Ok(Token { kind, span: Span::new(start, self.at), after_newline })
+    }
+
+    fn rest(&self) -> &'s str {
+        &self.source[self.at..]
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Moves past white space; tells whether a line ended in it.
+    fn skip_space(&mut self) -> bool {
+        let rest = self.rest();
+        let trimmed = rest.trim_start_matches(is_js_space);
+        let skipped = &rest[..rest.len() - trimmed.len()];
+        self.at += skipped.len();
+        skipped.contains(['\n', '\r', '\u{2028}', '\u{2029}'])
+    }
+
+    fn name(&mut self) -> &'s str {
+        let rest = self.rest();
+        let end = rest.find(|next| !is_name_part(next)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn punct(&mut self, first: char) -> Result<Punct, ExprError> {
+        let rest = self.rest();
+        for (text, spelling) in SPELLINGS {
+            if !rest.starts_with(text) {
+                continue;
+            }
+            // `a?.5:1` is a conditional, not a chain.
+            if *text == "?." && rest[2..].starts_with(|next: char| next.is_ascii_digit()) {
+                continue;
+            }
+            let span = self.at..self.at + text.len();
+            return match spelling {
+                Spelling::Token(punct) => {
+                    self.at = span.end;
+                    Ok(*punct)
+                }
+                Spelling::Refused { what, hint } => Err(ExprError {
+                    message: format!("{what} (`{text}`) may not stand in an expression"),
+                    span,
+                    hint: hint.map(str::to_owned),
+                }),
+            };
+        }
+        let span = self.at..self.at + first.len_utf8();
+        if first == '\\' {
+            return Err(refuse("an escape outside a string may not stand in an expression", span));
+        }
+        let mut error = refuse(format!("unexpected character `{}`", first.escape_debug()), span);
+        if first.is_alphanumeric() {
+            error.hint = Some("write such a name in brackets: `state['…']`".to_owned());
+        }
+        Err(error)
+    }
+
+    fn number(&mut self) -> Result<f64, ExprError> {
+        let start = self.at;
+        let rest = self.rest();
+        let bits = match rest.as_bytes() {
+            [b'0', b'x' | b'X', ..] => 4,
+            [b'0', b'o' | b'O', ..] => 3,
+            [b'0', b'b' | b'B', ..] => 1,
+            _ => 0,
+        };
+        let end = if bits == 0 { decimal_end(rest) } else { 2 + name_end(&rest[2..]) };
+        let text = &rest[..end];
+        self.at += end;
+        // A name may not touch a number: this catches `1_000`, `1n`, `3in` and `08`.
+        let touching = name_end(self.rest());
+        let span = start..self.at + touching;
+        if bits != 0 {
+            return from_digits(&text[2..], bits)
+                .ok_or_else(|| refuse(format!("`{text}` is not a number"), span));
+        }
+        if touching > 0 {
+            self.at += touching;
+            return Err(refuse(format!("`{}` is not a number", &self.source[span.clone()]), span));
+        }
+        if text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit() {
+            let mut error = refuse(format!("`{text}` begins with a zero"), span);
+            error.hint = Some("an octal number is written `0o17`".to_owned());
+            return Err(error);
+        }
+        text.parse().map_err(|_| refuse(format!("`{text}` is not a number"), span))
+    }
+
+    /// Reads a template's text up to `${` or the closing backtick, from where the lexer stands.
+    pub(super) fn chunk(&mut self, start: usize) -> Result<(String, ChunkEnd), ExprError> {
+        let mut text = String::new();
+        loop {
+            if self.rest().starts_with("${") {
+                self.at += 2;
+                return Ok((text, ChunkEnd::Expression));
+            }
+            match self.bump() {
+                None => return Err(refuse("the template is not closed", start..self.at)),
+                Some('`') => return Ok((text, ChunkEnd::Template)),
+                Some('\\') => self.escape(&mut text)?,
+                // JavaScript reads every line end in a template as `\n`.
+                Some('\r') => {
+                    if self.peek() == Some('\n') {
+                        self.at += 1;
+                    }
+                    text.push('\n');
+                }
+                Some(other) => text.push(other),
+            }
+        }
+    }
+
+    fn string(&mut self, quote: char, start: usize) -> Result<String, ExprError> {
+        let mut text = String::new();
+        loop {
+            match self.bump() {
+                None | Some('\n' | '\r') => {
+                    return Err(refuse("the string is not closed", start..self.at));
+                }
+                Some('\\') => self.escape(&mut text)?,
+                Some(other) if other == quote => return Ok(text),
+                Some(other) => text.push(other),
+            }
+        }
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    /// Reads what follows a backslash.
+    fn escape(&mut self, text: &mut String) -> Result<(), ExprError> {
+        let start = self.at - 1;
+        let Some(next) = self.bump() else {
+            return Err(refuse("the string is not closed", start..self.at));
+        };
+        let followed_by_digit = self.peek().is_some_and(|digit| digit.is_ascii_digit());
+        match next {
+            'b' => text.push('\u{8}'),
+            'f' => text.push('\u{c}'),
+            'n' => text.push('\n'),
+            'r' => text.push('\r'),
+            't' => text.push('\t'),
+            'v' => text.push('\u{b}'),
+            '0' if !followed_by_digit => text.push('\0'),
+            '0'..='9' => {
+                return Err(refuse("octal escapes may not stand in a string", start..self.at));
+            }
+            'x' => {
+                let unit = self.hex_digits(2, start)?;
+                text.push(char::from(unit as u8));
+            }
+            'u' => text.push(self.unicode_escape(start)?),
+            // A line break after a backslash joins the lines.
+            '\r' => {
+                if self.peek() == Some('\n') {
+                    self.at += 1;
+                }
+            }
+            '\n' | '\u{2028}' | '\u{2029}' => {}
+            other => text.push(other),
+        }
+        Ok(())
+    }
+
+    /// `\u0041`, `\u{1F600}`, or a pair of surrogates.
+    fn unicode_escape(&mut self, start: usize) -> Result<char, ExprError> {
+        let code = if self.peek() == Some('{') {
+            self.at += 1;
+            let digits = self.rest();
+            let end = digits.find('}').unwrap_or(0);
+            let code = (!digits[..end].is_empty()
+                && digits[..end].bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .then(|| digits[..end].trim_start_matches('0'))
+            .and_then(|digits| {
+                if digits.is_empty() { Some(0) } else { u32::from_str_radix(digits, 16).ok() }
+            });
+            self.at += end;
+            let Some(code) = code.filter(|code| *code <= 0x0010_FFFF) else {
+                return Err(refuse("`\\u{…}` needs a code point in hexadecimal", start..self.at));
+            };
+            self.at += 1;
+            code
+        } else {
+            let first = self.hex_digits(4, start)?;
+            if (0xD800..0xDC00).contains(&first) && self.rest().starts_with("\\u") {
+                self.at += 2;
+                let second = self.hex_digits(4, start)?;
+                if !(0xDC00..0xE000).contains(&second) {
+                    return Err(lone_surrogate(start, self.at));
+                }
+                0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
+            } else {
+                first
+            }
+        };
+        char::from_u32(code).ok_or_else(|| lone_surrogate(start, self.at))
+    }
+
+    fn hex_digits(&mut self, count: usize, start: usize) -> Result<u32, ExprError> {
+        let digits = self
+            .rest()
+            .get(..count)
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
+            let message = format!("this escape needs {count} hexadecimal digits");
+            return Err(refuse(message, start..self.at));
+        };
+        self.at += count;
+        Ok(code)
+    }
+}
+
+fn lone_surrogate(start: usize, end: usize) -> ExprError {
+    refuse("half of a surrogate pair is not text", start..end)
+}
+
+fn refuse(message: impl Into<String>, span: std::ops::Range<usize>) -> ExprError {
+    ExprError { message: message.into(), span, hint: None }
+}
+
+/// How far a decimal literal reaches.
+fn decimal_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits =
+        |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mut end = digits(0);
+    if bytes.get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent > end + 1 + sign {
+            end = exponent;
+        }
+    }
+    end
+}
+
+fn name_end(text: &str) -> usize {
+    text.find(|next| !is_name_part(next)).unwrap_or(text.len())
+}
+
+fn is_name_start(character: char) -> bool {
+    character.is_ascii_alphabetic() || matches!(character, '$' | '_') || is_letter(character)
+}
+
+fn is_name_part(character: char) -> bool {
+    is_name_start(character) || character.is_ascii_digit()
+}
+
+/// Letters outside ASCII that may stand in a name: whole alphabets without combining marks, so that
+/// what we accept JavaScript accepts too.
+fn is_letter(character: char) -> bool {
+    let in_alphabet = matches!(character,
+        '\u{c0}'..='\u{24f}'        // Latin
+        | '\u{386}'..='\u{3ff}'     // Greek
+        | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}' // Cyrillic
+        | '\u{531}'..='\u{556}' | '\u{561}'..='\u{587}' // Armenian
+        | '\u{5d0}'..='\u{5ea}'     // Hebrew
+        | '\u{620}'..='\u{64a}'     // Arabic
+        | '\u{10d0}'..='\u{10fa}'   // Georgian
+        | '\u{1e00}'..='\u{1eff}'   // Latin, additional
+        | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' // Japanese
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // Chinese
+        | '\u{ac00}'..='\u{d7a3}'); // Korean
+    in_alphabet && character.is_alphabetic()
+}

@@ -1,0 +1,171 @@
+//! Methods of strings. Positions are UTF-16 code units, as in JavaScript.
+
+use super::{argument, exactly, relative, relative_end};
+use crate::expr::budget::Budget;
+use crate::expr::coerce::{to_integer, to_number, to_text};
+use crate::expr::error::Fault;
+use crate::expr::text::{self, Place, Text, is_js_space};
+use crate::expr::value::Val;
+use crate::expr::vocabulary::Method;
+
+/// Calls a method; `None` if strings have no such method.
+pub(in crate::expr) fn call<'a>(
+    text: &Text<'a>,
+    method: Method,
+    args: &[Val<'a>],
+    budget: &mut Budget,
+) -> Result<Option<Val<'a>>, Fault> {
+    let subject = text.as_str();
+    let first = argument(args, 0);
+    let second = argument(args, 1);
+    budget.scan(subject.len())?;
+    Ok(Some(match method {
+        Method::Includes => Val::Bool(find(subject, first, second, budget)?.is_some()),
+        Method::IndexOf => {
+            let found = find(subject, first, second, budget)?;
+            Val::Num(found.map_or(-1.0, |units| units as f64))
+        }
+        Method::StartsWith => Val::Bool(starts_with(subject, first, second, budget)?),
+        Method::EndsWith => Val::Bool(ends_with(subject, first, second, budget)?),
+        Method::At => match exactly(first, text::length(subject), budget)? {
+            Some(unit) => part(text, unit, unit + 1, budget)?,
+            None => Val::Undefined,
+        },
+        Method::Slice => {
+            let length = text::length(subject);
+            let from = relative(first, length, budget)?;
+            let to = relative_end(second, length, budget)?;
+            part(text, from, to, budget)?
+        }
+        Method::ToLowerCase => Val::string(subject.to_lowercase(), budget)?,
+        Method::ToUpperCase => Val::string(subject.to_uppercase(), budget)?,
+        Method::Trim => {
+            let start = subject.len() - subject.trim_start_matches(is_js_space).len();
+            let end = subject.trim_end_matches(is_js_space).len().max(start);
+            Val::Str(text.part(start..end, budget)?)
+        }
+        Method::Split => split(text, first, second, budget)?,
+        Method::Join => return Ok(None),
+    }))
+}
+
+fn part<'a>(
+    text: &Text<'a>,
+    from: usize,
+    to: usize,
+    budget: &mut Budget,
+) -> Result<Val<'a>, Fault> {
+    let range = text::range(text.as_str(), from, to)?;
+    Ok(Val::Str(text.part(range, budget)?))
+}
+
+/// A position as `indexOf` and its kin take it: not relative to the end.
+fn clamped(value: &Val<'_>, length: usize, budget: &mut Budget) -> Result<usize, Fault> {
+    Ok(to_integer(value, budget)?.clamp(0.0, length as f64) as usize)
+}
+
+fn find(
+    subject: &str,
+    needle: &Val<'_>,
+    from: &Val<'_>,
+    budget: &mut Budget,
+) -> Result<Option<usize>, Fault> {
+    let needle = to_text(needle, budget)?;
+    let from = clamped(from, text::length(subject), budget)?;
+    if needle.as_str().is_empty() {
+        return Ok(Some(from));
+    }
+    // No needle begins with half a pair, so a start inside one may move on.
+    let (Place::Between(start) | Place::Inside(start)) = text::place(subject, from);
+    let found = subject[start..].find(needle.as_str());
+    Ok(found.map(|byte| text::length(&subject[..start + byte])))
+}
+
+fn starts_with(
+    subject: &str,
+    needle: &Val<'_>,
+    from: &Val<'_>,
+    budget: &mut Budget,
+) -> Result<bool, Fault> {
+    let needle = to_text(needle, budget)?;
+    let from = clamped(from, text::length(subject), budget)?;
+    Ok(match text::place(subject, from) {
+        Place::Between(start) => subject[start..].starts_with(needle.as_str()),
+        Place::Inside(_) => needle.as_str().is_empty(),
+    })
+}
+
+fn ends_with(
+    subject: &str,
+    needle: &Val<'_>,
+    to: &Val<'_>,
+    budget: &mut Budget,
+) -> Result<bool, Fault> {
+    let needle = to_text(needle, budget)?;
+    let to = match to {
+        Val::Undefined => text::length(subject),
+        given => clamped(given, text::length(subject), budget)?,
+    };
+    Ok(match text::place(subject, to) {
+        Place::Between(end) => subject[..end].ends_with(needle.as_str()),
+        Place::Inside(_) => needle.as_str().is_empty(),
+    })
+}
+
+fn split<'a>(
+    text: &Text<'a>,
+    separator: &Val<'_>,
+    limit: &Val<'_>,
+    budget: &mut Budget,
+) -> Result<Val<'a>, Fault> {
+    let limit = match limit {
+        Val::Undefined => u32::MAX as usize,
+        given => to_uint32(to_number(given, budget)?) as usize,
+    };
+    let subject = text.as_str();
+    let pieces = match separator {
+        Val::Undefined => vec![Val::Str(text.clone())],
+        given => {
+            let separator = to_text(given, budget)?;
+            if separator.as_str().is_empty() {
+                return Val::list(code_units(text, limit, budget)?, budget);
+            }
+            let width = separator.as_str().len();
+            let mut pieces = Vec::new();
+            let mut start = 0;
+            for piece in subject.split(separator.as_str()).take(limit) {
+                budget.work(1)?;
+                let end = start + piece.len();
+                pieces.push(Val::Str(text.part(start..end, budget)?));
+                start = end + width;
+            }
+            pieces
+        }
+    };
+    Val::list(pieces.into_iter().take(limit).collect(), budget)
+}
+
+/// The first `limit` code units, each as a string of its own.
+pub(in crate::expr) fn code_units<'a>(
+    text: &Text<'a>,
+    limit: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Val<'a>>, Fault> {
+    let mut units = Vec::new();
+    for (start, character) in text.as_str().char_indices().take(limit) {
+        budget.work(1)?;
+        if character.len_utf16() > 1 {
+            return Err(text::split_pair());
+        }
+        units.push(Val::Str(text.part(start..start + character.len_utf8(), budget)?));
+    }
+    Ok(units)
+}
+
+/// `ToUint32`: the whole part, modulo 2³².
+fn to_uint32(number: f64) -> u32 {
+    if !number.is_finite() {
+        return 0;
+    }
+    number.trunc().rem_euclid(4_294_967_296.0) as u32
+}

@@ -1,0 +1,308 @@
+//! What expressions evaluate to. The oracle test judges the meaning; these lines show it.
+
+use serde_json::{Value, json};
+
+use super::super::Expr;
+use super::evaluate;
+
+#[track_caller]
+fn check(source: &str, state: &str, expected: &str) {
+    match evaluate(source, state) {
+        Ok(found) => assert_eq!(found, expected, "{source} over {state}"),
+        Err(error) => panic!("{source} over {state}: {error}"),
+    }
+}
+
+/// Lines of `source => value`, all over one state.
+#[track_caller]
+fn check_all(state: &str, lines: &[(&str, &str)]) {
+    for (source, expected) in lines {
+        check(source, state, expected);
+    }
+}
+
+#[test]
+fn literals() {
+    check_all(
+        "null",
+        &[
+            ("1", "1"),
+            ("0x1F", "31"),
+            ("0o17", "15"),
+            ("0b101", "5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("1e3", "1000"),
+            ("1.e-2", "0.01"),
+            ("0", "0"),
+            ("-0", "-0"),
+            ("true", "true"),
+            ("null", "null"),
+            ("undefined", "undefined"),
+            ("NaN", "NaN"),
+            ("-Infinity", "-Infinity"),
+            ("'a'", r#""a""#),
+            (r"'\x41\u0042\u{1F600}\uD83D\uDE00\n\0\q'", r#""AB😀😀\n\u0000q""#),
+            ("'a\\\nb'", r#""ab""#),
+            ("\"it's\"", r#""it's""#),
+            ("[1, 'a', [null]]", r#"[1,"a",[null]]"#),
+            ("[1, 2,]", "[1,2]"),
+            ("[]", "[]"),
+            ("`a${1 + 1}b${`c${3}`}`", r#""a2bc3""#),
+            ("`${[1, 2]} ${null} ${undefined}`", r#""1,2 null undefined""#),
+            ("`line\r\nend`", r#""line\nend""#),
+            ("`$5 {}`", r#""$5 {}""#),
+        ],
+    );
+}
+
+#[test]
+fn operators() {
+    check_all(
+        r#"{"n": 5, "s": "abc", "list": [1, 2], "o": {"a": 1}}"#,
+        &[
+            ("1 + 2 * 3", "7"),
+            ("(1 + 2) * 3", "9"),
+            ("7 % 3", "1"),
+            ("-7 % 3", "-1"),
+            ("-1 % 1", "-0"),
+            ("1 / 0", "Infinity"),
+            ("'a' + 1", r#""a1""#),
+            ("1 + '2'", r#""12""#),
+            ("1 + null", "1"),
+            ("1 + undefined", "NaN"),
+            ("[1] + [2]", r#""12""#),
+            ("'5' * '2'", "10"),
+            ("+'  12 '", "12"),
+            ("-'x'", "NaN"),
+            ("- -1", "1"),
+            ("!0", "true"),
+            ("!!'0'", "true"),
+            ("1 < 2", "true"),
+            ("'10' < '9'", "true"),
+            ("'10' < 9", "false"),
+            ("null >= 0", "true"),
+            ("undefined >= 0", "false"),
+            ("[2] > 1", "true"),
+            ("null == undefined", "true"),
+            ("null == 0", "false"),
+            ("'1' == 1", "true"),
+            ("true == '1'", "true"),
+            ("[1] == 1", "true"),
+            ("state.o == '[object Object]'", "true"),
+            ("state.list === state.list", "true"),
+            ("state.list === state.list.slice(0)", "false"),
+            ("[1] === [1]", "false"),
+            ("NaN === NaN", "false"),
+            ("0 === -0", "true"),
+            ("'a' !== 'b'", "true"),
+            ("state.n > 3 && state.s", r#""abc""#),
+            ("0 || 'x'", r#""x""#),
+            ("0 ?? 'x'", "0"),
+            ("null ?? undefined ?? 3", "3"),
+            ("(null ?? 0) || 4", "4"),
+            ("state.n > 3 ? 'big' : 'small'", r#""big""#),
+            ("false ? 1 : true ? 2 : 3", "2"),
+            ("true?.5:1", "0.5"),
+            ("'a' in state.o", "true"),
+            ("'b' in state.o", "false"),
+            ("1 in state.list", "true"),
+            ("'2' in state.list", "false"),
+            ("'length' in state.list", "true"),
+            ("'map' in state.list", "true"),
+            ("'toString' in state.o", "true"),
+            ("!'a' in state.o", "false"),
+        ],
+    );
+}
+
+#[test]
+fn properties() {
+    check_all(
+        r#"{"a": {"b": [10, {"c": "x"}]}, "5": "five", "1e+21": "big", "имя": "Анна", "toString": 1, "s": "a😀"}"#,
+        &[
+            ("state.a.b[0]", "10"),
+            ("state.a.b[1].c", r#""x""#),
+            ("state['a']['b']['0']", "10"),
+            ("state[5]", r#""five""#),
+            ("state[1e21]", r#""big""#),
+            ("state.имя", r#""Анна""#),
+            ("state.missing", "undefined"),
+            ("state.missing?.x.y.z", "undefined"),
+            ("state.missing?.[state.boom.boom]", "undefined"),
+            ("state.missing?.map(x => x).length", "undefined"),
+            ("state.a?.b[1]?.c", r#""x""#),
+            ("state.a.b.length", "2"),
+            ("state.a.b['length']", "2"),
+            ("state.a.b[-1]", "undefined"),
+            ("state.a.b[1.5]", "undefined"),
+            ("state.a.b['00']", "undefined"),
+            ("state.toString", "1"),
+            ("state.s.length", "3"),
+            ("state.s[0]", r#""a""#),
+            ("'я'[0]", r#""я""#),
+            ("'ab'[5]", "undefined"),
+            ("(5).x", "undefined"),
+            ("true.x", "undefined"),
+            ("state.a.new", "undefined"),
+            ("state.class", "undefined"),
+        ],
+    );
+}
+
+#[test]
+fn array_methods() {
+    check_all(
+        r#"{"t": [{"n": 1}, {"n": 2}, {"n": 3}], "nested": [[1, 2], [3, [4]]], "e": [], "m": [1, null, "a"]}"#,
+        &[
+            ("state.t.some(t => t.n > 2)", "true"),
+            ("state.t.every(t => t.n > 2)", "false"),
+            ("state.e.some(t => t.n)", "false"),
+            ("state.e.every(t => t.n)", "true"),
+            ("state.t.filter(t => t.n > 1).length", "2"),
+            ("state.t.map((t, i) => t.n * i)", "[0,2,6]"),
+            ("state.t.map((t, i, all) => all.length)", "[3,3,3]"),
+            ("state.t.map(() => 1)", "[1,1,1]"),
+            ("state.t.find(t => t.n === 2)", r#"{"n":2}"#),
+            ("state.t.find(t => t.n === 9)", "undefined"),
+            ("state.t.findIndex(t => t.n === 3)", "2"),
+            ("state.t.reduce((sum, t) => sum + t.n, 0)", "6"),
+            ("[1, 2, 3].reduce((a, b) => a * b)", "6"),
+            ("[7].reduce((a, b) => 0)", "7"),
+            ("state.e.reduce((a, b) => 0, undefined)", "undefined"),
+            ("state.nested.flatMap(x => x)", "[1,2,3,[4]]"),
+            ("[1, 2].flatMap(x => [x, [x]])", "[1,[1],2,[2]]"),
+            ("state.nested.map(([a, b]) => b)", "[2,[4]]"),
+            ("state.nested.map(([, b]) => b)", "[2,[4]]"),
+            ("state.t.map(({n}) => n)", "[1,2,3]"),
+            ("['a😀b'].map(([x, y, z, w]) => y + z + w)", r#"["😀bundefined"]"#),
+            ("state.m.filter(Boolean)", r#"[1,"a"]"#),
+            ("['1', '2', 'x'].map(Number)", "[1,2,NaN]"),
+            ("state.m.map(String)", r#"["1","null","a"]"#),
+            ("state.m.join()", r#""1,,a""#),
+            ("state.m.join('-')", r#""1--a""#),
+            ("state.nested.join(';')", r#""1,2;3,4""#),
+            ("state.m.includes('a')", "true"),
+            ("state.m.includes('a', 3)", "false"),
+            ("[NaN].includes(NaN)", "true"),
+            ("[NaN].indexOf(NaN)", "-1"),
+            ("[1, 2, 1].indexOf(1, 1)", "2"),
+            ("[1, 2, 1].indexOf(1, -1)", "2"),
+            ("[undefined].includes()", "true"),
+            ("state.t.includes(state.t[0])", "true"),
+            ("[1, 2, 3].slice(-2)", "[2,3]"),
+            ("[1, 2, 3].slice(0, -1)", "[1,2]"),
+            ("[1, 2, 3].slice(2, 1)", "[]"),
+            ("[1, 2, 3].at(-1)", "3"),
+            ("[1, 2, 3].at(3)", "undefined"),
+            ("state.t.some(t => state.t.some(u => u.n === t.n + 2))", "true"),
+            ("[1].map(state => state + 1)", "[2]"),
+        ],
+    );
+}
+
+#[test]
+fn string_methods() {
+    check_all(
+        "null",
+        &[
+            ("'Straße'.toUpperCase()", r#""STRASSE""#),
+            ("'ΑΣ'.toLowerCase()", r#""ας""#),
+            ("'ПРИВЕТ'.toLowerCase()", r#""привет""#),
+            ("'\\uFEFF\\u00a0 a\\u0085\\n'.trim()", "\"a\u{85}\""),
+            ("'a,b,,c'.split(',')", r#"["a","b","","c"]"#),
+            ("'a,b,c'.split(',', 2)", r#"["a","b"]"#),
+            ("'abc'.split('')", r#"["a","b","c"]"#),
+            ("'abc'.split()", r#"["abc"]"#),
+            ("''.split('')", "[]"),
+            ("''.split(',')", r#"[""]"#),
+            ("'abc'.split('', -1)", r#"["a","b","c"]"#),
+            ("'a😀b'.split('😀')", r#"["a","b"]"#),
+            ("'abc'.slice(1)", r#""bc""#),
+            ("'abc'.slice(-2, -1)", r#""b""#),
+            ("'a😀b'.slice(1, 3)", r#""😀""#),
+            ("'abc'.at(-1)", r#""c""#),
+            ("'abc'.at(9)", "undefined"),
+            ("'abc'.indexOf('c')", "2"),
+            ("'a😀b'.indexOf('b')", "3"),
+            ("'abc'.indexOf('')", "0"),
+            ("'abc'.indexOf('', 9)", "3"),
+            ("'abc'.includes('b', 2)", "false"),
+            ("'undefined'.includes()", "true"),
+            ("'a1'.includes(1)", "true"),
+            ("'abc'.startsWith('b', 1)", "true"),
+            ("'abc'.endsWith('b', 2)", "true"),
+            ("'nullx'.startsWith(null)", "true"),
+            ("'\\uFF5E' > '😀'", "true"),
+        ],
+    );
+}
+
+#[test]
+fn builtins() {
+    check_all(
+        r#"{"o": {"b": 1, "10": 2, "a": 3, "9": 4}, "l": ["x", "y"]}"#,
+        &[
+            ("Object.keys(state.o)", r#"["9","10","b","a"]"#),
+            ("Object.values(state.o)", "[4,2,1,3]"),
+            ("Object.entries(state.l)", r#"[["0","x"],["1","y"]]"#),
+            ("Object.keys('ab')", r#"["0","1"]"#),
+            ("Object.keys(5)", "[]"),
+            ("Object.entries(state.o).filter(([k, v]) => v > 2).map(([k]) => k)", r#"["9","a"]"#),
+            ("Array.isArray(state.l)", "true"),
+            ("Array.isArray(state.o)", "false"),
+            ("Number('')", "0"),
+            ("Number('0x10')", "16"),
+            ("Number('1_0')", "NaN"),
+            ("Number([5])", "5"),
+            ("Number(state.o)", "NaN"),
+            ("Number(null)", "0"),
+            ("Number(undefined)", "NaN"),
+            ("Number()", "0"),
+            ("String()", r#""""#),
+            ("String(-0)", r#""0""#),
+            ("String(1e21)", r#""1e+21""#),
+            ("String([1, [2, null]])", r#""1,2,""#),
+            ("Boolean('')", "false"),
+            ("Boolean([])", "true"),
+            ("Math.min()", "Infinity"),
+            ("Math.max()", "-Infinity"),
+            ("Math.max(1, NaN, 3)", "NaN"),
+            ("Math.min(0, -0)", "-0"),
+            ("Math.max(-0, 0)", "0"),
+            ("Math.max('3', [4], null)", "4"),
+            ("Math.round(-0.5)", "-0"),
+            ("Math.round(2.5)", "3"),
+            ("Math.round(-2.5)", "-2"),
+            ("Math.round(0.49999999999999994)", "0"),
+            ("Math.floor(-1.5)", "-2"),
+            ("Math.ceil(-0.5)", "-0"),
+            ("Math.abs('-3')", "3"),
+        ],
+    );
+}
+
+#[test]
+fn a_value_becomes_json_where_it_can() {
+    let state = json!({"list": [{"a": 1}, {"a": 2}]});
+    let to_json = |source: &str| -> Option<Value> {
+        Expr::compile(source, &["state"]).unwrap().eval(&[Some(&state)]).unwrap().to_json()
+    };
+    assert_eq!(to_json("state.list.filter(x => x.a > 1)"), Some(json!([{"a": 2}])));
+    assert_eq!(to_json("1 + 1"), Some(json!(2)));
+    assert_eq!(to_json("-0"), Some(json!(0)));
+    assert_eq!(to_json("1 / 4"), Some(json!(0.25)));
+    assert_eq!(to_json("[undefined]"), None);
+    assert_eq!(to_json("0 / 0"), None);
+}
+
+#[test]
+fn new_is_a_root_where_the_place_has_it() {
+    let before = json!({"version": 1});
+    let after = json!({"version": 2});
+    let rule = Expr::compile("new.version === state.version + 1", &["state", "new"]).unwrap();
+    assert!(rule.test(&[Some(&before), Some(&after)]).unwrap());
+    assert!(rule.uses(0) && rule.uses(1) && !rule.uses(2));
+    let alone = Expr::compile("[1].some(new => true)", &["new"]).unwrap_err();
+    assert_eq!(alone.message, "`new` cannot name a parameter");
+}

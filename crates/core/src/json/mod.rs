@@ -1,0 +1,17 @@
+//! JSON as text: reading it with nothing lost, pointing into it, writing it one way only.
+//!
+//! `serde_json` holds the values; this module reads the text, because a reader that keeps the last
+//! of two equal keys, rounds a number or mends a comma without saying so cannot stand at our door.
+
+mod pointer;
+mod span;
+mod repair;
+mod number;
+mod reader;
+mod canonical;
+
+pub use canonical::{canonical, digest};
+pub use pointer::{Pattern, child, parent, push, split};
+pub use reader::{Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans};
+pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
+pub use span::Span;

@@ -1,0 +1,143 @@
+//! JSON Pointers (RFC 6901) as text: how they are put together and taken apart.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde_json::Value;
+
+/// Appends one segment, escaped.
+pub fn push(pointer: &mut String, segment: &str) {
+    pointer.push('/');
+    for character in segment.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
+/// The pointer of a member.
+#[must_use]
+pub fn child(pointer: &str, segment: &str) -> String {
+    let mut longer = pointer.to_owned();
+    push(&mut longer, segment);
+    longer
+}
+
+/// The pointer of whatever holds this one; `None` for the root.
+#[must_use]
+pub fn parent(pointer: &str) -> Option<&str> {
+    pointer.rfind('/').map(|slash| &pointer[..slash])
+}
+
+/// The segments, unescaped.
+pub fn split(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    pointer.split('/').skip(1).map(|segment| {
+        if segment.contains('~') {
+            Cow::Owned(segment.replace("~1", "/").replace("~0", "~"))
+        } else {
+            Cow::Borrowed(segment)
+        }
+    })
+}
+
+/// A pointer in which `*` stands for every member: `/breakdown/*/issues/*`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    segments: Vec<String>,
+}
+
+impl Pattern {
+    /// Reads a pattern; `None` where it does not begin with `/`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.starts_with('/').then(|| Self { segments: split(text).map(Cow::into_owned).collect() })
+    }
+
+    /// Calls `visit` with the pointer and the value of every match, in the order of the document.
+    pub fn for_each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(&str, &'v Value)) {
+        walk(&self.segments, root, &mut String::new(), visit);
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pointer = String::new();
+        for segment in &self.segments {
+            push(&mut pointer, segment);
+        }
+        f.write_str(&pointer)
+    }
+}
+
+fn walk<'v>(
+    segments: &[String],
+    value: &'v Value,
+    pointer: &mut String,
+    visit: &mut impl FnMut(&str, &'v Value),
+) {
+    let Some((segment, rest)) = segments.split_first() else {
+        visit(pointer, value);
+        return;
+    };
+    let length = pointer.len();
+    let mut step = |name: &str, member: &'v Value, pointer: &mut String| {
+        push(pointer, name);
+        walk(rest, member, pointer, visit);
+        pointer.truncate(length);
+    };
+    match value {
+        Value::Object(members) if segment == "*" => {
+            for (name, member) in members {
+                step(name, member, pointer);
+            }
+        }
+        Value::Object(members) => {
+            if let Some(member) = members.get(segment) {
+                step(segment, member, pointer);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let name = index.to_string();
+                if segment == "*" || *segment == name {
+                    step(&name, item, pointer);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn segments_are_escaped_and_come_back() {
+        let pointer = child(&child("", "a/b"), "c~d");
+        assert_eq!(pointer, "/a~1b/c~0d");
+        assert_eq!(split(&pointer).collect::<Vec<_>>(), ["a/b", "c~d"]);
+        assert_eq!(parent(&pointer), Some("/a~1b"));
+        assert_eq!(parent(""), None);
+    }
+
+    #[test]
+    fn a_star_stands_for_every_member() {
+        let value = json!({"a": [{"b": 1}, {"c": 2}, {"b": 3}], "d": {"b": 4}});
+        let seen = |pattern: &str| {
+            let mut seen = Vec::new();
+            Pattern::parse(pattern).unwrap().for_each(&value, &mut |pointer, value| {
+                seen.push(format!("{pointer}={value}"));
+            });
+            seen.join(" ")
+        };
+        assert_eq!(seen("/a/*/b"), "/a/0/b=1 /a/2/b=3");
+        assert_eq!(seen("/*/b"), "/d/b=4");
+        assert_eq!(seen("/a/1/c"), "/a/1/c=2");
+        assert_eq!(seen("/nowhere/*"), "");
+        assert_eq!(Pattern::parse("a/*"), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! The mends a reader may make, each with a name and a class.
+//!
+//! A repair is never silent: the reader either records it or refuses the text.
+
+use serde::{Serialize, Serializer};
+
+use super::Span;
+
+/// How far a repair goes beyond what the text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RepairClass {
+    /// The value is certain; only decoration was dropped.
+    Lossless,
+    /// The value is certain in another notation than JSON.
+    Syntactic,
+    /// Something was missing and has been supposed.
+    Guess,
+}
+
+impl RepairClass {
+    /// The name in contract files and logs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lossless => "lossless",
+            Self::Syntactic => "syntactic",
+            Self::Guess => "guess",
+        }
+    }
+}
+
+/// Which classes a contract allows. Each level includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum RepairLevel {
+    /// JSON as the standard has it.
+    None,
+    /// The default wherever anything but bare JSON may arrive.
+    #[default]
+    Lossless,
+    /// Also other notations.
+    Syntactic,
+    /// Also suppositions.
+    Guess,
+}
+
+impl RepairLevel {
+    /// Every level, mildest first.
+    pub const ALL: [Self; 4] = [Self::None, Self::Lossless, Self::Syntactic, Self::Guess];
+
+    /// Reads a level by its name in contract files.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.as_str() == name)
+    }
+
+    /// The name in contract files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lossless => "lossless",
+            Self::Syntactic => "syntactic",
+            Self::Guess => "guess",
+        }
+    }
+
+    /// Whether repairs of this class may be made.
+    #[must_use]
+    pub fn allows(self, class: RepairClass) -> bool {
+        match class {
+            RepairClass::Lossless => self >= Self::Lossless,
+            RepairClass::Syntactic => self >= Self::Syntactic,
+            RepairClass::Guess => self >= Self::Guess,
+        }
+    }
+}
+
+/// What was mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RepairKind {
+    /// A byte-order mark before the text.
+    ByteOrderMark,
+    /// A code fence around the object.
+    CodeFence,
+    /// A comma before a closing bracket.
+    TrailingComma,
+    /// A `//` or `/* */` comment.
+    Comment,
+    /// A string in single quotes.
+    SingleQuotes,
+    /// A string in typographic quotes.
+    SmartQuotes,
+    /// A key without quotes.
+    BareKey,
+    /// `True`, `False` or `None`.
+    PythonLiteral,
+    /// A raw line break or tab inside a string.
+    RawNewline,
+    /// A string that the end of the text cut off.
+    UnterminatedString,
+    /// An object that the end of the text cut off.
+    UnterminatedObject,
+    /// An array that the end of the text cut off.
+    UnterminatedArray,
+    /// No comma between two members.
+    MissingComma,
+    /// A string with only one of its quotes, or none.
+    MissingQuote,
+    /// No colon between key and value.
+    MissingColon,
+    /// A quote inside a string, without its backslash.
+    UnescapedQuote,
+    /// A backslash before a character that takes none.
+    InvalidEscape,
+}
+
+impl RepairKind {
+    /// Every kind, by class.
+    pub const ALL: [Self; 17] = [
+        Self::ByteOrderMark,
+        Self::CodeFence,
+        Self::TrailingComma,
+        Self::Comment,
+        Self::SingleQuotes,
+        Self::SmartQuotes,
+        Self::BareKey,
+        Self::PythonLiteral,
+        Self::RawNewline,
+        Self::UnterminatedString,
+        Self::UnterminatedObject,
+        Self::UnterminatedArray,
+        Self::MissingComma,
+        Self::MissingQuote,
+        Self::MissingColon,
+        Self::UnescapedQuote,
+        Self::InvalidEscape,
+    ];
+
+    /// The class, which decides whether a contract allows it.
+    #[must_use]
+    pub fn class(self) -> RepairClass {
+        match self {
+            Self::ByteOrderMark | Self::CodeFence | Self::TrailingComma | Self::Comment => {
+                RepairClass::Lossless
+            }
+            Self::SingleQuotes
+            | Self::SmartQuotes
+            | Self::BareKey
+            | Self::PythonLiteral
+            | Self::RawNewline => RepairClass::Syntactic,
+            Self::UnterminatedString
+            | Self::UnterminatedObject
+            | Self::UnterminatedArray
+            | Self::MissingComma
+            | Self::MissingQuote
+            | Self::MissingColon
+            | Self::UnescapedQuote
+            | Self::InvalidEscape => RepairClass::Guess,
+        }
+    }
+
+    /// The name in logs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ByteOrderMark => "byte_order_mark",
+            Self::CodeFence => "code_fence",
+            Self::TrailingComma => "trailing_comma",
+            Self::Comment => "comment",
+            Self::SingleQuotes => "single_quotes",
+            Self::SmartQuotes => "smart_quotes",
+            Self::BareKey => "bare_key",
+            Self::PythonLiteral => "python_literal",
+            Self::RawNewline => "raw_newline",
+            Self::UnterminatedString => "unterminated_string",
+            Self::UnterminatedObject => "unterminated_object",
+            Self::UnterminatedArray => "unterminated_array",
+            Self::MissingComma => "missing_comma",
+            Self::MissingQuote => "missing_quote",
+            Self::MissingColon => "missing_colon",
+            Self::UnescapedQuote => "unescaped_quote",
+            Self::InvalidEscape => "invalid_escape",
+        }
+    }
+}
+
+/// One mend, and where it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// What was mended.
+    #[serde(rename = "repair")]
+    pub kind: RepairKind,
+    /// How far that goes.
+    pub class: RepairClass,
+    /// The bytes it concerns.
+    pub span: Span,
+}
+
+impl Repair {
+    /// Records a mend.
+    #[must_use]
+    pub fn new(kind: RepairKind, span: Span) -> Self {
+        Self { kind, class: kind.class(), span }
+    }
+}
+
+impl Serialize for RepairKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl Serialize for RepairClass {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}

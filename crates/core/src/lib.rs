@@ -1,0 +1,27 @@
+//! Countersign's core: models propose, contracts decide.
+//!
+//! Everything here is pure: no IO, no async, no clock, no randomness, no environment. Text comes
+//! in, an accepted value or violations come out.
+//!
+//! ```
+//! use countersign_core::contract::load_inline;
+//! use countersign_core::reply::{Context, Finish, Verdict};
+//!
+//! let contract = load_inline(r#"
+//! id: verdict
+//! version: 1.0.0
+//! intake: tolerant
+//! schema: { type: object, required: [score], properties: { score: { type: integer, maximum: 100 } } }
+//! "#).unwrap();
+//!
+//! let verdict = contract.admit("Sure! {\"score\": 101}", Finish::Stop, &Context::default());
+//! let Verdict::Refused(violations) = verdict else { panic!() };
+//! assert_eq!(violations[0].to_string(), "/score: expected at most 100, found 101 [maximum]");
+//! ```
+
+pub mod reply;
+pub mod contract;
+pub mod expr;
+pub mod spec;
+pub mod json;
+mod nearest;

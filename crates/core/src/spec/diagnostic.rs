@@ -1,0 +1,58 @@
+//! A fault in an author's file: what, where, and what to do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Place, Source};
+use crate::json::Span;
+
+/// One fault. The text it stands in comes along, so that it can be shown anywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind of fault; a page under `docs/errors/` explains it.
+    pub code: String,
+    /// The fault in one sentence.
+    pub message: String,
+    /// The file.
+    pub source: Arc<Source>,
+    /// The place in it.
+    pub span: Span,
+    /// What to do, where that is known.
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A fault at a place.
+    pub fn new(
+        code: impl Into<String>,
+        message: impl Into<String>,
+        source: &Arc<Source>,
+        span: Span,
+    ) -> Self {
+        let (code, message) = (code.into(), message.into());
+        Self { code, message, source: Arc::clone(source), span, hint: None }
+    }
+
+    /// The same with advice.
+    #[must_use]
+    pub fn hinting(mut self, hint: Option<String>) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    /// Line and column of its beginning.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.source.place(self.span.start)
+    }
+}
+
+/// One line: `file:line:column: message [code]`.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column } = self.place();
+        write!(f, "{}:{line}:{column}: {} [{}]", self.source.name, self.message, self.code)
+    }
+}
+
+impl std::error::Error for Diagnostic {}

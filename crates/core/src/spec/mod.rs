@@ -1,0 +1,13 @@
+//! The author's files: text with places, and faults that name them.
+//!
+//! Pure: a file comes in as text with a name, and whatever it refers to through a reader the
+//! caller gives.
+
+mod source;
+mod diagnostic;
+mod tree;
+mod yaml;
+
+pub use diagnostic::Diagnostic;
+pub use source::{Place, Source};
+pub use tree::Tree;

@@ -1,0 +1,85 @@
+//! A file as a value whose every member knows its place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Diagnostic, Source, yaml};
+use crate::json::{self, FlawKind, RepairLevel, Span, StopKind};
+use crate::reply::Violation;
+
+/// A parsed file: the value, and the place of each member by its pointer.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file.
+    pub source: Arc<Source>,
+    /// What it says.
+    pub value: Value,
+    places: BTreeMap<String, Span>,
+}
+
+impl Tree {
+    /// Parses YAML, or JSON where the name says so.
+    pub fn parse(source: Source) -> Result<Self, Diagnostic> {
+        let source = Arc::new(source);
+        let (value, places) =
+            if source.is_json() { json_tree(&source)? } else { yaml::parse(&source)? };
+        Ok(Self { source, value, places })
+    }
+
+    /// The place of a member, or of the nearest thing around it that exists.
+    #[must_use]
+    pub fn place(&self, pointer: &str) -> Span {
+        let mut pointer = pointer;
+        loop {
+            if let Some(span) = self.places.get(pointer) {
+                return *span;
+            }
+            match json::parent(pointer) {
+                Some(parent) => pointer = parent,
+                None => return Span::default(),
+            }
+        }
+    }
+
+    /// A fault at a member.
+    #[must_use]
+    pub fn fault(&self, code: &str, pointer: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, message, &self.source, self.place(pointer))
+    }
+
+    /// A violation of the file's own schema as a fault of the file.
+    #[must_use]
+    pub fn violated(&self, violation: &Violation) -> Diagnostic {
+        self.fault(&violation.code.to_string(), &violation.pointer, &violation.message)
+            .hinting(violation.hint.clone())
+    }
+}
+
+fn json_tree(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Span>), Diagnostic> {
+    let text = source.text.as_str();
+    let reading = json::read(text, RepairLevel::None).map_err(|stop| {
+        let expected = match stop.kind {
+            StopKind::Unexpected { expected, .. } | StopKind::EndOfText { expected } => expected,
+            StopKind::TooDeep => "less nesting",
+        };
+        let found = if stop.span.start == text.len() {
+            "the end of the file".to_owned()
+        } else {
+            format!("`{}`", &text[stop.span.range()])
+        };
+        let message = format!("not JSON: expected {expected}, found {found}");
+        Diagnostic::new("invalid_json", message, source, stop.span)
+    })?;
+    if let Some(flaw) = reading.flaws.first() {
+        let (code, message) = match flaw.kind {
+            FlawKind::DuplicateKey => ("duplicate_key", "this key stands here twice"),
+            FlawKind::LossyNumber => ("lossy_number", "no value can hold this number"),
+            FlawKind::LoneSurrogate => ("lone_surrogate", "half of a character"),
+        };
+        return Err(Diagnostic::new(code, message, source, flaw.span));
+    }
+    let places = json::read_spans(text, reading.span.start, RepairLevel::None);
+    Ok((reading.value, places.into_iter().collect()))
+}

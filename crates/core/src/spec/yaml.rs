@@ -1,0 +1,201 @@
+//! YAML with places, and limits against files that explode.
+//!
+//! The only file that knows the YAML library.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
+
+use super::{Diagnostic, Source};
+use crate::json::{self, Span};
+
+/// Parses one document.
+pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Span>), Diagnostic> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_nodes: 50_000,
+            max_events: 200_000,
+            max_depth: 64,
+            max_aliases: 64,
+            max_anchors: 64,
+            max_total_scalar_bytes: 4 << 20,
+        },
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        reject_unsupported_tags: true,
+        // `no` and `on` are words.
+        strict_booleans: true,
+        with_snippet: false,
+    };
+    let root: Spanned<Node> = serde_saphyr::from_str_with_options(&source.text, options)
+        .map_err(|error| {
+            let span = error.location().map(|location| span(&location)).unwrap_or_default();
+            let text = error.without_snippet().to_string();
+            let message = format!("not YAML: {}", first_sentence(&text));
+            Diagnostic::new("invalid_yaml", message, source, span)
+        })?;
+    let mut places = BTreeMap::new();
+    let value = convert(root, &mut String::new(), &mut places);
+    Ok((value, places))
+}
+
+enum Node {
+    Scalar(Value),
+    List(Vec<Spanned<Node>>),
+    Table(Vec<(Spanned<String>, Spanned<Node>)>),
+}
+
+fn convert(node: Spanned<Node>, at: &mut String, places: &mut BTreeMap<String, Span>) -> Value {
+    places.entry(at.clone()).or_insert_with(|| span(&node.referenced));
+    let length = at.len();
+    match node.value {
+        Node::Scalar(value) => value,
+        Node::List(items) => {
+            let items = items.into_iter().enumerate().map(|(index, item)| {
+                json::push(at, &index.to_string());
+                let value = convert(item, at, places);
+                at.truncate(length);
+                value
+            });
+            Value::Array(items.collect())
+        }
+        Node::Table(members) => {
+            let mut table = Map::new();
+            for (key, member) in members {
+                json::push(at, &key.value);
+                // A table or list begins where its first member does; its key is the better place.
+                if !matches!(member.value, Node::Scalar(_)) {
+                    places.insert(at.clone(), span(&key.referenced));
+                }
+                let value = convert(member, at, places);
+                at.truncate(length);
+                table.insert(key.value, value);
+            }
+            Value::Object(table)
+        }
+    }
+}
+
+fn span(location: &Location) -> Span {
+    let span = location.span();
+    let start = span.byte_offset().unwrap_or_default() as usize;
+    Span::new(start, start + span.byte_len().unwrap_or_default() as usize)
+}
+
+/// The library adds a place of its own and advice for programmers; our place stands before it.
+fn first_sentence(text: &str) -> &str {
+    let ends = [" at line ", ", set ", "\n"].into_iter().filter_map(|end| text.find(end));
+    text[..ends.min().unwrap_or(text.len())].trim_end_matches([':', ',', ' '])
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scalar, a list or a table")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::from(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::from(value)))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Node, E> {
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("a number must be finite"))?;
+        Ok(Node::Scalar(Value::Number(number)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::from(value)))
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Null))
+    }
+
+    fn visit_none<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar(Value::Null))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Node::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node, A::Error> {
+        let mut table = Vec::new();
+        while let Some(member) = members.next_entry()? {
+            table.push(member);
+        }
+        Ok(Node::Table(table))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place_of(text: &str, pointer: &str) -> String {
+        let source = Arc::new(Source::new("x.yaml", text));
+        let (_, places) = parse(&source).unwrap();
+        let span = places[pointer];
+        let place = source.place(span.start);
+        format!("{}:{} {}", place.line, place.column, &text[span.range()])
+    }
+
+    #[track_caller]
+    fn refused(text: &str, expected: &str) {
+        let source = Arc::new(Source::new("x.yaml", text));
+        assert_eq!(parse(&source).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn every_member_knows_its_place() {
+        let text = "a: 1\nимя:\n  - x: \"д\"\n  - y\n";
+        assert_eq!(place_of(text, "/a"), "1:4 1");
+        assert_eq!(place_of(text, "/имя/0/x"), "3:8 \"д\"");
+        assert_eq!(place_of(text, "/имя/1"), "4:5 y");
+        assert_eq!(place_of(text, "/имя"), "2:1 имя");
+    }
+
+    #[test]
+    fn yaml_1_2_scalars_mean_what_they_say() {
+        let source = Arc::new(Source::new("x.yaml", "[no, on, 1.0.0, 0x10, ~, 1e3, '1']"));
+        let (value, _) = parse(&source).unwrap();
+        assert_eq!(value.to_string(), r#"["no","on","1.0.0",16,null,1000.0,"1"]"#);
+    }
+
+    #[test]
+    fn broken_and_exploding_files_are_refused_with_a_place() {
+        refused("a: 1\na: 2\n", "x.yaml:2:1: not YAML: duplicate mapping key: a [invalid_yaml]");
+        let mut bomb = String::from("a0: &a0 [x]\n");
+        for level in 1..30 {
+            bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
+        }
+        let source = Arc::new(Source::new("x.yaml", bomb));
+        assert!(parse(&source).unwrap_err().to_string().contains("[invalid_yaml]"));
+        let source = Arc::new(Source::new("x.yaml", "[".repeat(20_000)));
+        assert!(parse(&source).unwrap_err().to_string().contains("[invalid_yaml]"));
+    }
+}

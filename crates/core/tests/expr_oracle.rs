@@ -1,0 +1,224 @@
+//! The expression language judged by a real JavaScript engine.
+//!
+//! Generated expressions run over generated states, here and in QuickJS: the value must be the same, or
+//! both must fail. Where we refuse or fail and JavaScript has a value, the reason must stand on a written
+//! list. Everything is drawn from fixed seeds, so a failure repeats.
+
+#[path = "expr_oracle/rng.rs"]
+mod rng;
+#[path = "expr_oracle/states.rs"]
+mod states;
+#[path = "expr_oracle/expressions.rs"]
+mod expressions;
+#[path = "expr_oracle/mutants.rs"]
+mod mutants;
+#[path = "expr_oracle/judge.rs"]
+mod judge;
+
+use std::collections::BTreeMap;
+
+use countersign_core::expr::{EvalError, Expr, ExprError, Val};
+use serde_json::Value;
+
+use expressions::Generator;
+use judge::{Judge, Verdict, write};
+use rng::Rng;
+
+const CASES: usize = 120_000;
+const MUTANTS: usize = 60_000;
+const STATES: usize = 300;
+const NAMES: &[&str] = &["state", "reply"];
+
+/// Why we may refuse at load what JavaScript accepts: a part of each message.
+const REFUSALS: &[(&str, &str)] = &[
+    ("not part of the language", "may not stand in an expression"),
+    ("function not offered", "may not be used"),
+    ("method not offered", "unknown method"),
+    ("name not offered", "unknown name"),
+    ("function as a value", "is not a value"),
+    ("function held elsewhere", "an arrow function may stand only"),
+    ("too many arguments", "takes at most"),
+    ("too many parameters", "parameters"),
+    ("callback is no arrow", "needs an arrow function"),
+    ("reserved parameter name", "cannot name a parameter"),
+    ("array holes", "may not have holes"),
+    ("block body", "must be an expression"),
+    ("call of a value", "only known methods"),
+    ("depth", "deep"),
+    ("operations in one another", "stand in one another"),
+    ("octal", "begins with a zero"),
+    ("numeric separators and big integers", "is not a number"),
+    ("octal escape", "octal escapes"),
+    ("half of a surrogate pair in a literal", "half of a surrogate pair"),
+];
+
+/// Why we may fail at run time where JavaScript has a value: a part of each message.
+const FAILURES: &[(&str, &str)] = &[
+    ("function-valued property", "is a built-in function"),
+    ("split surrogate pair", "surrogate pair"),
+    ("spent budget", "budget is spent"),
+];
+
+/// What must occur among the expressions with a value, each at least `LEAST` times.
+const FORMS: &[&str] = &[
+    ".some(", ".every(", ".filter(", ".map(", ".find(", ".findIndex(", ".flatMap(", ".reduce(",
+    ".includes(", ".indexOf(", ".join(", ".slice(", ".at(", ".startsWith(", ".endsWith(",
+    ".toLowerCase(", ".toUpperCase(", ".trim(", ".split(", ".length", "Object.keys(",
+    "Object.values(", "Object.entries(", "Array.isArray(", "Number(", "String(", "Boolean(",
+    "Math.min(", "Math.max(", "Math.abs(", "Math.floor(", "Math.ceil(", "Math.round(", " === ",
+    " !== ", " == ", " != ", " < ", " <= ", " > ", " >= ", " && ", " || ", " ?? ", " + ", " - ",
+    " * ", " / ", " % ", " in ", " ? ", "!", "?.", "?.[", "`", "${", "({", "([", "() =>", "(Boolean)",
+    "(Number)", "(String)", "undefined", "null", "NaN",
+];
+const LEAST: usize = 100;
+
+/// What came of all cases.
+#[derive(Default)]
+struct Tally {
+    counts: BTreeMap<String, usize>,
+    forms: BTreeMap<&'static str, usize>,
+    mismatches: Vec<String>,
+}
+
+impl Tally {
+    fn count(&mut self, class: impl Into<String>) {
+        *self.counts.entry(class.into()).or_default() += 1;
+    }
+
+    fn of(&self, class: &str) -> usize {
+        self.counts.get(class).copied().unwrap_or(0)
+    }
+
+    /// Runs one source on both sides and files the outcome.
+    fn run(&mut self, judge: &Judge<'_>, states: &[Value], source: &str, at: (usize, usize)) {
+        let theirs = judge.ask(source, at);
+        let expr = match Expr::compile(source, NAMES) {
+            Ok(expr) => expr,
+            Err(error) => return self.refused(source, &error, &theirs),
+        };
+        let roots = [Some(&states[at.0]), Some(&states[at.1])];
+        match (expr.eval(&roots), theirs) {
+            (Ok(value), Verdict::Value(expected)) => self.compare(source, at, &value, &expected),
+            (Err(_), Verdict::Throws(_)) => self.count("both throw"),
+            (Err(error), Verdict::Value(expected)) => self.failed(source, at, &error, &expected),
+            (ours, theirs) => {
+                self.mismatch(format!("{source}\n  at {at:?}\n  ours {ours:?}\n  theirs {theirs:?}"));
+            }
+        }
+    }
+
+    fn compare(&mut self, source: &str, at: (usize, usize), value: &Val<'_>, expected: &str) {
+        let found = write(value);
+        if found != expected {
+            let message = format!("{source}\n  at {at:?}\n  ours {found}\n  theirs {expected}");
+            return self.mismatch(message);
+        }
+        self.count("equal value");
+        for form in FORMS {
+            if source.contains(form) {
+                *self.forms.entry(form).or_default() += 1;
+            }
+        }
+    }
+
+    fn refused(&mut self, source: &str, error: &ExprError, theirs: &Verdict) {
+        if matches!(theirs, Verdict::Syntax(_)) {
+            return self.count("both refuse");
+        }
+        match REFUSALS.iter().find(|(_, part)| error.message.contains(part)) {
+            Some((reason, _)) => {
+                self.count("refused at load");
+                self.count(format!("refused at load: {reason}"));
+            }
+            None => self.mismatch(format!("{source}\n  refused: {error}\n  theirs {theirs:?}")),
+        }
+    }
+
+    fn failed(&mut self, source: &str, at: (usize, usize), error: &EvalError, expected: &str) {
+        match FAILURES.iter().find(|(_, part)| error.message.contains(part)) {
+            Some((reason, _)) => self.count(format!("only we fail: {reason}")),
+            None => {
+                self.mismatch(format!("{source}\n  at {at:?}\n  ours: {error}\n  theirs {expected}"));
+            }
+        }
+    }
+
+    fn mismatch(&mut self, message: String) {
+        self.count("MISMATCH");
+        if self.mismatches.len() < 25 {
+            self.mismatches.push(message);
+        }
+    }
+
+    fn report(&self, title: &str) {
+        println!("{title}");
+        for (class, count) in &self.counts {
+            println!("{count:>8}  {class}");
+        }
+        assert!(self.mismatches.is_empty(), "\n{}", self.mismatches.join("\n"));
+    }
+}
+
+#[test]
+fn generated_expressions_mean_what_javascript_means() {
+    let states = states::generate(STATES);
+    let mut tally = Tally::default();
+    Judge::hold(&states, |judge| {
+        let mut rng = Rng::new(2);
+        for _ in 0..CASES {
+            let source = Generator::new(&mut rng).expression();
+            let at = (rng.below(STATES), rng.below(STATES));
+            tally.run(judge, &states, &source, at);
+        }
+    });
+    tally.report("generated expressions");
+    assert!(tally.of("equal value") > CASES / 2);
+    assert!(tally.of("refused at load") < CASES / 50);
+    for (reason, _) in FAILURES {
+        let count = tally.of(&format!("only we fail: {reason}"));
+        assert!(count < CASES / 100, "{reason}: {count}");
+    }
+    for form in FORMS {
+        let count = tally.forms.get(form).copied().unwrap_or(0);
+        assert!(count >= LEAST, "`{form}` occurs only {count} times");
+    }
+}
+
+#[test]
+fn what_we_accept_of_broken_sources_javascript_accepts_too() {
+    let states = states::generate(STATES);
+    let mut tally = Tally::default();
+    Judge::hold(&states, |judge| {
+        let mut rng = Rng::new(3);
+        for round in 0..MUTANTS {
+            let source = match round % 3 {
+                0 => mutants::soup(&mut rng),
+                _ => {
+                    let whole = Generator::new(&mut rng).expression();
+                    mutants::mutate(&whole, &mut rng)
+                }
+            };
+            let at = (rng.below(STATES), rng.below(STATES));
+            tally.run(judge, &states, &source, at);
+        }
+    });
+    tally.report("broken sources");
+    assert!(tally.of("equal value") > MUTANTS / 20);
+    assert!(tally.of("both refuse") > MUTANTS / 5);
+}
+
+#[test]
+fn prototype_names_are_javascripts() {
+    let states = states::generate(1);
+    Judge::hold(&states, |judge| {
+        for (value, prototype) in
+            [("[]", "Array"), ("''", "String"), ("(1)", "Number"), ("true", "Boolean")]
+        {
+            for name in judge.prototype_names(prototype) {
+                let read = Expr::compile(&format!("{value}[`{name}`]"), NAMES).unwrap().eval(&[]);
+                let held = name == "length" || read.is_err();
+                assert!(held, "{prototype}.prototype.{name} is read as {read:?}");
+            }
+        }
+    });
+}

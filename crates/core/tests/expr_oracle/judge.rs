@@ -1,0 +1,154 @@
+//! QuickJS as the judge: evaluates a source over parsed states and writes the result so that nothing is lost.
+
+use std::fmt::Write as _;
+
+use countersign_core::expr::{Val, number};
+use rquickjs::{Context, Ctx, Function, Runtime};
+use serde_json::Value;
+
+/// `judge(source, i, j)` answers with a letter and a text: S(yntax error), T(hrows), V(alue).
+const SETUP: &str = r"
+const states = [];
+function freeze(v) {
+    if (v !== null && typeof v === 'object') { Object.freeze(v); Object.values(v).forEach(freeze); }
+    return v;
+}
+function addState(text) { states.push(freeze(JSON.parse(text))); }
+// A source we refuse may assign or call anything; no case may change the world of the next.
+function seal() {
+    for (const name of Object.getOwnPropertyNames(globalThis)) {
+        const v = globalThis[name];
+        if (v === globalThis || v === null || !['object', 'function'].includes(typeof v)) continue;
+        for (const member of Object.getOwnPropertyNames(v)) {
+            const inner = Object.getOwnPropertyDescriptor(v, member).value;
+            if (inner !== null && typeof inner === 'object') Object.freeze(inner);
+        }
+        Object.freeze(v);
+    }
+    Object.freeze(globalThis);
+}
+function write(v) {
+    if (v === undefined) return 'u';
+    if (v === null) return 'n';
+    switch (typeof v) {
+        case 'boolean': return v ? 't' : 'f';
+        case 'number': return 'd' + (Object.is(v, -0) ? '-0' : String(v)) + ';';
+        case 'string': return v.isWellFormed() ? 's' + v.length + ':' + v : 'L';
+        case 'function': return 'F';
+    }
+    if (Array.isArray(v)) return '[' + v.map(write).join('') + ']';
+    return '{' + Object.keys(v).sort().map(k => write(k) + write(v[k])).join('') + '}';
+}
+function judge(source, i, j) {
+    let run;
+    try {
+        // `a)(b` parses between parentheses only: it must parse without them as well.
+        new Function('state', 'reply', '0, ' + source);
+        run = new Function('state', 'reply', 'return (' + source + '\n)');
+    }
+    catch (e) { return 'S' + e.message; }
+    try { return 'V' + write(run(states[i], states[j])); }
+    catch (e) { return 'T' + e.message; }
+}
+function prototypeNames(name) {
+    return Object.getOwnPropertyNames(globalThis[name].prototype).join(' ');
+}
+";
+
+/// What JavaScript says of a source.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Syntax(#[expect(dead_code, reason = "printed with a mismatch")] String),
+    Throws(#[expect(dead_code, reason = "printed with a mismatch")] String),
+    Value(String),
+}
+
+/// An engine that holds the states.
+pub(crate) struct Judge<'js> {
+    ctx: Ctx<'js>,
+    judge: Function<'js>,
+}
+
+impl Judge<'_> {
+    /// Starts one engine, gives it the states, and lends it out.
+    pub(crate) fn hold(states: &[Value], work: impl FnOnce(&Judge<'_>)) {
+        let runtime = Runtime::new().expect("the engine starts");
+        let context = Context::full(&runtime).expect("the engine has a context");
+        context.with(|ctx| {
+            ctx.eval::<(), _>(SETUP).expect("the set-up is JavaScript");
+            let add: Function<'_> = ctx.globals().get("addState").expect("it is set up");
+            for state in states {
+                add.call::<_, ()>((state.to_string(),)).expect("the state is JSON");
+            }
+            let judge = ctx.globals().get("judge").expect("it is set up");
+            ctx.eval::<(), _>("seal()").expect("the world can be sealed");
+            work(&Judge { ctx: ctx.clone(), judge });
+        });
+    }
+
+    pub(crate) fn ask(&self, source: &str, at: (usize, usize)) -> Verdict {
+        let answer: String = self
+            .judge
+            .call((source, at.0 as i32, at.1 as i32))
+            .unwrap_or_else(|error| panic!("the judge fails on {source}: {error}"));
+        let text = answer[1..].to_owned();
+        match answer.as_bytes()[0] {
+            b'S' => Verdict::Syntax(text),
+            b'T' => Verdict::Throws(text),
+            _ => Verdict::Value(text),
+        }
+    }
+
+    pub(crate) fn prototype_names(&self, of: &str) -> Vec<String> {
+        let ask: Function<'_> = self.ctx.globals().get("prototypeNames").expect("it is set up");
+        let names: String = ask.call((of,)).expect("the prototype exists");
+        names.split(' ').map(str::to_owned).collect()
+    }
+}
+
+/// Writes our value as the judge writes its own.
+pub(crate) fn write(value: &Val<'_>) -> String {
+    let mut out = String::new();
+    write_to(&mut out, value);
+    out
+}
+
+fn write_to(out: &mut String, value: &Val<'_>) {
+    match value {
+        Val::Undefined => out.push('u'),
+        Val::Null => out.push('n'),
+        Val::Bool(truth) => out.push(if *truth { 't' } else { 'f' }),
+        Val::Num(number) => write_number(out, *number),
+        Val::Str(text) => write_string(out, text.as_str()),
+        Val::Json(Value::Array(items)) => {
+            out.push('[');
+            items.iter().for_each(|item| write_to(out, &Val::from_json(item)));
+            out.push(']');
+        }
+        Val::Json(json) => {
+            let mut fields: Vec<_> = json.as_object().expect("an object").iter().collect();
+            fields.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
+            out.push('{');
+            for (name, value) in fields {
+                write_string(out, name);
+                write_to(out, &Val::from_json(value));
+            }
+            out.push('}');
+        }
+        Val::List(list) => {
+            out.push('[');
+            list.items().iter().for_each(|item| write_to(out, item));
+            out.push(']');
+        }
+    }
+}
+
+fn write_number(out: &mut String, value: f64) {
+    let negative_zero = value == 0.0 && value.is_sign_negative();
+    let text = if negative_zero { "-0".to_owned() } else { number::to_js_string(value) };
+    write!(out, "d{text};").expect("a string takes all");
+}
+
+fn write_string(out: &mut String, text: &str) {
+    write!(out, "s{}:{text}", text.encode_utf16().count()).expect("a string takes all");
+}
