@@ -8,7 +8,9 @@ use clap_complete::Shell;
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, about, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world")]
+#[command(
+    after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,7 +39,9 @@ pub(crate) enum Command {
     /// Look at contracts, compare versions, export for providers
     Contract(Contract),
     /// Print a completion script for your shell
-    #[command(after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign")]
+    #[command(
+        after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"
+    )]
     Completions {
         /// Which shell
         shell: Shell,
@@ -103,7 +107,9 @@ pub(crate) enum ContractCommand {
         json: bool,
     },
     /// Show one contract: what it is for, its fields, its rules
-    #[command(after_help = "Examples:\n  countersign contract show guardian_report\n  countersign contract show guardian_report --schema > guardian_report.schema.json")]
+    #[command(
+        after_help = "Examples:\n  countersign contract show guardian_report\n  countersign contract show guardian_report --schema > guardian_report.schema.json"
+    )]
     Show {
         /// The contract: an id, `id@version`, or a path
         id: String,
@@ -115,7 +121,9 @@ pub(crate) enum ContractCommand {
         json: bool,
     },
     /// Say whether a new version is compatible, with a value that proves it when it is not
-    #[command(after_help = "Ends with 0 where the new contract takes all that the old one took, else with 1.\n\nExample:\n  countersign contract diff review@1.0.0 ./contracts/review.yaml")]
+    #[command(
+        after_help = "Ends with 0 where the new contract takes all that the old one took, else with 1.\n\nExample:\n  countersign contract diff review@1.0.0 ./contracts/review.yaml"
+    )]
     Diff {
         /// The contract before: an id, `id@version`, or a path
         old: String,
@@ -126,7 +134,9 @@ pub(crate) enum ContractCommand {
         json: bool,
     },
     /// Write the schema a provider can take, and what only we still enforce
-    #[command(after_help = "The schema or grammar goes to standard output, the loss report to standard error.\n\nExample:\n  countersign contract export llm_step_output --for openai > schema.json")]
+    #[command(
+        after_help = "The schema or grammar goes to standard output, the loss report to standard error.\n\nExample:\n  countersign contract export llm_step_output --for openai > schema.json"
+    )]
     Export {
         /// The contract: an id, `id@version`, or a path
         id: String,

@@ -77,7 +77,8 @@ pub(crate) fn reply(file: Option<&Path>) -> Result<(String, Vec<u8>), Error> {
     let mut bytes = Vec::new();
     match file.filter(|file| *file != Path::new("-")) {
         None => {
-            let unreadable = |source| Error::Unreadable { what: "standard input".to_owned(), source };
+            let unreadable =
+                |source| Error::Unreadable { what: "standard input".to_owned(), source };
             std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
             Ok(("<stdin>".to_owned(), bytes))
         }
@@ -93,12 +94,10 @@ pub(crate) fn reply(file: Option<&Path>) -> Result<(String, Vec<u8>), Error> {
 /// A JSON file of the user's.
 pub(crate) fn value(path: &Path) -> Result<Value, Error> {
     let text = text(path)?;
-    json::read(&text, RepairLevel::None)
-        .map(|reading| reading.value)
-        .map_err(|stop| {
-            let place = Source::new(shown(path), text.clone()).place(stop.span.start);
-            Error::Usage(format!("{}:{}:{}: not JSON", shown(path), place.line, place.column))
-        })
+    json::read(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
+        let place = Source::new(shown(path), text.clone()).place(stop.span.start);
+        Error::Usage(format!("{}:{}:{}: not JSON", shown(path), place.line, place.column))
+    })
 }
 
 fn text(path: &Path) -> Result<String, Error> {

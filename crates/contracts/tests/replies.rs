@@ -102,7 +102,8 @@ fn judge(case: &Case, verdict: &Verdict) -> Option<String> {
             if case.accepted {
                 Some(format!("{name}: refused with {codes:?}, should be accepted"))
             } else {
-                (codes != case.codes).then(|| format!("{name}: {codes:?}, should be {:?}", case.codes))
+                (codes != case.codes)
+                    .then(|| format!("{name}: {codes:?}, should be {:?}", case.codes))
             }
         }
     }
@@ -121,7 +122,8 @@ fn terms(contract: &Contract, case: &Case) -> Terms {
 
 fn cases(group: &str) -> Vec<Case> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replies").join(group);
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| case(group, file)).collect()
 }
@@ -145,10 +147,20 @@ fn case(group: &str, file: &Path) -> Case {
             fields.insert(key, value);
         }
     }
-    reply.extend(if fields.get("escapes") == Some(&"yes") { unescape(body) } else { body.to_vec() });
+    reply.extend(if fields.get("escapes") == Some(&"yes") {
+        unescape(body)
+    } else {
+        body.to_vec()
+    });
     let list = |key: &str| -> Option<Vec<String>> {
         let value = fields.get(key)?;
-        Some(value.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect())
+        Some(
+            value
+                .split(',')
+                .map(|item| item.trim().to_owned())
+                .filter(|item| !item.is_empty())
+                .collect(),
+        )
     };
     Case {
         contract: fields["contract"].to_owned(),

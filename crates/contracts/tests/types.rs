@@ -2,7 +2,7 @@
 //!
 //! Every value of a type that keeps its documented bounds is valid under the schema, and every
 //! valid value parses into the type and comes back equal: values sampled from the schema, and the
-//! samples of `tests/rules/`.
+//! samples of `tests/rules/`. And no rule stumbles over what its schema lets pass.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -20,9 +20,10 @@ use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::protocol::{Agent, ProtocolIndex, RuntimeState, Workflow};
 use countersign_contracts::registry_record::SchemaRegistryRecord;
 use countersign_contracts::shipped::SHIPPED;
+use countersign_core::reply::Context;
 use jsonschema::Validator;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use sampler::Sampler;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,6 +44,11 @@ macro_rules! agree {
             #[test]
             fn a_valid_value_comes_back_equal() {
                 schema_fits_type::<$type>(stringify!($id));
+            }
+
+            #[test]
+            fn every_rule_decides_a_valid_value() {
+                rules_decide(stringify!($id));
             }
         }
     )+
@@ -92,9 +98,7 @@ fn schema_fits_type<T: Serialize + DeserializeOwned>(id: &str) {
     let schema = schema(id);
     let validator = validator(&schema);
     let outcome = runner().run(&any::<u64>(), |seed| {
-        let mut sampler = Sampler::new(&schema, seed);
-        let value = (0..10_000).map(|_| sampler.value()).find(|value| validator.is_valid(value));
-        let value = value.expect("one of ten thousand samples is valid");
+        let value = sampled(&schema, &validator, seed);
         let back = there_and_back::<T>(&value)
             .map_err(|error| TestCaseError::fail(format!("{error}: {value:#}")))?;
         prop_assert!(equal(&value, &back), "{value:#}\ncame back as\n{back:#}");
@@ -109,6 +113,29 @@ fn schema_fits_type<T: Serialize + DeserializeOwned>(id: &str) {
             .unwrap_or_else(|error| panic!("{id}: sample `{name}`: {error}"));
         assert!(equal(sample, &back), "{id}: sample `{name}` came back as {back:#}");
     }
+}
+
+/// A rule may say yes or no to what the schema lets pass; it may not stumble over it.
+fn rules_decide(id: &str) {
+    let registry = countersign_contracts::registry();
+    let contract = registry.get(id).expect("a shipped id");
+    let (schema, context) = (schema(id), Context::default());
+    let validator = validator(&schema);
+    let outcome = runner().run(&any::<u64>(), |seed| {
+        let value = sampled(&schema, &validator, seed);
+        for violation in contract.admit_value(&value, &context).violations() {
+            let undecided = violation.message.contains("could not be decided");
+            prop_assert!(!undecided, "{violation}: {value:#}");
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|failure| panic!("{id}: {failure}"));
+}
+
+fn sampled(schema: &Value, validator: &Validator, seed: u64) -> Value {
+    let mut sampler = Sampler::new(schema, seed);
+    let mut values = (0..10_000).map(|_| sampler.value());
+    values.find(|value| validator.is_valid(value)).expect("one of ten thousand samples is valid")
 }
 
 fn there_and_back<T: Serialize + DeserializeOwned>(value: &Value) -> serde_json::Result<Value> {
@@ -149,8 +176,5 @@ fn validator(schema: &Value) -> Validator {
 fn runner() -> TestRunner {
     let config =
         ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
-    TestRunner::new_with_rng(
-        config,
-        prop::test_runner::TestRng::deterministic_rng(Default::default()),
-    )
+    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::default()))
 }

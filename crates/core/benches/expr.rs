@@ -28,7 +28,8 @@ fn state(tasks: usize) -> Value {
 fn run(bencher: Bencher<'_, '_>, source: &str, tasks: usize) {
     let state = state(tasks);
     let expr = Expr::compile(source, &["state"]).expect("the expression is good");
-    bencher.bench_local(|| expr.eval(black_box(&[Some(&state)])).expect("it has a value").to_string());
+    bencher
+        .bench_local(|| expr.eval(black_box(&[Some(&state)])).expect("it has a value").to_string());
 }
 
 #[divan::bench(args = [3, 1_000])]
@@ -38,7 +39,11 @@ fn some_task_is_open(bencher: Bencher<'_, '_>, tasks: usize) {
 
 #[divan::bench(args = [3, 1_000])]
 fn every_task_is_done(bencher: Bencher<'_, '_>, tasks: usize) {
-    run(bencher, "state.tasks.every(t => t.status === 'done' || t.priority > 3 || t.id >= 0)", tasks);
+    run(
+        bencher,
+        "state.tasks.every(t => t.status === 'done' || t.priority > 3 || t.id >= 0)",
+        tasks,
+    );
 }
 
 #[divan::bench(args = [3, 1_000])]

@@ -4,12 +4,12 @@
 //! both must fail. Where we refuse or fail and JavaScript has a value, the reason must stand on a written
 //! list. Everything is drawn from fixed seeds, so a failure repeats.
 
-#[path = "expr_oracle/rng.rs"]
-mod rng;
 #[path = "expr_oracle/states.rs"]
 mod states;
 #[path = "expr_oracle/expressions.rs"]
 mod expressions;
+#[path = "expr_oracle/lists.rs"]
+mod lists;
 #[path = "expr_oracle/mutants.rs"]
 mod mutants;
 #[path = "expr_oracle/judge.rs"]
@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use expressions::Generator;
 use judge::{Judge, Verdict, write};
-use rng::Rng;
+use testkit::Chance;
 
 const CASES: usize = 120_000;
 const MUTANTS: usize = 60_000;
@@ -61,14 +61,71 @@ const FAILURES: &[(&str, &str)] = &[
 
 /// What must occur among the expressions with a value, each at least `LEAST` times.
 const FORMS: &[&str] = &[
-    ".some(", ".every(", ".filter(", ".map(", ".find(", ".findIndex(", ".flatMap(", ".reduce(",
-    ".includes(", ".indexOf(", ".join(", ".slice(", ".at(", ".startsWith(", ".endsWith(",
-    ".toLowerCase(", ".toUpperCase(", ".trim(", ".split(", ".length", "Object.keys(",
-    "Object.values(", "Object.entries(", "Array.isArray(", "Number(", "String(", "Boolean(",
-    "Math.min(", "Math.max(", "Math.abs(", "Math.floor(", "Math.ceil(", "Math.round(", " === ",
-    " !== ", " == ", " != ", " < ", " <= ", " > ", " >= ", " && ", " || ", " ?? ", " + ", " - ",
-    " * ", " / ", " % ", " in ", " ? ", "!", "?.", "?.[", "`", "${", "({", "([", "() =>", "(Boolean)",
-    "(Number)", "(String)", "undefined", "null", "NaN",
+    ".some(",
+    ".every(",
+    ".filter(",
+    ".map(",
+    ".find(",
+    ".findIndex(",
+    ".flatMap(",
+    ".reduce(",
+    ".includes(",
+    ".indexOf(",
+    ".join(",
+    ".slice(",
+    ".at(",
+    ".startsWith(",
+    ".endsWith(",
+    ".toLowerCase(",
+    ".toUpperCase(",
+    ".trim(",
+    ".split(",
+    ".length",
+    "Object.keys(",
+    "Object.values(",
+    "Object.entries(",
+    "Array.isArray(",
+    "Number(",
+    "String(",
+    "Boolean(",
+    "Math.min(",
+    "Math.max(",
+    "Math.abs(",
+    "Math.floor(",
+    "Math.ceil(",
+    "Math.round(",
+    " === ",
+    " !== ",
+    " == ",
+    " != ",
+    " < ",
+    " <= ",
+    " > ",
+    " >= ",
+    " && ",
+    " || ",
+    " ?? ",
+    " + ",
+    " - ",
+    " * ",
+    " / ",
+    " % ",
+    " in ",
+    " ? ",
+    "!",
+    "?.",
+    "?.[",
+    "`",
+    "${",
+    "({",
+    "([",
+    "() =>",
+    "(Boolean)",
+    "(Number)",
+    "(String)",
+    "undefined",
+    "null",
+    "NaN",
 ];
 const LEAST: usize = 100;
 
@@ -102,7 +159,9 @@ impl Tally {
             (Err(_), Verdict::Throws(_)) => self.count("both throw"),
             (Err(error), Verdict::Value(expected)) => self.failed(source, at, &error, &expected),
             (ours, theirs) => {
-                self.mismatch(format!("{source}\n  at {at:?}\n  ours {ours:?}\n  theirs {theirs:?}"));
+                self.mismatch(format!(
+                    "{source}\n  at {at:?}\n  ours {ours:?}\n  theirs {theirs:?}"
+                ));
             }
         }
     }
@@ -138,7 +197,9 @@ impl Tally {
         match FAILURES.iter().find(|(_, part)| error.message.contains(part)) {
             Some((reason, _)) => self.count(format!("only we fail: {reason}")),
             None => {
-                self.mismatch(format!("{source}\n  at {at:?}\n  ours: {error}\n  theirs {expected}"));
+                self.mismatch(format!(
+                    "{source}\n  at {at:?}\n  ours: {error}\n  theirs {expected}"
+                ));
             }
         }
     }
@@ -150,11 +211,13 @@ impl Tally {
         }
     }
 
-    fn report(&self, title: &str) {
-        println!("{title}");
-        for (class, count) in &self.counts {
-            println!("{count:>8}  {class}");
-        }
+    fn report(&self, title: &str) -> String {
+        let lines = self.counts.iter().map(|(class, count)| format!("\n{count:>8}  {class}"));
+        format!("{title}{}", lines.collect::<Vec<_>>().concat())
+    }
+
+    #[track_caller]
+    fn assert_no_mismatch(&self) {
         assert!(self.mismatches.is_empty(), "\n{}", self.mismatches.join("\n"));
     }
 }
@@ -164,14 +227,15 @@ fn generated_expressions_mean_what_javascript_means() {
     let states = states::generate(STATES);
     let mut tally = Tally::default();
     Judge::hold(&states, |judge| {
-        let mut rng = Rng::new(2);
+        let mut rng = Chance::new(2);
         for _ in 0..CASES {
             let source = Generator::new(&mut rng).expression();
             let at = (rng.below(STATES), rng.below(STATES));
             tally.run(judge, &states, &source, at);
         }
     });
-    tally.report("generated expressions");
+    println!("{}", tally.report("generated expressions"));
+    tally.assert_no_mismatch();
     assert!(tally.of("equal value") > CASES / 2);
     assert!(tally.of("refused at load") < CASES / 50);
     for (reason, _) in FAILURES {
@@ -189,20 +253,20 @@ fn what_we_accept_of_broken_sources_javascript_accepts_too() {
     let states = states::generate(STATES);
     let mut tally = Tally::default();
     Judge::hold(&states, |judge| {
-        let mut rng = Rng::new(3);
+        let mut rng = Chance::new(3);
         for round in 0..MUTANTS {
-            let source = match round % 3 {
-                0 => mutants::soup(&mut rng),
-                _ => {
-                    let whole = Generator::new(&mut rng).expression();
-                    mutants::mutate(&whole, &mut rng)
-                }
+            let source = if round % 3 == 0 {
+                mutants::soup(&mut rng)
+            } else {
+                let whole = Generator::new(&mut rng).expression();
+                mutants::mutate(&whole, &mut rng)
             };
             let at = (rng.below(STATES), rng.below(STATES));
             tally.run(judge, &states, &source, at);
         }
     });
-    tally.report("broken sources");
+    println!("{}", tally.report("broken sources"));
+    tally.assert_no_mismatch();
     assert!(tally.of("equal value") > MUTANTS / 20);
     assert!(tally.of("both refuse") > MUTANTS / 5);
 }

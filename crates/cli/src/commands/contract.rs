@@ -86,14 +86,16 @@ fn table(contracts: &[&Contract]) -> String {
             contract.title.clone(),
         ]
     }));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..header.len()).map(width).collect();
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         let line = cells.collect::<Vec<_>>().join("  ");
         let line = line.trim_end();
-        text += &if index == 0 { format!("{HEADING}{line}{HEADING:#}\n") } else { format!("{line}\n") };
+        text +=
+            &if index == 0 { format!("{HEADING}{line}{HEADING:#}\n") } else { format!("{line}\n") };
     }
     text
 }
@@ -102,12 +104,17 @@ fn page(contract: &Contract) -> String {
     let Contract { id, version, title, description, .. } = contract;
     let (intake, repairs) = (contract.intake.as_str(), contract.repairs.as_str());
     let (reask, then) = (contract.on_violation.reask, contract.on_violation.then.as_str());
-    let mut text = format!("{HEADING}{id} {version}{HEADING:#}  {title}\n\n{}\n\n", description.trim());
+    let mut text =
+        format!("{HEADING}{id} {version}{HEADING:#}  {title}\n\n{}\n\n", description.trim());
     text += &format!("digest         {}\n", contract.digest);
     text += &format!("intake         {intake}, repairs: {repairs}\n");
     let times = if reask == 1 { "once".to_owned() } else { format!("{reask} times") };
     text += &format!("on violation   ask again {times}, then {then}\n");
-    text += &format!("compatibility  {} {}\n", contract.compatibility.as_str(), contract.migration_notes);
+    text += &format!(
+        "compatibility  {} {}\n",
+        contract.compatibility.as_str(),
+        contract.migration_notes
+    );
     if !contract.rules.is_empty() {
         text += &format!("\n{HEADING}Rules{HEADING:#}\n");
     }

@@ -154,7 +154,7 @@ impl<'s> Sampler<'s> {
         (self.next() % bound as u64) as usize
     }
 
-    /// SplitMix64.
+    /// The next number of `SplitMix64`.
     fn next(&mut self) -> u64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.seed;

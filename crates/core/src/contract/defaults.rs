@@ -111,10 +111,14 @@ impl<'s> Layout<'s> {
         {
             self.lay(node, referred, &target, depth + 1);
         }
-        for (index, part) in schema.get("allOf").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (index, part) in
+            schema.get("allOf").and_then(Value::as_array).into_iter().flatten().enumerate()
+        {
             self.lay(node, part, &format!("{pointer}/allOf/{index}"), depth + 1);
         }
-        for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, field) in
+            schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
             let at = json::child(&format!("{pointer}/properties"), name);
             let inside = Some(self.node(field, &at));
             let default = field.get("default").cloned();
@@ -175,8 +179,18 @@ mod tests {
             "cues": {"default": {}, "properties": {"tags": {"default": []}}},
             "state": {"properties": {"format": {"default": "single"}}}
         }});
-        check(schema.clone(), json!({}), json!({"model": "inherit", "cues": {"tags": []}}), &["/model", "/cues", "/cues/tags"]);
-        check(schema, json!({"model": null, "cues": 1, "state": {}}), json!({"model": null, "cues": 1, "state": {"format": "single"}}), &["/state/format"]);
+        check(
+            schema.clone(),
+            json!({}),
+            json!({"model": "inherit", "cues": {"tags": []}}),
+            &["/model", "/cues", "/cues/tags"],
+        );
+        check(
+            schema,
+            json!({"model": null, "cues": 1, "state": {}}),
+            json!({"model": null, "cues": 1, "state": {"format": "single"}}),
+            &["/state/format"],
+        );
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub fn load(source: Source, read: Reader<'_>) -> Result<Contract, Vec<Diagnostic
         schema,
         rules,
         on_violation,
-        compatibility: Compatibility::parse(&text("compatibility")).unwrap_or(Compatibility::Initial),
+        compatibility: Compatibility::parse(&text("compatibility"))
+            .unwrap_or(Compatibility::Initial),
         migration_notes: text("migration_notes"),
         digest,
     })
@@ -70,13 +71,16 @@ pub fn load(source: Source, read: Reader<'_>) -> Result<Contract, Vec<Diagnostic
 
 /// Loads a contract whose schema stands in the same text.
 pub fn load_inline(text: &str) -> Result<Contract, Vec<Diagnostic>> {
-    load(Source::new("<inline>", text), &|path| Err(format!("`{path}`: an inline contract reads no files")))
+    load(Source::new("<inline>", text), &|path| {
+        Err(format!("`{path}`: an inline contract reads no files"))
+    })
 }
 
 fn schema(tree: &Tree, read: Reader<'_>) -> Result<Schema, Diagnostic> {
     let (tree, base) = match &tree.value["schema"] {
         Value::String(path) => {
-            let text = read(path).map_err(|reason| tree.fault("unreadable_file", "/schema", reason))?;
+            let text =
+                read(path).map_err(|reason| tree.fault("unreadable_file", "/schema", reason))?;
             (&Tree::parse(Source::new(path, text))?, "")
         }
         _ => (tree, "/schema"),
@@ -104,12 +108,15 @@ fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
         let mut compile = |key: &str| {
             let source = rule[key].as_str()?;
             let compiled = Expr::compile(source, names);
-            compiled.map_err(|error| {
-                let pointer = format!("{base}/{key}");
-                let span = inside(tree, &pointer, source, &error.span);
-                let fault = Diagnostic::new("invalid_expression", error.message, &tree.source, span);
-                faults.push(fault.hinting(error.hint));
-            }).ok()
+            compiled
+                .map_err(|error| {
+                    let pointer = format!("{base}/{key}");
+                    let span = inside(tree, &pointer, source, &error.span);
+                    let fault =
+                        Diagnostic::new("invalid_expression", error.message, &tree.source, span);
+                    faults.push(fault.hinting(error.hint));
+                })
+                .ok()
         };
         let when = compile("when");
         if let Some(then) = compile("then") {

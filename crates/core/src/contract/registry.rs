@@ -18,7 +18,9 @@ pub struct Registry {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegistryError {
     /// Two different contracts claim one id and version.
-    #[error("`{id}` version {version} is registered already, with another content; raise the version")]
+    #[error(
+        "`{id}` version {version} is registered already, with another content; raise the version"
+    )]
     Taken {
         /// The id.
         id: String,

@@ -44,7 +44,8 @@ impl Rule {
             NEW => context.new.is_none(),
             _ => false,
         };
-        let asks = |slot| self.then.uses(slot) || self.when.as_ref().is_some_and(|when| when.uses(slot));
+        let asks =
+            |slot| self.then.uses(slot) || self.when.as_ref().is_some_and(|when| when.uses(slot));
         [STATE, RUN, NEW].into_iter().any(|slot| absent(slot) && asks(slot))
     }
 

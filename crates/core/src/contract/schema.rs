@@ -95,13 +95,15 @@ impl Schema {
         use ValidationErrorKind as Kind;
         let pointer = format!("{base}{}", error.instance_path().as_str());
         let found = show(error.instance());
-        let single = |code: Code, expected: String| Violation::new(code, &pointer, expected, &found);
+        let single =
+            |code: Code, expected: String| Violation::new(code, &pointer, expected, &found);
         let violation = match error.kind() {
             Kind::Required { property } => {
                 into.push(self.missing(error, &pointer, property.as_str().unwrap_or_default()));
                 return;
             }
-            Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
                 let known = self.known_fields(error);
                 into.extend(unexpected.iter().map(|name| unknown(&pointer, name, &known, error)));
                 return;
@@ -134,8 +136,12 @@ impl Schema {
             Kind::MaxLength { limit } => {
                 single(Code::MaxLength, format!("at most {}", count(*limit, "character")))
             }
-            Kind::Pattern { pattern } => single(Code::Pattern, format!("text matching `{pattern}`")),
-            Kind::Format { format } => single(Code::Format, format!("text of the format `{format}`")),
+            Kind::Pattern { pattern } => {
+                single(Code::Pattern, format!("text matching `{pattern}`"))
+            }
+            Kind::Format { format } => {
+                single(Code::Format, format!("text of the format `{format}`"))
+            }
             Kind::Minimum { limit } => single(Code::Minimum, format!("at least {limit}")),
             Kind::Maximum { limit } => single(Code::Maximum, format!("at most {limit}")),
             Kind::ExclusiveMinimum { limit } => single(Code::Minimum, format!("more than {limit}")),
@@ -168,9 +174,9 @@ impl Schema {
             }
             Kind::Not { schema } => single(Code::Not, format!("anything but {}", describe(schema))),
             Kind::FalseSchema => single(Code::Not, "nothing here".to_owned()),
-            Kind::ContentEncoding { .. } | Kind::ContentMediaType { .. } | Kind::FromUtf8 { .. } => {
-                single(Code::Content, error.to_string())
-            }
+            Kind::ContentEncoding { .. }
+            | Kind::ContentMediaType { .. }
+            | Kind::FromUtf8 { .. } => single(Code::Content, error.to_string()),
             Kind::BacktrackLimitExceeded { .. }
             | Kind::RegexEngineFailure { .. }
             | Kind::Custom { .. }

@@ -163,8 +163,17 @@ impl<'a> Evaluation<'_, 'a> {
             self.locals[*slot] = element;
             return Ok(());
         }
-        let values = [element, Val::Num(index as f64), call.array.clone()];
-        params.iter().zip(values).try_for_each(|(param, value)| self.bind(param, value))
+        let mut params = params.iter();
+        if let Some(param) = params.next() {
+            self.bind(param, element)?;
+        }
+        if let Some(param) = params.next() {
+            self.bind(param, Val::Num(index as f64))?;
+        }
+        if let Some(param) = params.next() {
+            self.bind(param, call.array.clone())?;
+        }
+        Ok(())
     }
 
     fn converted(&mut self, call: &Call<'_, 'a>, by: Convert, value: &Val<'a>) -> Outcome<'a> {

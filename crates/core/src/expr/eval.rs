@@ -192,6 +192,11 @@ impl<'e, 'a> Evaluation<'e, 'a> {
             return Ok(Val::Bool(equal == (op == BinaryOp::StrictEqual)));
         }
         let right = self.eval(right)?;
+        if let (Val::Num(left), Val::Num(right)) = (&left, &right)
+            && let Some(sum) = calculate(op, *left, *right)
+        {
+            return Ok(Val::Num(sum));
+        }
         operate(op, &left, &right, &mut self.budget).map_err(|fault| located(node, fault))
     }
 
@@ -308,11 +313,23 @@ fn operate<'a>(
             }
         },
         BinaryOp::Add => add(left, right, budget)?,
-        BinaryOp::Subtract => Val::Num(to_number(left, budget)? - to_number(right, budget)?),
-        BinaryOp::Multiply => Val::Num(to_number(left, budget)? * to_number(right, budget)?),
-        BinaryOp::Divide => Val::Num(to_number(left, budget)? / to_number(right, budget)?),
-        BinaryOp::Remainder => Val::Num(to_number(left, budget)? % to_number(right, budget)?),
+        BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
+            let (left, right) = (to_number(left, budget)?, to_number(right, budget)?);
+            Val::Num(calculate(op, left, right).unwrap_or(f64::NAN))
+        }
     })
+}
+
+/// Arithmetic on two numbers; `None` for operators that are not arithmetic.
+fn calculate(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
+    match op {
+        BinaryOp::Add => Some(left + right),
+        BinaryOp::Subtract => Some(left - right),
+        BinaryOp::Multiply => Some(left * right),
+        BinaryOp::Divide => Some(left / right),
+        BinaryOp::Remainder => Some(left % right),
+        _ => None,
+    }
 }
 
 fn strict(left: &Val<'_>, right: &Val<'_>, budget: &mut Budget) -> Result<bool, Fault> {

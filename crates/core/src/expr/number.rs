@@ -16,13 +16,47 @@ pub fn to_js_string(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
         return (number as i64).to_string();
     }
-    // Rust's shortest form has the digits JavaScript wants; only their layout differs.
-    let shortest = format!("{:e}", number.abs());
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    let digits = mantissa.replace('.', "");
-    let point = exponent.parse::<i32>().unwrap_or(0) + 1;
+    // Rust's shortest form has the digits JavaScript wants; only their layout differs, and ties.
+    let (digits, point) = digits_and_point(&format!("{:e}", number.abs()));
+    let digits = settle_tie(number.abs(), digits, point);
     let sign = if number < 0.0 { "-" } else { "" };
     format!("{sign}{}", lay_out(&digits, point))
+}
+
+/// Takes `1.25e-7` apart into `125` and the place of the point, -6.
+fn digits_and_point(scientific: &str) -> (String, i32) {
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    (mantissa.replace('.', ""), exponent.parse::<i32>().unwrap_or(0) + 1)
+}
+
+/// Where two shortest forms are equally near, JavaScript takes the even one and Rust need not.
+fn settle_tie(number: f64, digits: String, point: i32) -> String {
+    let count = digits.len();
+    let is_odd = digits.bytes().last().is_some_and(|last| last % 2 == 1);
+    // Shorter forms are never tied: doubles lie far closer together than such decimals.
+    if count < 16 || !is_odd {
+        return digits;
+    }
+    let is_half = |precision: usize| {
+        let (exact, _) = digits_and_point(&format!("{number:.precision$e}"));
+        let tail = &exact.as_bytes()[count..];
+        let half = tail[0] == b'5' && tail[1..].iter().all(|digit| *digit == b'0');
+        half.then(|| exact[..count].to_owned())
+    };
+    // A look at a few digits first: all 767 that a double can have are dear.
+    let Some(lower) = is_half(30).and_then(|_| is_half(800)) else { return digits };
+    let even = if lower == digits { successor(&digits) } else { lower };
+    let same = format!("0.{even}e{point}").parse() == Ok(number);
+    if same { even } else { digits }
+}
+
+/// The next decimal; the last digit of a shortest form that ends in nine has none as short.
+fn successor(digits: &str) -> String {
+    let (rest, last) = digits.split_at(digits.len() - 1);
+    match last.parse::<u8>() {
+        Ok(last) if last < 9 => format!("{rest}{}", last + 1),
+        _ => digits.to_owned(),
+    }
 }
 
 /// Places the decimal point after `point` digits, or falls back to an exponent.
@@ -140,6 +174,10 @@ mod tests {
             (5e-324, "5e-324"),
             (f64::MAX, "1.7976931348623157e+308"),
             (9_007_199_254_740_993.0, "9007199254740992"),
+            (9_007_199_254_740_992.0 / 10.0, "900719925474099.2"),
+            (562_949_953_421_312.5, "562949953421312.5"),
+            (4_503_599_627_370_501.0 / 4.0, "1125899906842625.2"),
+            (4_503_599_627_370_503.0 / 4.0, "1125899906842625.8"),
             (f64::NAN, "NaN"),
             (f64::INFINITY, "Infinity"),
             (f64::NEG_INFINITY, "-Infinity"),

@@ -163,6 +163,9 @@ impl<'s> Parser<'s, '_> {
         self.advance()?;
         let operand = self.deeper(Self::unary)?;
         let (span, depth) = (start.to(operand.span), operand.depth);
+        if let (UnaryOp::Minus, Kind::Num(number)) = (op, &operand.kind) {
+            return self.node(Kind::Num(-number), span, 0);
+        }
         self.node(Kind::Unary { op, operand: Box::new(operand) }, span, depth)
     }
 

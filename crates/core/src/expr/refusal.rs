@@ -3,9 +3,10 @@
 use super::ast::Span;
 use super::error::ExprError;
 use super::parser::Parser;
-use super::scope::{list, nearest};
+use super::scope::list;
 use super::token::{Punct, TokenKind};
 use super::vocabulary::{Each, each_methods, members, methods};
+use crate::nearest::nearest;
 
 impl Parser<'_, '_> {
     #[expect(clippy::unused_self, reason = "every refusal is the parser's own")]

@@ -2,6 +2,7 @@
 //! arrow functions round it.
 
 use super::vocabulary::globals;
+use crate::nearest::nearest;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,47 +87,9 @@ pub(super) fn list(names: &[&str]) -> String {
     quoted.join(", ")
 }
 
-/// The known name at most two slips away, and at most one in three letters.
-pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    known
-        .into_iter()
-        .map(|candidate| (slips(name, candidate), candidate))
-        .filter(|(slips, candidate)| *slips <= 2 && *slips * 3 <= candidate.chars().count())
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein's distance, capped: names whose lengths differ by more than two are not compared.
-fn slips(left: &str, right: &str) -> usize {
-    let left: Vec<char> = left.chars().take(64).collect();
-    let right: Vec<char> = right.chars().take(64).collect();
-    if left.len().abs_diff(right.len()) > 2 {
-        return usize::MAX / 4;
-    }
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, from) in left.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, to) in right.iter().enumerate() {
-            let kept = diagonal + usize::from(from != to);
-            diagonal = row[column + 1];
-            row[column + 1] = kept.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slip_finds_the_name_meant() {
-        assert_eq!(nearest("sate", ["reply", "state"]), Some("state"));
-        assert_eq!(nearest("lenght", ["some", "length"]), Some("length"));
-        assert_eq!(nearest("x", ["t", "state"]), None);
-        assert_eq!(nearest("zzz", ["state"]), None);
-    }
 
     #[test]
     fn inner_names_hide_outer_ones() {

@@ -11,7 +11,7 @@ use super::eval::{Evaluation, located};
 use super::property::own;
 use super::value::Val;
 
-impl<'a> Evaluation<'_, 'a> {
+impl Evaluation<'_, '_> {
     /// Whether the node's value counts as true.
     pub(super) fn truth(&mut self, node: &Node) -> Result<bool, Failure> {
         match &node.kind {
@@ -28,10 +28,10 @@ impl<'a> Evaluation<'_, 'a> {
                 Ok(!self.truth(operand)?)
             }
             Kind::Binary { op, left, right } => {
-                if let Some(field) = self.field_in_place(left)
-                    && let Some(truth) = compare_in_place(*op, field, &right.kind)
+                if let Some(seen) = self.see(left)
+                    && let Some(truth) = compare_in_place(*op, &seen, &right.kind)
                 {
-                    // The operator, the field and the name it is read from.
+                    // The operator and both its sides.
                     self.pay(node, 3)?;
                     return Ok(truth);
                 }
@@ -41,12 +41,22 @@ impl<'a> Evaluation<'_, 'a> {
         }
     }
 
-    /// The field that `t.status` reads, where `t` is an object of the state and has it.
-    fn field_in_place(&self, node: &Node) -> Option<&'a Value> {
-        let Kind::Member { object, name, .. } = &node.kind else { return None };
-        let Kind::Local(slot) = object.kind else { return None };
-        match &self.locals[slot] {
-            Val::Json(Value::Object(map)) => own(map, name),
+    /// The string or number that `t` or `t.status` stands for, where no conversion is needed to see it.
+    fn see(&self, node: &Node) -> Option<Seen<'_>> {
+        match &node.kind {
+            Kind::Local(slot) => match &self.locals[*slot] {
+                Val::Str(text) => Some(Seen::Text(text.as_str())),
+                Val::Num(number) => Some(Seen::Number(*number)),
+                _ => None,
+            },
+            Kind::Member { object, name, .. } => {
+                let Kind::Local(slot) = object.kind else { return None };
+                match own(self.locals[slot].as_object()?, name)? {
+                    Value::String(text) => Some(Seen::Text(text)),
+                    Value::Number(number) => number.as_f64().map(Seen::Number),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -56,26 +66,29 @@ impl<'a> Evaluation<'_, 'a> {
     }
 }
 
-/// Compares a field with a literal of its own kind; `None` where a conversion or a value is needed.
-fn compare_in_place(op: BinaryOp, field: &Value, literal: &Kind) -> Option<bool> {
-    match (field, literal) {
-        (Value::String(field), Kind::Str(literal)) => match op {
-            BinaryOp::StrictEqual | BinaryOp::Equal => Some(**field == **literal),
-            BinaryOp::StrictNotEqual | BinaryOp::NotEqual => Some(**field != **literal),
+/// An operand seen where it lies.
+enum Seen<'v> {
+    Text(&'v str),
+    Number(f64),
+}
+
+/// Compares an operand with a literal of its own kind; `None` where a conversion or a value is needed.
+fn compare_in_place(op: BinaryOp, seen: &Seen<'_>, literal: &Kind) -> Option<bool> {
+    match (seen, literal) {
+        (Seen::Text(text), Kind::Str(literal)) => match op {
+            BinaryOp::StrictEqual | BinaryOp::Equal => Some(**text == **literal),
+            BinaryOp::StrictNotEqual | BinaryOp::NotEqual => Some(**text != **literal),
             _ => None,
         },
-        (Value::Number(field), Kind::Num(literal)) => {
-            let field = field.as_f64()?;
-            match op {
-                BinaryOp::StrictEqual | BinaryOp::Equal => Some(field == *literal),
-                BinaryOp::StrictNotEqual | BinaryOp::NotEqual => Some(field != *literal),
-                BinaryOp::Less => Some(field < *literal),
-                BinaryOp::LessOrEqual => Some(field <= *literal),
-                BinaryOp::Greater => Some(field > *literal),
-                BinaryOp::GreaterOrEqual => Some(field >= *literal),
-                _ => None,
-            }
-        }
+        (Seen::Number(number), Kind::Num(literal)) => match op {
+            BinaryOp::StrictEqual | BinaryOp::Equal => Some(number == literal),
+            BinaryOp::StrictNotEqual | BinaryOp::NotEqual => Some(number != literal),
+            BinaryOp::Less => Some(number < literal),
+            BinaryOp::LessOrEqual => Some(number <= literal),
+            BinaryOp::Greater => Some(number > literal),
+            BinaryOp::GreaterOrEqual => Some(number >= literal),
+            _ => None,
+        },
         _ => None,
     }
 }

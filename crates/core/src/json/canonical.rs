@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn order_and_notation_do_not_matter() {
-        let left: Value = serde_json::from_str(r#"{"b": [1.0, 2e3], "a": "\u00e9\n", "€": null, "😀": 1}"#).unwrap();
+        let left: Value =
+            serde_json::from_str(r#"{"b": [1.0, 2e3], "a": "\u00e9\n", "€": null, "😀": 1}"#)
+                .unwrap();
         assert_eq!(canonical(&left), "{\"a\":\"é\\n\",\"b\":[1,2000],\"€\":null,\"😀\":1}");
         assert_eq!(digest(&json!({"a": 1, "b": 2})), digest(&json!({"b": 2, "a": 1.0})));
         assert_ne!(digest(&json!({"a": 1})), digest(&json!({"a": "1"})));

@@ -12,6 +12,8 @@ mod canonical;
 
 pub use canonical::{canonical, digest};
 pub use pointer::{Pattern, child, parent, push, split};
-pub use reader::{Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans};
+pub use reader::{
+    Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans,
+};
 pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
 pub use span::Span;

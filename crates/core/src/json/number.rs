@@ -33,10 +33,15 @@ fn integer(literal: &str) -> Option<Value> {
     (digits != "0").then(|| literal.parse::<i64>().ok()).flatten().map(Value::from)
 }
 
-/// Whether the double is the literal: by its shortest decimal, or, for a whole number, exactly.
+/// Whether the double says the same as the literal: as its shortest decimal, rounded to as many
+/// digits as the literal has, or, for a whole number, exactly.
 fn holds(literal: &str, double: f64) -> bool {
     let written = decimal(literal);
-    written == decimal(&format!("{double:e}")) || written == decimal(&format!("{double:.0}"))
+    let same = |text: String| decimal(&text) == written;
+    let digits = written.0.len();
+    same(format!("{double:e}"))
+        || (digits <= 17 && same(format!("{double:.*e}", digits.saturating_sub(1))))
+        || same(format!("{double:.0}"))
 }
 
 /// Significant digits without zeros at either end, and the power of ten of the last one.
@@ -80,6 +85,7 @@ mod tests {
         check("0e99999999999999999999", Some("0.0"));
         check("5e-324", Some("5e-324"));
         check("18446744073709551616", Some("1.8446744073709552e+19"));
+        check("1934315080286992.2", Some("1934315080286992.2"));
     }
 
     #[test]
@@ -88,6 +94,7 @@ mod tests {
         check("-1e400", None);
         check("1e-400", None);
         check("18446744073709551617", None);
+        check("9007199254740993.0", None);
         check("12345678901234567890123", None);
         check("0.12345678901234567890123", None);
         check("3.14159265358979323846", None);

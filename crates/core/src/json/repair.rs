@@ -30,12 +30,11 @@ impl RepairClass {
 }
 
 /// Which classes a contract allows. Each level includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairLevel {
     /// JSON as the standard has it.
     None,
     /// The default wherever anything but bare JSON may arrive.
-    #[default]
     Lossless,
     /// Also other notations.
     Syntactic,

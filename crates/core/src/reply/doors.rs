@@ -6,8 +6,8 @@
 use serde_json::Value;
 
 use super::intake::{self, Candidate, Finish, Terms};
-use super::{place, scan};
 use super::violation::{Code, Violation};
+use super::{place, scan};
 use crate::contract::{Contract, Schema};
 use crate::json::{Repair, RepairKind, RepairLevel, Span};
 
@@ -198,9 +198,7 @@ fn fit(
     let reading = candidate.reading.map_err(|violation| vec![*violation])?;
     if !reading.value.is_object() {
         let found = super::show(&reading.value);
-        return Err(vec![
-            Violation::new(Code::NotAnObject, "", "a JSON object", found).at(span),
-        ]);
+        return Err(vec![Violation::new(Code::NotAnObject, "", "a JSON object", found).at(span)]);
     }
     let inside = |repair: &&Repair| {
         !matches!(repair.kind, RepairKind::CodeFence | RepairKind::ByteOrderMark)
@@ -234,13 +232,18 @@ fn fit(
 /// A fault in a value nobody wrote needs a word about where it came from.
 fn say_defaulted(violations: &mut [Violation], defaults: &[String]) {
     for violation in violations.iter_mut().filter(|one| defaults.contains(&one.pointer)) {
-        violation.hint.get_or_insert("the field was not given; its default was filled in".to_owned());
+        violation
+            .hint
+            .get_or_insert("the field was not given; its default was filled in".to_owned());
     }
 }
 
 impl Valid<'_> {
     /// The second door for a value that never was text.
-    pub fn from_value(mut value: Value, contract: &Contract) -> Result<Valid<'static>, Vec<Violation>> {
+    pub fn from_value(
+        mut value: Value,
+        contract: &Contract,
+    ) -> Result<Valid<'static>, Vec<Violation>> {
         let defaults = contract.schema.fill(&mut value);
         let mut violations = contract.schema.violations(&value);
         if !violations.is_empty() {

@@ -2,7 +2,9 @@
 //!
 //! Gives candidates, never a choice: which one is the reply is for the contract to say.
 
-use crate::json::{self, Flaw, FlawKind, Reading, Repair, RepairKind, RepairLevel, Span, Stop, StopKind};
+use crate::json::{
+    self, Flaw, FlawKind, Reading, Repair, RepairKind, RepairLevel, Span, Stop, StopKind,
+};
 
 use super::scan;
 use super::violation::{Code, Violation, shorten, show};
@@ -63,7 +65,7 @@ pub enum Finish {
 }
 
 /// The terms on which a text is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// What may stand around the object.
     pub intake: Intake,
@@ -71,6 +73,14 @@ pub struct Terms {
     pub repairs: RepairLevel,
     /// Why the model stopped.
     pub finish: Finish,
+}
+
+/// The strictest: bare JSON from a model that was done.
+impl Default for Terms {
+    fn default() -> Self {
+        let intake = Intake::default();
+        Self { intake, repairs: intake.default_repairs(), finish: Finish::default() }
+    }
 }
 
 /// A stretch of the text that may be the reply.

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Code, Violation};
 use super::intake::Intake;
+use super::{Code, Violation};
 use crate::contract::Contract;
 
 /// How many tokens the text may take, as estimated by [`tokens`].
@@ -56,7 +56,8 @@ pub fn reask(contract: &Contract, violations: &[Violation]) -> String {
     let mut text =
         format!("Your reply was refused: {count} {noun} of the contract `{}`.\n", contract.id);
     let end = format!("Send the whole reply again: {}.\n", envelope(contract.intake));
-    let room = MAX_TOKENS.saturating_sub(tokens(&text) + tokens(&end) + tokens("… and 9999 more.\n"));
+    let room =
+        MAX_TOKENS.saturating_sub(tokens(&text) + tokens(&end) + tokens("… and 9999 more.\n"));
     let mut used = 0;
     for (index, violation) in violations.iter().enumerate() {
         let line = line(index + 1, violation);

@@ -95,7 +95,8 @@ impl Scan<'_> {
             }
             Err(stop) => stop,
         };
-        let looks_real = if object { begins_object(self.text, at) } else { begins_array(self.text, at) };
+        let looks_real =
+            if object { begins_object(self.text, at) } else { begins_array(self.text, at) };
         let extent = extent(self.text, at);
         self.looked += extent.unwrap_or(self.text.len()) - at;
         self.looked += stop.span.start.saturating_sub(at);
@@ -121,7 +122,13 @@ impl Scan<'_> {
         }
     }
 
-    fn take(&mut self, start: usize, end: usize, reading: Result<json::Reading, Stop>, prose: bool) {
+    fn take(
+        &mut self,
+        start: usize,
+        end: usize,
+        reading: Result<json::Reading, Stop>,
+        prose: bool,
+    ) {
         let mut found = candidate(self.text, Span::new(start, end), reading);
         found.prose = prose;
         self.objects += usize::from(!prose);
@@ -169,7 +176,9 @@ fn begins_object(text: &str, at: usize) -> bool {
     let rest = text[at + 1..].trim_start_matches(|c: char| c == '{' || c.is_whitespace());
     match rest.chars().next() {
         None => true,
-        Some('"' | '\'' | '“' | '”' | '‘' | '«' | '＂' | '}' | '[' | ',' | ':' | '/') => true,
+        Some('"' | '\'' | '“' | '”' | '‘' | '«' | '＂' | '}' | '[' | ',' | ':' | '/') => {
+            true
+        }
         Some(first) if first.is_alphanumeric() || first == '_' || first == '$' => {
             let end = rest
                 .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-')))

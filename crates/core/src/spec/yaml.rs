@@ -30,8 +30,8 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Spa
         strict_booleans: true,
         with_snippet: false,
     };
-    let root: Spanned<Node> = serde_saphyr::from_str_with_options(&source.text, options)
-        .map_err(|error| {
+    let root: Spanned<Node> =
+        serde_saphyr::from_str_with_options(&source.text, options).map_err(|error| {
             let span = error.location().map(|location| span(&location)).unwrap_or_default();
             let text = error.without_snippet().to_string();
             let message = format!("not YAML: {}", first_sentence(&text));

@@ -122,7 +122,9 @@ fn write_to(out: &mut String, value: &Val<'_>) {
         Val::Str(text) => write_string(out, text.as_str()),
         Val::Json(Value::Array(items)) => {
             out.push('[');
-            items.iter().for_each(|item| write_to(out, &Val::from_json(item)));
+            for item in items {
+                write_to(out, &Val::from_json(item));
+            }
             out.push(']');
         }
         Val::Json(json) => {
@@ -137,7 +139,9 @@ fn write_to(out: &mut String, value: &Val<'_>) {
         }
         Val::List(list) => {
             out.push('[');
-            list.items().iter().for_each(|item| write_to(out, item));
+            for item in list.items() {
+                write_to(out, item);
+            }
             out.push(']');
         }
     }

@@ -1,22 +1,111 @@
 //! Sources that are nearly right: token soup, and good sources with one or two tokens disturbed.
 
-use super::rng::Rng;
+use testkit::Chance;
 
 const TOKENS: &[&str] = &[
-    "state", "reply", ".", "?.", "?", ":", "(", ")", "[", "]", "{", "}", ",", "=>", "=", "==", "===",
-    "!", "!=", "!==", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&&", "||", "??", "in", "1", "0",
-    ".5", "5.", "0x1f", "08", "1_0", "1n", "'a'", "\"b\"", "`t`", "`${", "}`", "x", "x =>", "null",
-    "undefined", "true", "NaN", "Infinity", "new", "typeof", "void", "this", "n", "s", "nums", "tasks",
-    "some", "map", "length", "Math", "Math.max", "Number", "Object.keys", "...", "++", "--", "**", "&",
-    "//", "/*", "\n", " ", ";", "\\u0061", "имя", "instanceof", "async", "await", "let", "return",
-    "function", "\u{2028}", "\u{feff}", "#", "@", "~", "^", "<!--", "-->", "in", "of",
+    "state",
+    "reply",
+    ".",
+    "?.",
+    "?",
+    ":",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "=>",
+    "=",
+    "==",
+    "===",
+    "!",
+    "!=",
+    "!==",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "&&",
+    "||",
+    "??",
+    "in",
+    "1",
+    "0",
+    ".5",
+    "5.",
+    "0x1f",
+    "08",
+    "1_0",
+    "1n",
+    "'a'",
+    "\"b\"",
+    "`t`",
+    "`${",
+    "}`",
+    "x",
+    "x =>",
+    "null",
+    "undefined",
+    "true",
+    "NaN",
+    "Infinity",
+    "new",
+    "typeof",
+    "void",
+    "this",
+    "n",
+    "s",
+    "nums",
+    "tasks",
+    "some",
+    "map",
+    "length",
+    "Math",
+    "Math.max",
+    "Number",
+    "Object.keys",
+    "...",
+    "++",
+    "--",
+    "**",
+    "&",
+    "//",
+    "/*",
+    "\n",
+    " ",
+    ";",
+    "\\u0061",
+    "имя",
+    "instanceof",
+    "async",
+    "await",
+    "let",
+    "return",
+    "function",
+    "\u{2028}",
+    "\u{feff}",
+    "#",
+    "@",
+    "~",
+    "^",
+    "<!--",
+    "-->",
+    "in",
+    "of",
 ];
 
 /// A few tokens in any order.
-pub(crate) fn soup(rng: &mut Rng) -> String {
+pub(crate) fn soup(rng: &mut Chance) -> String {
     let mut source = String::new();
     for _ in 0..=rng.below(7) {
-        source.push_str(rng.pick(TOKENS));
+        source.push_str(rng.one_of(TOKENS));
         if rng.percent(40) {
             source.push(' ');
         }
@@ -25,7 +114,7 @@ pub(crate) fn soup(rng: &mut Rng) -> String {
 }
 
 /// A good source with one or two tokens left out, doubled, exchanged or put in.
-pub(crate) fn mutate(source: &str, rng: &mut Rng) -> String {
+pub(crate) fn mutate(source: &str, rng: &mut Chance) -> String {
     let mut tokens = tokens(source);
     for _ in 0..=rng.below(2) {
         let at = rng.below(tokens.len().max(1));
@@ -41,12 +130,16 @@ pub(crate) fn mutate(source: &str, rng: &mut Rng) -> String {
                 let other = rng.below(tokens.len());
                 tokens.swap(at, other);
             }
-            _ => tokens.insert(at, rng.pick(TOKENS).to_owned()),
+            _ => tokens.insert(at, rng.one_of(TOKENS).to_owned()),
         }
     }
     let mutant = tokens.concat();
     // QuickJS looks for `=>` past ASCII white space only; the standard has no such limit.
-    if mutant.contains("\u{feff} =>") || mutant.contains("\u{feff}=>") { source.to_owned() } else { mutant }
+    if mutant.contains("\u{feff} =>") || mutant.contains("\u{feff}=>") {
+        source.to_owned()
+    } else {
+        mutant
+    }
 }
 
 /// Words, runs of signs and single brackets; not a lexer, only good enough to disturb.

@@ -2,31 +2,94 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rng::Rng;
+use testkit::Chance;
 
 pub(crate) const STRINGS: &[&str] = &[
-    "", "a", "abc", "done", "open", "Привет мир", "ПРИВЕТ", "你好", "中文字", "😀", "a😀b", "é", "ß",
-    "ΑΣ", "İ", "0", "1", "-1", "10", "9", "3.5", " 12 ", "0x1f", "1e3", "Infinity", "NaN", "null",
-    "undefined", "true", "a,b,c", "x y z", "\u{feff} t \n", "\u{85}n", "\u{ff5e}", "length", "id",
-    "toString", "[object Object]", "1,2", "ab\u{301}", "ﬁ", "ǆ", "\u{2028}",
+    "",
+    "a",
+    "abc",
+    "done",
+    "open",
+    "Привет мир",
+    "ПРИВЕТ",
+    "你好",
+    "中文字",
+    "😀",
+    "a😀b",
+    "é",
+    "ß",
+    "ΑΣ",
+    "İ",
+    "0",
+    "1",
+    "-1",
+    "10",
+    "9",
+    "3.5",
+    " 12 ",
+    "0x1f",
+    "1e3",
+    "Infinity",
+    "NaN",
+    "null",
+    "undefined",
+    "true",
+    "a,b,c",
+    "x y z",
+    "\u{feff} t \n",
+    "\u{85}n",
+    "\u{ff5e}",
+    "length",
+    "id",
+    "toString",
+    "[object Object]",
+    "1,2",
+    "ab\u{301}",
+    "ﬁ",
+    "ǆ",
+    "\u{2028}",
 ];
 
 const NUMBERS: &[&str] = &[
-    "0", "-0.0", "1", "2", "3", "-1", "10", "0.5", "-0.5", "1.5", "2.5", "-2.5", "0.1", "1e21",
-    "1e-7", "123456789012345680000", "5e-324", "1.7976931348623157e308", "9007199254740993",
-    "4294967295", "4294967296", "0.49999999999999994", "100", "42", "-7", "18446744073709551615",
-    "1e300", "0.000001",
+    "0",
+    "-0.0",
+    "1",
+    "2",
+    "3",
+    "-1",
+    "10",
+    "0.5",
+    "-0.5",
+    "1.5",
+    "2.5",
+    "-2.5",
+    "0.1",
+    "1e21",
+    "1e-7",
+    "123456789012345680000",
+    "5e-324",
+    "1.7976931348623157e308",
+    "9007199254740993",
+    "4294967295",
+    "4294967296",
+    "0.49999999999999994",
+    "100",
+    "42",
+    "-7",
+    "18446744073709551615",
+    "1e300",
+    "0.000001",
 ];
 
 /// Draws this many states from a fixed seed.
 pub(crate) fn generate(count: usize) -> Vec<Value> {
-    let mut rng = Rng::new(1);
+    let mut rng = Chance::new(1);
     (0..count).map(|_| state(&mut rng)).collect()
 }
 
-fn state(rng: &mut Rng) -> Value {
+fn state(rng: &mut Chance) -> Value {
     let mut state = Map::new();
-    let mut put = |rng: &mut Rng, name: &str, value: Value| {
+    let mut put = |rng: &mut Chance, name: &str, value: Value| {
         if !rng.percent(6) {
             state.insert(name.to_owned(), value);
         }
@@ -55,9 +118,10 @@ fn state(rng: &mut Rng) -> Value {
     put(rng, "empty", json!([]));
     let map = object(rng, &["b", "10", "a", "9", "01", "4294967294", "4294967295", "-1"], number);
     put(rng, "map", map);
-    let mut obj = object(rng, &["x", "id", "length", "1", "0", "key", "ключ"], |rng| anything(rng, 1));
+    let mut obj =
+        object(rng, &["x", "id", "length", "1", "0", "key", "ключ"], |rng| anything(rng, 1));
     if let (Value::Object(fields), true) = (&mut obj, rng.percent(10)) {
-        let name = rng.pick(&["toString", "valueOf", "constructor", "some", "__proto__", "join"]);
+        let name = rng.one_of(&["toString", "valueOf", "constructor", "some", "__proto__", "join"]);
         fields.insert(name.to_owned(), anything(rng, 0));
     }
     put(rng, "obj", obj);
@@ -66,11 +130,11 @@ fn state(rng: &mut Rng) -> Value {
     Value::Object(state)
 }
 
-fn task(rng: &mut Rng) -> Value {
+fn task(rng: &mut Chance) -> Value {
     let mut task = Map::new();
     task.insert("id".to_owned(), json!(rng.below(20)));
     task.insert("title".to_owned(), string(rng));
-    task.insert("status".to_owned(), json!(rng.pick(&["done", "open", "blocked"])));
+    task.insert("status".to_owned(), json!(rng.one_of(&["done", "open", "blocked"])));
     if rng.percent(60) {
         task.insert("agent".to_owned(), json!({"name": string(rng)}));
     }
@@ -81,7 +145,7 @@ fn task(rng: &mut Rng) -> Value {
     Value::Object(task)
 }
 
-fn anything(rng: &mut Rng, depth: usize) -> Value {
+fn anything(rng: &mut Chance, depth: usize) -> Value {
     match rng.below(if depth == 0 { 5 } else { 7 }) {
         0 => Value::Null,
         1 => Value::Bool(rng.percent(50)),
@@ -92,25 +156,25 @@ fn anything(rng: &mut Rng, depth: usize) -> Value {
     }
 }
 
-fn list(rng: &mut Rng, most: usize, mut element: impl FnMut(&mut Rng) -> Value) -> Value {
+fn list(rng: &mut Chance, most: usize, mut element: impl FnMut(&mut Chance) -> Value) -> Value {
     let count = rng.below(most + 1);
     (0..count).map(|_| element(rng)).collect()
 }
 
-fn object(rng: &mut Rng, names: &[&str], mut value: impl FnMut(&mut Rng) -> Value) -> Value {
+fn object(rng: &mut Chance, names: &[&str], mut value: impl FnMut(&mut Chance) -> Value) -> Value {
     let mut fields = Map::new();
     for _ in 0..rng.below(names.len() + 1) {
-        let name = rng.pick(names).to_owned();
+        let name = rng.one_of(names).to_owned();
         let value = value(rng);
         fields.insert(name, value);
     }
     Value::Object(fields)
 }
 
-fn number(rng: &mut Rng) -> Value {
-    serde_json::from_str(rng.pick(NUMBERS)).expect("the list holds JSON numbers")
+fn number(rng: &mut Chance) -> Value {
+    serde_json::from_str(rng.one_of(NUMBERS)).expect("the list holds JSON numbers")
 }
 
-fn string(rng: &mut Rng) -> Value {
-    Value::from(rng.pick(STRINGS))
+fn string(rng: &mut Chance) -> Value {
+    Value::from(rng.one_of(STRINGS))
 }

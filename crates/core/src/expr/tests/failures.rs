@@ -236,6 +236,5 @@ fn the_deepest_tree_fits_a_small_stack() {
             Expr::compile(&source, &[]).unwrap().eval(&[]).unwrap();
         }
     };
-    #[expect(clippy::disallowed_methods, reason = "the test needs a stack of known size")]
     std::thread::Builder::new().stack_size(1024 * 1024).spawn(run).unwrap().join().unwrap();
 }

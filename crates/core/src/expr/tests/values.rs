@@ -306,3 +306,16 @@ fn new_is_a_root_where_the_place_has_it() {
     let alone = Expr::compile("[1].some(new => true)", &["new"]).unwrap_err();
     assert_eq!(alone.message, "`new` cannot name a parameter");
 }
+
+#[test]
+fn the_examples_of_the_reference_hold() {
+    let page = include_str!("../../../../../docs/reference/expressions.md");
+    let block = |fence: &str| page.split_once(fence).unwrap().1.split_once("```").unwrap().0;
+    let state = block("```json\n");
+    let examples: Vec<_> =
+        block("```text\n").lines().map(|line| line.split_once('→').unwrap()).collect();
+    assert!(examples.len() > 10);
+    for (source, expected) in examples {
+        check(source.trim(), state, expected.trim());
+    }
+}

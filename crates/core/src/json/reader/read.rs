@@ -214,7 +214,10 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Result<Value, Stop>) -> Result<Value, Stop> {
+    fn nested(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Value, Stop>,
+    ) -> Result<Value, Stop> {
         if self.depth == MAX_DEPTH {
             return Err(self.stop(StopKind::TooDeep));
         }
@@ -317,7 +320,9 @@ impl<'t> Reader<'t> {
             // The loop records what the end of the text cut off.
             None if self.level == RepairLevel::Guess => Ok(None),
             None => Err(self.end_of_text(expected)),
-            Some(b'"' | b'{' | b'[' | b'\'' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_') => {
+            Some(
+                b'"' | b'{' | b'[' | b'\'' | b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_',
+            ) => {
                 self.mend(RepairKind::MissingComma, self.position, self.position, expected)?;
                 Ok(None)
             }
@@ -420,7 +425,11 @@ impl<'t> Reader<'t> {
     }
 
     /// The same for what the end of the text cut off.
-    pub(super) fn mend_end(&mut self, kind: RepairKind, expected: &'static str) -> Result<(), Stop> {
+    pub(super) fn mend_end(
+        &mut self,
+        kind: RepairKind,
+        expected: &'static str,
+    ) -> Result<(), Stop> {
         if self.level.allows(kind.class()) {
             let end = self.bytes.len();
             self.repairs.push(Repair::new(kind, Span::new(end, end)));

@@ -66,7 +66,12 @@ impl Reader<'_> {
                 '\\' => self.escape(at, &mut text, close)?,
                 _ if close.contains(&character) => {
                     if self.level < RepairLevel::Guess || !self.belongs_inside(place) {
-                        return Ok(self.without_swallowed(opening, place, text));
+                        let plain = close == ['"'] && place == Place::Value;
+                        return Ok(if plain {
+                            self.without_swallowed(opening, text)
+                        } else {
+                            text
+                        });
                     }
                     self.repairs.push(Repair::new(
                         RepairKind::UnescapedQuote,
@@ -171,11 +176,10 @@ impl Reader<'_> {
     }
 
     /// Guess: a value that ends right before a colon has swallowed the next key; give it back.
-    fn without_swallowed(&mut self, opening: usize, place: Place, text: String) -> String {
-        if self.level < RepairLevel::Guess || place == Place::Key {
-            return text;
-        }
-        if !self.text[self.position..].trim_start().starts_with(':') {
+    fn without_swallowed(&mut self, opening: usize, text: String) -> String {
+        if self.level < RepairLevel::Guess
+            || !self.text[self.position..].trim_start().starts_with(':')
+        {
             return text;
         }
         let raw = &self.text[opening + 1..self.position - 1];

@@ -29,7 +29,9 @@ fn show(text: &str, level: RepairLevel) -> String {
                 stop.span.start,
                 repair.map_or_else(String::new, |kind| format!(" ({})", kind.as_str()))
             ),
-            StopKind::EndOfText { expected } => format!("{}: ended, expected {expected}", stop.pointer),
+            StopKind::EndOfText { expected } => {
+                format!("{}: ended, expected {expected}", stop.pointer)
+            }
             StopKind::TooDeep => format!("too deep@{}", stop.span.start),
         },
     }
@@ -44,7 +46,11 @@ use RepairLevel::{Guess, Lossless, None as Bare, Syntactic};
 
 #[test]
 fn json_is_read_as_it_is() {
-    check(Bare, r#" {"a": [1, -2.5e3, true, null, "x\n\u00e9\ud83d\ude00"]} "#, "{\"a\":[1,-2500.0,true,null,\"x\\né😀\"]}");
+    check(
+        Bare,
+        r#" {"a": [1, -2.5e3, true, null, "x\n\u00e9\ud83d\ude00"]} "#,
+        "{\"a\":[1,-2500.0,true,null,\"x\\né😀\"]}",
+    );
     check(Bare, "[]", "[]");
     check(Bare, "\"\"", "\"\"");
     check(Bare, "{}x", "@2: expected the end of the text");
@@ -59,9 +65,17 @@ fn json_is_read_as_it_is() {
 
 #[test]
 fn nothing_is_lost_silently() {
-    check(Bare, r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#, r#"{"a":3,"b":{"c":2}} duplicate /b/c@18 duplicate /a@25"#);
+    check(
+        Bare,
+        r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#,
+        r#"{"a":3,"b":{"c":2}} duplicate /b/c@18 duplicate /a@25"#,
+    );
     check(Bare, r#"{"n":[1e400]}"#, r#"{"n":[null]} lossy /n/0@6"#);
-    check(Bare, r#"{"s":"\ud800x","t":"\ud800\u0041"}"#, "{\"s\":\"\u{fffd}x\",\"t\":\"\u{fffd}A\"} surrogate /s@6 surrogate /t@20");
+    check(
+        Bare,
+        r#"{"s":"\ud800x","t":"\ud800\u0041"}"#,
+        "{\"s\":\"\u{fffd}x\",\"t\":\"\u{fffd}A\"} surrogate /s@6 surrogate /t@20",
+    );
 }
 
 #[test]
@@ -78,8 +92,16 @@ fn lossless_repairs_drop_decoration_only() {
 
 #[test]
 fn syntactic_repairs_read_other_notations() {
-    check(Syntactic, "{'a': 'it\\'s \"x\"'}", r#"{"a":"it's \"x\""} +single_quotes@1-4 +single_quotes@6-17"#);
-    check(Syntactic, "{a: True, b-c: None}", r#"{"a":true,"b-c":null} +bare_key@1-2 +python_literal@4-8 +bare_key@10-13 +python_literal@15-19"#);
+    check(
+        Syntactic,
+        "{'a': 'it\\'s \"x\"'}",
+        r#"{"a":"it's \"x\""} +single_quotes@1-4 +single_quotes@6-17"#,
+    );
+    check(
+        Syntactic,
+        "{a: True, b-c: None}",
+        r#"{"a":true,"b-c":null} +bare_key@1-2 +python_literal@4-8 +bare_key@10-13 +python_literal@15-19"#,
+    );
     check(Syntactic, "{“a”: “b”}", r#"{"a":"b"} +smart_quotes@1-8 +smart_quotes@10-17"#);
     check(Syntactic, "[\"a\nb\"]", r#"["a\nb"] +raw_newline@3-4"#);
     check(Syntactic, "[hello]", "/0@1: expected a value (missing_quote)");
@@ -88,12 +110,24 @@ fn syntactic_repairs_read_other_notations() {
 
 #[test]
 fn guesses_are_named() {
-    check(Guess, "{\"a\": [1, 2", r#"{"a":[1,2]} +unterminated_array@11-11 +unterminated_object@11-11"#);
+    check(
+        Guess,
+        "{\"a\": [1, 2",
+        r#"{"a":[1,2]} +unterminated_array@11-11 +unterminated_object@11-11"#,
+    );
     check(Guess, "{\"a\": \"b", r#"{"a":"b"} +unterminated_string@8-8 +unterminated_object@8-8"#);
     check(Guess, "{\"a\": 1 \"b\": 2}", r#"{"a":1,"b":2} +missing_comma@8-8"#);
-    check(Guess, "{\"a\": \"say \"hi\" now\"}", r#"{"a":"say \"hi\" now"} +unescaped_quote@11-12 +unescaped_quote@14-15"#);
+    check(
+        Guess,
+        "{\"a\": \"say \"hi\" now\"}",
+        r#"{"a":"say \"hi\" now"} +unescaped_quote@11-12 +unescaped_quote@14-15"#,
+    );
     check(Guess, "{\"a\": \"b, \"c\": 2}", r#"{"a":"b","c":2} +missing_quote@8-8"#);
-    check(Guess, "{a\": hello, \"c\": 2}", r#"{"a":"hello","c":2} +missing_quote@1-1 +missing_quote@5-10"#);
+    check(
+        Guess,
+        "{a\": hello, \"c\": 2}",
+        r#"{"a":"hello","c":2} +missing_quote@1-1 +missing_quote@5-10"#,
+    );
     check(Guess, r#"["C:\Users"]"#, r#"["C:\\Users"] +invalid_escape@4-6"#);
     check(Syntactic, r#"["C:\Users"]"#, "/0@4: expected an escape JSON knows (invalid_escape)");
     check(Guess, "{\"a\" 1}", r#"{"a":1} +missing_colon@5-5"#);

@@ -1,0 +1,63 @@
+//! Chance that repeats: the same seed gives the same choices on every machine.
+
+/// A small generator (SplitMix64). Good enough for tests, useless for secrets.
+#[derive(Debug, Clone)]
+pub struct Chance {
+    state: u64,
+}
+
+impl Chance {
+    /// Chance from a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// A stream of its own for one case, so that a case can be made again alone.
+    #[must_use]
+    pub fn for_case(seed: u64, case: u64) -> Self {
+        let mut chance = Self::new(seed ^ case.wrapping_mul(0xA076_1D64_78BD_642F));
+        chance.bits();
+        chance
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`; 0 where the limit is 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        if limit == 0 { 0 } else { (self.bits() % limit as u64) as usize }
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high - low + 1)
+    }
+
+    /// True `percent` times of a hundred.
+    pub fn percent(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// One of the items.
+    ///
+    /// # Panics
+    /// Where there are none.
+    pub fn pick<'i, T>(&mut self, items: &'i [T]) -> &'i T {
+        &items[self.below(items.len())]
+    }
+
+    /// One of the items, where they are references already.
+    ///
+    /// # Panics
+    /// Where there are none.
+    pub fn one_of<'i, T: ?Sized>(&mut self, items: &[&'i T]) -> &'i T {
+        items[self.below(items.len())]
+    }
+}

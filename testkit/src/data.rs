@@ -1,0 +1,48 @@
+//! Public data lies beside the workspace, never in it.
+
+use std::env;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+#[must_use]
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// A folder of public test data: below `COUNTERSIGN_DATA`, else below `../shared/data`.
+#[must_use]
+pub fn data(folder: &str) -> Option<PathBuf> {
+    beside("COUNTERSIGN_DATA", "shared/data")
+        .map(|data| data.join(folder))
+        .filter(|path| path.exists())
+}
+
+/// The folder of the specification: `COUNTERSIGN_SEEDS`, else `../shared/seeds`.
+#[must_use]
+pub fn seeds() -> Option<PathBuf> {
+    beside("COUNTERSIGN_SEEDS", "shared/seeds").filter(|path| path.exists())
+}
+
+fn beside(variable: &str, default: &str) -> Option<PathBuf> {
+    match env::var_os(variable) {
+        Some(path) => Some(PathBuf::from(path)),
+        None => Some(root().join("..").join(default)),
+    }
+}
+
+/// Says that a test did not run, and why. `cargo xtask verify` tells it in its last lines.
+pub fn not_run(test: &str, why: &str) {
+    #[expect(clippy::print_stderr, reason = "a test that did not run must not be silent")]
+    {
+        eprintln!("NOT RUN: {test}: {why}");
+    }
+    if let Some(folder) = env::var_os("COUNTERSIGN_NOT_RUN") {
+        let path = Path::new(&folder).join(test.replace([':', '/', ' '], "_"));
+        let written = fs::create_dir_all(&folder)
+            .and_then(|()| fs::File::create(path))
+            .and_then(|mut file| writeln!(file, "{test}: {why}"));
+        assert!(written.is_ok(), "cannot record that {test} did not run");
+    }
+}

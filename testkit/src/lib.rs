@@ -1,0 +1,11 @@
+//! What tests share: where public data lies, how a test says that it did not run, and seeded chance.
+//!
+//! Never a dependency of anything that ships.
+
+mod chance;
+mod data;
+mod hostile;
+
+pub use chance::Chance;
+pub use data::{data, not_run, root, seeds};
+pub use hostile::hostile;

@@ -1,0 +1,69 @@
+//! Layer rules: arrows point one way, and the core stands alone.
+
+use std::fs;
+
+use crate::steps;
+use crate::tidy::rust_files;
+
+/// Packages that may not be anywhere below the core or the contracts.
+const FORBIDDEN: [&str; 10] = [
+    "tokio",
+    "async-std",
+    "smol",
+    "reqwest",
+    "hyper",
+    "rusqlite",
+    "tokio-postgres",
+    "rand",
+    "chrono",
+    "ureq",
+];
+
+/// Who may know whom among our own.
+const MAY_KNOW: [(&str, &[&str]); 2] =
+    [("countersign-core", &[]), ("countersign-contracts", &["countersign-core"])];
+
+/// What the core's own text may not name, outside tests.
+const IMPURE: [&str; 9] = [
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::env",
+    "std::thread",
+    "std::time",
+    "std::io",
+    "async fn",
+    "HashMap",
+];
+
+/// Every breach.
+pub(crate) fn run() -> Vec<String> {
+    let mut faults = Vec::new();
+    for (package, known) in MAY_KNOW {
+        let arguments =
+            ["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"];
+        let Some(tree) = steps::output("cargo", &arguments) else {
+            faults.push(format!("`cargo tree --package {package}` failed"));
+            continue;
+        };
+        for name in tree.lines().filter_map(|line| line.split(' ').next()) {
+            let ours = name.starts_with("countersign") && name != package && !known.contains(&name);
+            if ours || FORBIDDEN.contains(&name) {
+                faults.push(format!("{package} must not depend on {name}"));
+            }
+        }
+    }
+    for file in rust_files("crates/core/src") {
+        let text = fs::read_to_string(steps::root().join(&file)).unwrap_or_default();
+        let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code: String = code.collect::<Vec<_>>().join("\n");
+        if file.contains("/tests") {
+            continue;
+        }
+        for word in IMPURE.iter().filter(|word| code.contains(*word)) {
+            faults.push(format!("{file}: the core is pure, and `{word}` is not"));
+        }
+    }
+    faults
+}

@@ -1,0 +1,115 @@
+//! The house in order: paths in the map exist, pages exist, files are small and say what they are.
+
+use std::fs;
+use std::path::Path;
+
+use countersign_core::reply::Code;
+
+use crate::steps;
+
+const LONGEST_FILE: usize = 600;
+
+const VAGUE_NAMES: [&str; 6] =
+    ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
+
+/// Codes of faults in authors' files, beside those of violations.
+const FILE_CODES: [&str; 5] =
+    ["invalid_yaml", "invalid_schema", "invalid_expression", "unreadable_file", "duplicate_id"];
+
+/// Every disorder.
+pub(crate) fn run() -> Vec<String> {
+    let mut faults = Vec::new();
+    faults.extend(paths_of_the_map());
+    faults.extend(pages_of_the_codes());
+    faults.extend(links());
+    for file in rust_files(".") {
+        faults.extend(source_file(&file));
+    }
+    faults
+}
+
+/// Every path that ARCHITECTURE.md names in backticks exists.
+fn paths_of_the_map() -> Vec<String> {
+    let map = read("ARCHITECTURE.md");
+    let quoted = map.split('`').skip(1).step_by(2);
+    let paths = quoted.filter(|text| {
+        text.contains('/')
+            && !text.contains([' ', '<', '*', '{', '(', ':'])
+            && !text.starts_with(['/', '-', '.', '#'])
+    });
+    paths
+        .filter(|path| !steps::root().join(path).exists())
+        .map(|path| format!("ARCHITECTURE.md names `{path}`, which does not exist"))
+        .collect()
+}
+
+/// Every code has a page, and every page a code.
+fn pages_of_the_codes() -> Vec<String> {
+    let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
+    codes.extend(FILE_CODES.map(str::to_owned));
+    codes.push("rule".to_owned());
+    let mut faults = Vec::new();
+    for code in &codes {
+        if !steps::root().join(format!("docs/errors/{code}.md")).exists() {
+            faults.push(format!("docs/errors/{code}.md is missing"));
+        }
+    }
+    for page in fs::read_dir(steps::root().join("docs/errors")).into_iter().flatten().flatten() {
+        let name = page.file_name().to_string_lossy().into_owned();
+        let code = name.trim_end_matches(".md");
+        if code != "README" && !codes.iter().any(|known| known == code) {
+            faults.push(format!("docs/errors/{name} belongs to no code"));
+        }
+    }
+    faults
+}
+
+/// Every relative link in a Markdown file leads somewhere.
+fn links() -> Vec<String> {
+    let mut faults = Vec::new();
+    for file in tracked("*.md") {
+        let text = read(&file);
+        let folder = Path::new(&file).parent().unwrap_or(Path::new("")).to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let path = target.split('#').next().unwrap_or_default();
+            let outside = path.is_empty() || path.contains("://") || path.contains(' ');
+            if !outside && !steps::root().join(&folder).join(path).exists() {
+                faults.push(format!("{file} links to `{path}`, which does not exist"));
+            }
+        }
+    }
+    faults
+}
+
+fn source_file(file: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let text = read(file);
+    let lines = text.lines().count();
+    if lines > LONGEST_FILE {
+        faults.push(format!("{file} has {lines} lines; split it by idea below {LONGEST_FILE}"));
+    }
+    let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned());
+    if name.is_some_and(|name| VAGUE_NAMES.contains(&name.as_str())) {
+        faults.push(format!("{file}: name a file for the one thing in it"));
+    }
+    if !text.starts_with("//!") && !text.starts_with("#![") {
+        faults.push(format!("{file} does not say what it is for (`//!` on its first line)"));
+    }
+    faults
+}
+
+/// The Rust files below a folder.
+pub(crate) fn rust_files(folder: &str) -> Vec<String> {
+    tracked("*.rs").into_iter().filter(|file| folder == "." || file.starts_with(folder)).collect()
+}
+
+/// Files that git knows or would take, by pattern.
+fn tracked(pattern: &str) -> Vec<String> {
+    let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", pattern];
+    let listing = steps::output("git", &arguments).unwrap_or_default();
+    listing.lines().filter(|file| steps::root().join(file).exists()).map(str::to_owned).collect()
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(steps::root().join(file)).unwrap_or_default()
+}

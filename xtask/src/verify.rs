@@ -1,0 +1,76 @@
+//! `cargo xtask verify`: the one test command. It writes nothing that git tracks.
+
+use std::fs;
+use std::time::Instant;
+
+use crate::steps::{self, cargo, cargo_with};
+use crate::{layers, licences, tidy};
+
+/// Runs everything, tells what failed and, in the last lines, what did not run.
+pub(crate) fn run() -> bool {
+    let started = Instant::now();
+    let not_run = steps::root().join("target").join("not-run");
+    let _ = fs::remove_dir_all(&not_run);
+    let folder = not_run.display().to_string();
+    let tests = [("COUNTERSIGN_NOT_RUN", folder.as_str()), ("INSTA_UPDATE", "no")];
+    let nextest = steps::output("cargo", &["nextest", "--version"]).is_some();
+
+    let mut failed = Vec::new();
+    let mut step = |name: &'static str, passed: bool| {
+        if !passed {
+            failed.push(name);
+        }
+    };
+    step("format", cargo(&["fmt", "--all", "--check"]));
+    step("tidy", report("tidy", tidy::run()));
+    step("layers", report("layers", layers::run()));
+    step("licences", report("licences", licences::run()));
+    step(
+        "clippy",
+        cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+    );
+    let runner: &[&str] = if nextest {
+        &["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--status-level", "slow"]
+    } else {
+        &["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]
+    };
+    step("tests", cargo_with(runner, &tests));
+    step("doctests", cargo_with(&["test", "--workspace", "--doc", "--locked"], &tests));
+    let docs = &["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];
+    step("docs", cargo_with(docs, &[("RUSTDOCFLAGS", "-D warnings")]));
+
+    println!("\nverify took {} s", started.elapsed().as_secs());
+    if !nextest {
+        println!("cargo-nextest is absent; `cargo test` ran the same tests");
+    }
+    if !failed.is_empty() {
+        println!("failed: {}", failed.join(", "));
+    }
+    println!("{}", last_line(&not_run));
+    failed.is_empty()
+}
+
+/// Prints what a check found; true where that is nothing.
+pub(crate) fn report(name: &str, faults: Vec<String>) -> bool {
+    println!("\n$ xtask {name}");
+    for fault in &faults {
+        println!("{name}: {fault}");
+    }
+    println!("{name}: {}", if faults.is_empty() { "in order" } else { "NOT in order" });
+    faults.is_empty()
+}
+
+fn last_line(folder: &std::path::Path) -> String {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
+        .map(|text| text.trim().to_owned())
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        "every test ran".to_owned()
+    } else {
+        format!("NOT RUN: {}", names.join("; "))
+    }
+}
