@@ -53,6 +53,21 @@ impl Chance {
         &items[self.below(items.len())]
     }
 
+    /// Some of the items in their order, at least `least`.
+    pub fn some<'i, T>(&mut self, items: &'i [T], least: usize) -> Vec<&'i T> {
+        let mut wanted = self.between(least, items.len());
+        let mut left = items.len();
+        let mut chosen = Vec::new();
+        for item in items {
+            if self.below(left) < wanted {
+                chosen.push(item);
+                wanted -= 1;
+            }
+            left -= 1;
+        }
+        chosen
+    }
+
     /// One of the items, where they are references already.
     ///
     /// # Panics

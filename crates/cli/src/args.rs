@@ -129,6 +129,9 @@ pub(crate) enum ContractCommand {
         old: String,
         /// The contract after
         new: String,
+        /// Past replies, one JSON value a line, to look for a proof among
+        #[arg(long, value_name = "FILE")]
+        examples: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,

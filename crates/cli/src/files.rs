@@ -100,6 +100,21 @@ pub(crate) fn value(path: &Path) -> Result<Value, Error> {
     })
 }
 
+/// A file of JSON values, one a line; empty lines are passed over.
+pub(crate) fn lines(path: &Path) -> Result<Vec<Value>, Error> {
+    let text = text(path)?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(index, line)| {
+            let reading = json::read(line, RepairLevel::None);
+            reading.map(|reading| reading.value).map_err(|stop| {
+                let column = line[..stop.span.start].chars().count() + 1;
+                Error::Usage(format!("{}:{}:{column}: not JSON", shown(path), index + 1))
+            })
+        })
+        .collect()
+}
+
 fn text(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::Unreadable { what: shown(path), source })
 }

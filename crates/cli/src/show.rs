@@ -72,14 +72,14 @@ pub(crate) fn refused(
     (name, reply): (&str, &[u8]),
     unchecked: &[&str],
 ) {
-    let text = String::from_utf8_lossy(reply);
+    // Without text there are no places in it.
+    let text = std::str::from_utf8(reply).unwrap_or_default();
     for violation in violations {
         let code = violation.code.to_string();
         let title = Level::ERROR.primary_title(&violation.message).id(&code);
         let group = match violation.span {
-            // Lossy text has other offsets, and an empty reply nothing to show.
-            Some(span) if text.len() == reply.len() && !text.trim().is_empty() => {
-                excerpt(title, name, &text, span, violation.hint.as_deref())
+            Some(span) if !text.trim().is_empty() => {
+                excerpt(title, name, text, span, violation.hint.as_deref())
             }
             _ => hinted(Group::with_title(title), violation.hint.as_deref()),
         };

@@ -3,13 +3,12 @@
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 
-use super::describe::a_list;
-use super::schema::Schema;
+use super::explain::Explain;
 use crate::reply::{Code, Violation, show};
 
 /// Puts the violations of the nearest branch, or one violation where no branch is near.
 pub(super) fn explain(
-    schema: &Schema,
+    explain: Explain<'_>,
     error: &ValidationError<'_>,
     pointer: &str,
     branches: &[Vec<ValidationError<'static>>],
@@ -23,13 +22,13 @@ pub(super) fn explain(
     match nearest {
         Some(branch) if distance(branch) < FOREIGN => {
             for fault in branch {
-                schema.explain(fault, base, into);
+                explain.fault(fault, base, into);
             }
         }
         _ => {
             let mut each = Vec::new();
             for fault in branches.iter().filter_map(|branch| branch.first()) {
-                schema.explain(fault, base, &mut each);
+                explain.fault(fault, base, &mut each);
             }
             let found = show(error.instance());
             let types = each.iter().all(|fault| fault.code == Code::Type);
@@ -38,7 +37,7 @@ pub(super) fn explain(
             into.push(if types {
                 Violation::new(Code::Type, pointer, expected.join(" or "), found)
             } else {
-                let expected = format!("one of these: {}", a_list(expected.into_iter()));
+                let expected = expected.join("; or ");
                 Violation::new(Code::AnyOf, pointer, expected, found)
             });
         }

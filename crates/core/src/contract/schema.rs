@@ -1,19 +1,16 @@
 //! JSON Schema, 2020-12 and draft-07: compiled, and asked for every fault at once.
 //!
-//! The only file that knows the engine. Formats are asserted, references never leave the
-//! document, and patterns run on a linear engine.
+//! Formats are asserted, references never leave the
+//! document, and patterns run on a linear engine. What the faults mean is said in `explain.rs`.
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::branch;
 use super::defaults::Defaults;
-use super::describe::{ANYTHING, a_list, describe, with_article};
+use super::explain::Explain;
 use crate::json;
-use crate::nearest::nearest;
-use crate::reply::{Code, Violation, show};
+use crate::reply::{Code, Violation};
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -21,7 +18,7 @@ pub struct Schema {
     source: Value,
     validator: Validator,
     defaults: Defaults,
-    expected_fields: Vec<String>,
+    own_fields: Vec<String>,
 }
 
 /// Why a text is no schema we take.
@@ -40,11 +37,11 @@ impl Schema {
         let validator = jsonschema::options()
             .should_validate_formats(true)
             .with_pattern_options(PatternOptions::regex())
-            .build(&source)
-            .map_err(|error| fault(&error))?;
+            .build(&with_properties(&source))
+            .map_err(|error| fault(&error, &source))?;
         let defaults = Defaults::of(&source);
-        let expected_fields = expected_fields(&source);
-        Ok(Self { source, validator, defaults, expected_fields })
+        let own_fields = own_fields(&source);
+        Ok(Self { source, validator, defaults, own_fields })
     }
 
     /// The schema as it was written.
@@ -72,205 +69,99 @@ impl Schema {
         }
         let mut violations = Vec::new();
         for error in self.validator.iter_errors(value) {
-            self.explain(&error, "", &mut violations);
+            Explain { schema: &self.source }.fault(&error, "", &mut violations);
         }
         violations.dedup();
         violations
     }
 
-    /// How many of the fields this schema must have are among `named`, and of how many.
-    pub(crate) fn likeness(&self, named: impl Fn(&str) -> bool) -> (usize, usize) {
-        let count = self.expected_fields.iter().filter(|field| named(field)).count();
-        (count, self.expected_fields.len())
-    }
-
-    /// Turns one fault of the engine into violations: several for unknown fields, the nearest
-    /// branch's for alternatives.
-    pub(super) fn explain(
-        &self,
-        error: &ValidationError<'_>,
-        base: &str,
-        into: &mut Vec<Violation>,
-    ) {
-        use ValidationErrorKind as Kind;
-        let pointer = format!("{base}{}", error.instance_path().as_str());
-        let found = show(error.instance());
-        let single =
-            |code: Code, expected: String| Violation::new(code, &pointer, expected, &found);
-        let violation = match error.kind() {
-            Kind::Required { property } => {
-                into.push(self.missing(error, &pointer, property.as_str().unwrap_or_default()));
-                return;
-            }
-            Kind::AdditionalProperties { unexpected }
-            | Kind::UnevaluatedProperties { unexpected } => {
-                let known = self.known_fields(error);
-                into.extend(unexpected.iter().map(|name| unknown(&pointer, name, &known, error)));
-                return;
-            }
-            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                branch::explain(self, error, &pointer, context, into);
-                return;
-            }
-            Kind::PropertyNames { error: inner } => {
-                let name = inner.instance().as_str().unwrap_or_default();
-                let at = json::child(&pointer, name);
-                let expected = "a field name the schema allows";
-                Violation::new(Code::UnknownField, at, expected, format!("{name:?}"))
-            }
-            Kind::Enum { options } => {
-                let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
-                let expected = format!("one of {}", a_list(options.iter().map(|v| v.to_string())));
-                let violation = single(Code::Enum, expected);
-                let word = error.instance().as_str().unwrap_or_default();
-                match nearest(word, options.iter().filter_map(|option| option.as_str())) {
-                    Some(meant) => violation.hinting(format!("did you mean \"{meant}\"?")),
-                    None => violation,
-                }
-            }
-            Kind::Constant { expected_value } => single(Code::Const, expected_value.to_string()),
-            Kind::Type { kind } => single(Code::Type, type_names(kind)),
-            Kind::MinLength { limit } => {
-                single(Code::MinLength, format!("at least {}", count(*limit, "character")))
-            }
-            Kind::MaxLength { limit } => {
-                single(Code::MaxLength, format!("at most {}", count(*limit, "character")))
-            }
-            Kind::Pattern { pattern } => {
-                single(Code::Pattern, format!("text matching `{pattern}`"))
-            }
-            Kind::Format { format } => {
-                single(Code::Format, format!("text of the format `{format}`"))
-            }
-            Kind::Minimum { limit } => single(Code::Minimum, format!("at least {limit}")),
-            Kind::Maximum { limit } => single(Code::Maximum, format!("at most {limit}")),
-            Kind::ExclusiveMinimum { limit } => single(Code::Minimum, format!("more than {limit}")),
-            Kind::ExclusiveMaximum { limit } => single(Code::Maximum, format!("less than {limit}")),
-            Kind::MultipleOf { multiple_of } => {
-                single(Code::MultipleOf, format!("a multiple of {multiple_of}"))
-            }
-            Kind::MinItems { limit } => {
-                single(Code::MinItems, format!("at least {}", count(*limit, "item")))
-            }
-            Kind::MaxItems { limit } => {
-                single(Code::MaxItems, format!("at most {}", count(*limit, "item")))
-            }
-            Kind::AdditionalItems { limit } => {
-                single(Code::MaxItems, format!("at most {}", count(*limit as u64, "item")))
-            }
-            Kind::UnevaluatedItems { .. } => single(Code::MaxItems, "no further items".to_owned()),
-            Kind::UniqueItems => single(Code::UniqueItems, "no item twice".to_owned()),
-            Kind::Contains => {
-                single(Code::Contains, "an item of the kind the schema asks for".to_owned())
-            }
-            Kind::MinProperties { limit } => {
-                single(Code::MinProperties, format!("at least {}", count(*limit, "field")))
-            }
-            Kind::MaxProperties { limit } => {
-                single(Code::MaxProperties, format!("at most {}", count(*limit, "field")))
-            }
-            Kind::OneOfMultipleValid { .. } => {
-                single(Code::OneOf, "exactly one of the alternatives to fit".to_owned())
-            }
-            Kind::Not { schema } => single(Code::Not, format!("anything but {}", describe(schema))),
-            Kind::FalseSchema => single(Code::Not, "nothing here".to_owned()),
-            Kind::ContentEncoding { .. }
-            | Kind::ContentMediaType { .. }
-            | Kind::FromUtf8 { .. } => single(Code::Content, error.to_string()),
-            Kind::BacktrackLimitExceeded { .. }
-            | Kind::RegexEngineFailure { .. }
-            | Kind::Custom { .. }
-            | Kind::Referencing(_) => single(Code::Schema, error.to_string()),
-        };
-        into.push(violation);
-    }
-
-    fn missing(&self, error: &ValidationError<'_>, pointer: &str, field: &str) -> Violation {
-        let at = json::child(pointer, field);
-        let here = self.beside(error).and_then(|object| object.get("properties")?.get(field));
-        let declared = [here, self.declared(&at)]
-            .into_iter()
-            .flatten()
-            .map(describe)
-            .find(|words| words != ANYTHING)
-            .unwrap_or_else(|| ANYTHING.to_owned());
-        let message = format!("{at}: expected {declared}, found nothing: the field is missing");
-        let violation = Violation::new(Code::Required, at, declared, "nothing").saying(message);
-        let present = error.instance().as_object().into_iter().flat_map(|object| object.keys());
-        let known = self.known_fields(error);
-        let strangers = present.map(String::as_str).filter(|name| !known.contains(name));
-        match nearest(field, strangers) {
-            Some(name) => violation.hinting(format!("there is a field `{name}`; rename it")),
-            None => violation,
-        }
-    }
-
-    /// What the schema says of a place, where plain `properties` and `items` lead there: a branch
-    /// that demands a field seldom describes it again.
-    fn declared(&self, pointer: &str) -> Option<&Value> {
-        json::split(pointer).try_fold(&self.source, |schema, segment| {
-            schema
-                .get("properties")
-                .and_then(|fields| fields.get(segment.as_ref()))
-                .or_else(|| schema.get("items"))
-        })
-    }
-
-    /// The schema object in which the failed keyword stands.
-    fn beside(&self, error: &ValidationError<'_>) -> Option<&Value> {
-        let keyword = error.schema_path().as_str();
-        self.source.pointer(json::parent(keyword)?)
-    }
-
-    fn known_fields(&self, error: &ValidationError<'_>) -> Vec<&str> {
-        self.beside(error)
-            .and_then(|object| object.get("properties")?.as_object())
-            .map(|fields| fields.keys().map(String::as_str).collect())
-            .unwrap_or_default()
+    /// How much of the schema something names.
+    pub(crate) fn likeness(&self, names: impl Fn(&str) -> bool) -> Likeness {
+        Likeness { named: self.own_fields.iter().filter(|field| names(field)).count() }
     }
 }
 
-fn unknown(pointer: &str, name: &str, known: &[&str], error: &ValidationError<'_>) -> Violation {
-    let expected = if known.is_empty() {
-        "no such field".to_owned()
-    } else {
-        format!("only {}", a_list(known.iter().map(|field| format!("`{field}`"))))
-    };
-    let value = error.instance().get(name).map_or_else(|| format!("`{name}`"), show);
-    let at = json::child(pointer, name);
-    let message = format!("{at}: `{name}` is no field of this object; expected {expected}");
-    let violation = Violation::new(Code::UnknownField, at, expected, value).saying(message);
-    match nearest(name, known.iter().copied()) {
-        Some(meant) => violation.hinting(format!("did you mean `{meant}`?")),
-        None => violation,
+/// How many of the top fields of a schema are named somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Likeness {
+    pub(crate) named: usize,
+}
+
+impl Likeness {
+    /// One field is enough to be an attempt at the reply: better to ask again than to let the
+    /// wrong one in.
+    pub(crate) fn rival(self) -> bool {
+        self.named > 0
     }
 }
 
-fn type_names(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(kind) => with_article(&kind.to_string()),
-        TypeKind::Multiple(kinds) => {
-            let names: Vec<String> =
-                kinds.iter().map(|kind| with_article(&kind.to_string())).collect();
-            names.join(" or ")
-        }
-    }
-}
-
-fn count(limit: u64, noun: &str) -> String {
-    if limit == 1 { format!("1 {noun}") } else { format!("{limit} {noun}s") }
-}
-
-fn expected_fields(schema: &Value) -> Vec<String> {
+/// The fields a reply of this schema may have at its top.
+fn own_fields(schema: &Value) -> Vec<String> {
+    let declared = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let required: Vec<String> = required.filter_map(Value::as_str).map(str::to_owned).collect();
-    if !required.is_empty() {
-        return required;
-    }
-    let fields = schema.get("properties").and_then(Value::as_object);
-    fields.map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+    let required = required.filter_map(Value::as_str).map(str::to_owned);
+    let mut fields: Vec<String> = declared.map(|(name, _)| name.clone()).chain(required).collect();
+    fields.sort();
+    fields.dedup();
+    fields
 }
 
-fn fault(error: &ValidationError<'_>) -> SchemaFault {
-    SchemaFault { pointer: error.instance_path().as_str().to_owned(), message: error.to_string() }
+/// The engine's own words, unless ours are better: a schema that breaks the rules of schemas is
+/// a value that breaks a schema.
+fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
+    let mut violations = Vec::new();
+    Explain { schema: &Value::Null }.fault(error, "", &mut violations);
+    let engine = error.to_string();
+    let message = match violations.first() {
+        Some(violation) if violation.code != Code::Schema => {
+            format!("expected {}, found {}", violation.expected, violation.found)
+        }
+        _ if engine.contains("resolve-http") || engine.contains("base URI") => {
+            let pointer = outward_reference(source, "").unwrap_or_default();
+            let message = "a `$ref` leads out of the document; put the schema under `$defs`";
+            return SchemaFault { pointer, message: message.to_owned() };
+        }
+        _ if engine.contains("must be registered") => {
+            "an unknown `$schema`; known are 2020-12 and draft-07".to_owned()
+        }
+        _ => engine,
+    };
+    SchemaFault { pointer: error.instance_path().as_str().to_owned(), message }
+}
+
+/// The place of a reference that leaves the document.
+fn outward_reference(schema: &Value, pointer: &str) -> Option<String> {
+    let outward = |target: &str| !target.starts_with('#');
+    match schema {
+        Value::Object(members) => members.iter().find_map(|(name, member)| {
+            let at = json::child(pointer, name);
+            let leads_out = name == "$ref" && member.as_str().is_some_and(outward);
+            if leads_out { Some(at) } else { outward_reference(member, &at) }
+        }),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            outward_reference(item, &json::child(pointer, &index.to_string()))
+        }),
+        _ => None,
+    }
+}
+
+/// The same schema, with an empty `properties` where every field is forbidden: only then does the
+/// engine tell which field was too much.
+fn with_properties(schema: &Value) -> Value {
+    const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
+    match schema {
+        Value::Object(members) => {
+            let inside = |(name, member): (&String, &Value)| {
+                let data = DATA.contains(&name.as_str());
+                (name.clone(), if data { member.clone() } else { with_properties(member) })
+            };
+            let mut members: Map<String, Value> = members.iter().map(inside).collect();
+            if members.get("additionalProperties") == Some(&Value::Bool(false)) {
+                members.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+            }
+            Value::Object(members)
+        }
+        Value::Array(items) => items.iter().map(with_properties).collect(),
+        other => other.clone(),
+    }
 }

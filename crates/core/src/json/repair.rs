@@ -158,6 +158,29 @@ impl RepairKind {
         }
     }
 
+    /// What whoever wrote the text should do instead.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::ByteOrderMark => "leave out the byte-order mark",
+            Self::CodeFence => "leave out the code fence",
+            Self::TrailingComma => "remove the comma before the closing bracket",
+            Self::Comment => "leave out comments; JSON has none",
+            Self::SingleQuotes => "use double quotes",
+            Self::SmartQuotes => "use straight double quotes",
+            Self::BareKey => "put the key in double quotes",
+            Self::PythonLiteral => "write true, false or null",
+            Self::RawNewline => "write a line break inside a string as \\n, a tab as \\t",
+            Self::UnterminatedString => "close the string",
+            Self::UnterminatedObject | Self::UnterminatedArray => "close every bracket",
+            Self::MissingComma => "put a comma between the members",
+            Self::MissingQuote => "put text in double quotes",
+            Self::MissingColon => "put a colon after the key",
+            Self::UnescapedQuote => "write a quote inside a string as \\\"",
+            Self::InvalidEscape => "write a backslash as two backslashes",
+        }
+    }
+
     /// The name in logs.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -5,10 +5,11 @@
 
 use serde_json::Value;
 
-use super::intake::{self, Candidate, Finish, Terms};
+use super::intake::{self, Candidate, Finish, Terms, not_an_object};
+use super::place;
+use super::scan::{self, Found};
 use super::violation::{Code, Violation};
-use super::{place, scan};
-use crate::contract::{Contract, Schema};
+use crate::contract::{Contract, Likeness, Schema};
 use crate::json::{Repair, RepairKind, RepairLevel, Span};
 
 /// What a rule may look at beside the reply.
@@ -26,7 +27,7 @@ pub struct Context<'a> {
 #[derive(Debug)]
 pub struct Parsed<'t> {
     text: &'t str,
-    candidates: Vec<Candidate>,
+    found: Found,
     terms: Terms,
 }
 
@@ -112,7 +113,7 @@ impl Accepted {
 impl<'t> Parsed<'t> {
     /// The first door: finds the candidates.
     pub fn from_text(text: &'t str, terms: Terms) -> Result<Self, Vec<Violation>> {
-        Ok(Self { text, candidates: intake::candidates(text, terms)?, terms })
+        Ok(Self { text, found: intake::candidates(text, terms)?, terms })
     }
 
     /// Bytes as text, or the violation that they are none.
@@ -126,49 +127,56 @@ impl<'t> Parsed<'t> {
 
     /// The second door: which candidates fit the schema.
     pub fn validate(self, contract: &Contract) -> Result<Valid<'t>, Vec<Violation>> {
-        let Self { text, candidates, terms } = self;
+        let Self { text, found, terms } = self;
         let level = terms.repairs;
+        let alone = found.candidates.len() == 1;
         let mut fitting = Vec::new();
         let mut refused: Vec<Refused> = Vec::new();
-        for candidate in candidates {
-            let span = candidate.span;
+        for candidate in found.candidates {
+            let (span, unclosed) = (candidate.span, candidate.unclosed);
             let likeness = likeness(text, &candidate, contract);
-            if candidate.prose && likeness.0 == 0 {
+            if candidate.prose && likeness.named == 0 {
                 continue;
             }
-            match fit(text, candidate, terms.finish, contract) {
+            // Beside another candidate, one that the end of the text cut off is not to be guessed.
+            let finish = if alone { terms.finish } else { stricter(&candidate, terms.finish) };
+            let unclosed = unclosed || finish != terms.finish;
+            match fit(text, candidate, finish, contract) {
                 Ok(fit) => fitting.push(fit),
-                Err(violations) => refused.push(Refused { span, likeness, violations }),
+                Err(violations) => refused.push(Refused { span, unclosed, likeness, violations }),
             }
         }
         // A reply that ends inside an object was cut off, whatever stood before.
-        let cut = refused.iter().position(|one| {
-            one.span.end == text.len() && one.violations[0].code == Code::Truncated
-        });
+        let cut = refused.iter().position(|one| one.unclosed);
         if fitting.is_empty() || cut.is_some() {
             let told = match cut {
                 Some(cut) => Some(refused.swap_remove(cut)),
                 // The one that looks most like the reply; the last of equals.
-                None => refused.into_iter().max_by_key(|one| one.likeness.0),
+                None => refused.into_iter().max_by_key(|one| one.likeness),
             };
             let Some(told) = told else { return Err(vec![scan::none(text)]) };
             return Err(place::fill(told.violations, text, told.span.start, level));
         }
-        let like = |one: &Refused| one.likeness.0 > 0 && one.likeness.0 * 2 >= one.likeness.1;
-        let rivals = refused.iter().filter(|one| like(one)).map(|one| one.span).collect();
+        let mut rivals: Vec<Span> =
+            refused.iter().filter(|one| one.likeness.rival()).map(|one| one.span).collect();
+        rivals.extend(found.torn);
+        let named =
+            |prose: &Span| contract.schema.likeness(|field| keyed(&text[prose.range()], field));
+        rivals.extend(found.prose.iter().filter(|prose| named(prose).rival()));
         Ok(Valid { text, fitting, rivals, level })
     }
 }
 
 struct Refused {
     span: Span,
-    likeness: (usize, usize),
+    unclosed: bool,
+    likeness: Likeness,
     violations: Vec<Violation>,
 }
 
-/// How many of the contract's fields a candidate names, itself or anywhere inside: a reply in a
-/// wrapper is still an attempt at the reply.
-fn likeness(text: &str, candidate: &Candidate, contract: &Contract) -> (usize, usize) {
+/// How much of the contract a candidate names, itself or anywhere inside: a reply in a wrapper is
+/// still an attempt at the reply.
+fn likeness(text: &str, candidate: &Candidate, contract: &Contract) -> Likeness {
     match &candidate.reading {
         Ok(reading) => deepest(&reading.value, &contract.schema),
         Err(_) => {
@@ -178,7 +186,7 @@ fn likeness(text: &str, candidate: &Candidate, contract: &Contract) -> (usize, u
     }
 }
 
-fn deepest(value: &Value, schema: &Schema) -> (usize, usize) {
+fn deepest(value: &Value, schema: &Schema) -> Likeness {
     let own = schema.likeness(|field| value.get(field).is_some());
     let inside: &mut dyn Iterator<Item = &Value> = match value {
         Value::Array(items) => &mut items.iter(),
@@ -186,6 +194,36 @@ fn deepest(value: &Value, schema: &Schema) -> (usize, usize) {
         _ => return own,
     };
     inside.map(|member| deepest(member, schema)).fold(own, Ord::max)
+}
+
+/// Whether a text has the field as a key: in quotes of any kind, a colon after it.
+fn keyed(text: &str, field: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(field) {
+        let before = rest[..at].ends_with(['"', '\'', '“', '”']);
+        rest = &rest[at + field.len()..];
+        let after = rest.trim_start_matches(['"', '\'', '“', '”']);
+        if before && after.len() < rest.len() && after.trim_start().starts_with(':') {
+            return true;
+        }
+    }
+    false
+}
+
+/// A candidate whose end was supplied was cut off, whatever the provider says.
+fn stricter(candidate: &Candidate, finish: Finish) -> Finish {
+    let supplied = |repair: &Repair| {
+        matches!(
+            repair.kind,
+            RepairKind::UnterminatedString
+                | RepairKind::UnterminatedObject
+                | RepairKind::UnterminatedArray
+        )
+    };
+    match &candidate.reading {
+        Ok(reading) if reading.repairs.iter().any(supplied) => Finish::Length,
+        _ => finish,
+    }
 }
 
 fn fit(
@@ -197,8 +235,7 @@ fn fit(
     let span = candidate.span;
     let reading = candidate.reading.map_err(|violation| vec![*violation])?;
     if !reading.value.is_object() {
-        let found = super::show(&reading.value);
-        return Err(vec![Violation::new(Code::NotAnObject, "", "a JSON object", found).at(span)]);
+        return Err(vec![not_an_object(&reading.value, span)]);
     }
     let inside = |repair: &&Repair| {
         !matches!(repair.kind, RepairKind::CodeFence | RepairKind::ByteOrderMark)

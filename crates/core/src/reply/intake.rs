@@ -2,11 +2,13 @@
 //!
 //! Gives candidates, never a choice: which one is the reply is for the contract to say.
 
+use serde_json::Value;
+
 use crate::json::{
     self, Flaw, FlawKind, Reading, Repair, RepairKind, RepairLevel, Span, Stop, StopKind,
 };
 
-use super::scan;
+use super::scan::{self, Found};
 use super::violation::{Code, Violation, shorten, show};
 
 /// How many bytes a reply may have.
@@ -92,22 +94,28 @@ pub struct Candidate {
     pub reading: Result<Reading, Box<Violation>>,
     /// Whether it is brackets of prose, as far as its beginning tells.
     pub prose: bool,
+    /// Whether nothing closes it: the text ends inside.
+    pub unclosed: bool,
 }
 
 /// Finds every candidate. No candidate at all is a violation; so are limits.
-pub(super) fn candidates(text: &str, terms: Terms) -> Result<Vec<Candidate>, Vec<Violation>> {
+pub(super) fn candidates(text: &str, terms: Terms) -> Result<Found, Vec<Violation>> {
     let level = terms.repairs;
     if text.len() > MAX_BYTES {
-        let found = format!("{} bytes", text.len());
         let expected = format!("at most {MAX_BYTES} bytes");
+        let found = "more than that";
         return Err(vec![Violation::new(Code::TooLarge, "", expected, found)]);
     }
     match terms.intake {
-        Intake::Strict => alone(text, Span::new(0, text.len()), level).map(|found| vec![found]),
-        Intake::Fenced => fenced(text, level).map(|found| vec![found]),
+        Intake::Strict => alone(text, Span::new(0, text.len()), level).map(only),
+        Intake::Fenced => fenced(text, level).map(only),
         Intake::Tolerant => scan::candidates(text, level),
     }
     .map_err(|violation| vec![*violation])
+}
+
+fn only(candidate: Candidate) -> Found {
+    Found { candidates: vec![candidate], ..Found::default() }
 }
 
 /// The whole of `within` is the object, but for white space.
@@ -125,11 +133,11 @@ fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<
     if let Ok(reading) = &reading
         && reading.span.end < end
     {
-        let span = Span::new(reading.span.end, end);
-        let rest = trim_start(&text[span.range()]);
+        let rest = trim_start(&text[reading.span.end..end]);
+        let span = Span::new(end - rest.len(), end);
         // A comment behind the object is decoration like one inside it.
         let level = if level >= RepairLevel::Lossless { level } else { RepairLevel::None };
-        if json::read(&format!("0{}", &text[span.range()]), level).is_err() {
+        if json::read(&format!("0 {rest}"), level).is_err() {
             return Err(Box::new(around("nothing after the object", rest, span)));
         }
     }
@@ -137,15 +145,20 @@ fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<
     Ok(candidate(text, Span::new(start, end), reading))
 }
 
+/// A value of another kind than the contract can take.
+pub(super) fn not_an_object(value: &Value, span: Span) -> Violation {
+    let violation = Violation::new(Code::NotAnObject, "", "a JSON object", show(value)).at(span);
+    match value.as_array().map(Vec::as_slice) {
+        Some([Value::Object(_)]) => violation.hinting("send the object itself, not a list of one"),
+        _ => violation,
+    }
+}
+
 /// The text begins with something other than an object: say what.
 fn no_object_at(text: &str, start: usize, end: usize) -> Violation {
     let rest = &text[start..end];
     match json::read(rest, RepairLevel::None) {
-        Ok(reading) => {
-            let found = show(&reading.value);
-            return Violation::new(Code::NotAnObject, "", "a JSON object", found)
-                .at(Span::new(start, end));
-        }
+        Ok(reading) => return not_an_object(&reading.value, Span::new(start, end)),
         Err(stop) if stop.kind == StopKind::TooDeep => return stopped(text, stop),
         Err(_) => {}
     }
@@ -160,8 +173,10 @@ fn no_object_at(text: &str, start: usize, end: usize) -> Violation {
 }
 
 fn around(expected: &str, found: &str, span: Span) -> Violation {
-    Violation::new(Code::TextAroundJson, "", expected, quoted(found))
-        .hinting("send the object alone")
+    let fence = found.starts_with("```") || found.starts_with("~~~");
+    let found = if fence { "a code fence".to_owned() } else { quoted(found) };
+    Violation::new(Code::TextAroundJson, "", expected, found)
+        .hinting(if fence { RepairKind::CodeFence.advice() } else { "send the object alone" })
         .at(span)
 }
 
@@ -219,7 +234,7 @@ fn fence(text: &str, within: Span) -> Option<(Span, Span)> {
 /// A candidate from what the reader said.
 pub(super) fn candidate(text: &str, span: Span, reading: Result<Reading, Stop>) -> Candidate {
     let reading = reading.map_err(|stop| Box::new(stopped(text, stop)));
-    Candidate { span, reading, prose: false }
+    Candidate { span, reading, prose: false, unclosed: false }
 }
 
 fn stopped(text: &str, stop: Stop) -> Violation {
@@ -239,7 +254,7 @@ fn stopped(text: &str, stop: Stop) -> Violation {
         StopKind::Unexpected { expected, repair } => {
             let violation = Violation::new(Code::InvalidJson, stop.pointer, expected, found());
             match repair {
-                Some(kind) => violation.hinting(format!("`{}` is not JSON", kind.as_str())),
+                Some(kind) => violation.hinting(kind.advice()),
                 None => violation,
             }
         }
@@ -254,14 +269,16 @@ pub(super) fn flawed(text: &str, flaw: &Flaw) -> Violation {
     match flaw.kind {
         FlawKind::DuplicateKey => {
             violation(Code::DuplicateKey, "each key once", format!("{written} again"))
+                .hinting("keep one of the two")
         }
         FlawKind::LossyNumber => {
-            let expected = "a number that a double or a 64-bit integer holds exactly";
+            let expected = "a number that a double or a 64-bit integer holds without loss";
             violation(Code::LossyNumber, expected, written)
-                .hinting("write it with fewer digits, or as a string")
+                .hinting("write fewer digits or a smaller number, or put it in a string")
         }
         FlawKind::LoneSurrogate => {
             violation(Code::LoneSurrogate, "both halves of the character", written)
+                .hinting("write the character itself")
         }
     }
     .at(flaw.span)

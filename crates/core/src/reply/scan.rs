@@ -2,9 +2,10 @@
 //!
 //! Only outermost stretches are candidates. A stretch that does not read as JSON is passed over
 //! whole, so that no piece of a broken object is ever taken for the object. Reasoning blocks are
-//! passed over too.
+//! passed over too. What lies outside all of these is given along: pieces of an answer there mean
+//! that the answer was torn.
 
-use crate::json::{self, Repair, RepairKind, RepairLevel, Span, Stop, StopKind};
+use crate::json::{self, Repair, RepairKind, RepairLevel, Span, Stop};
 
 use super::intake::{Candidate, candidate};
 use super::violation::{Code, Violation};
@@ -18,16 +19,17 @@ const MAX_LOOKS: usize = 8;
 
 const REASONING: [&str; 5] = ["think", "thinking", "reasoning", "reflection", "scratchpad"];
 
-/// Every candidate of a text with prose in it, in the order of the text.
-pub(super) fn candidates(text: &str, level: RepairLevel) -> Result<Vec<Candidate>, Box<Violation>> {
-    let mut scan = Scan { text, level, found: Vec::new(), objects: 0, looked: 0 };
+/// Every candidate of a text with prose in it, in the order of the text, and the prose.
+pub(super) fn candidates(text: &str, level: RepairLevel) -> Result<Found, Box<Violation>> {
+    let found = Found::default();
+    let mut scan = Scan { text, level, found, objects: 0, looked: 0, outside: 0 };
     scan.run();
     if scan.objects > MAX_CANDIDATES {
         let expected = format!("at most {MAX_CANDIDATES} objects to choose from");
         let found = format!("{} or more", scan.objects);
         return Err(Box::new(Violation::new(Code::TooManyCandidates, "", expected, found)));
     }
-    if scan.found.is_empty() {
+    if scan.found.candidates.is_empty() {
         return Err(Box::new(none(text)));
     }
     Ok(scan.found)
@@ -39,28 +41,58 @@ pub(super) fn none(text: &str) -> Violation {
     Violation::new(Code::NoJson, "", "a JSON object", found)
 }
 
+/// What a scan finds.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The candidates.
+    pub(super) candidates: Vec<Candidate>,
+    /// The stretches between them.
+    pub(super) prose: Vec<Span>,
+    /// A bracket in the prose that closes something torn.
+    pub(super) torn: Option<Span>,
+}
+
 struct Scan<'t> {
     text: &'t str,
     level: RepairLevel,
-    found: Vec<Candidate>,
+    found: Found,
     /// How many of the candidates are more than brackets of prose.
     objects: usize,
     looked: usize,
+    /// Where the prose begins that is being passed.
+    outside: usize,
 }
 
 impl Scan<'_> {
     fn run(&mut self) {
         let mut position = 0;
-        while let Some(length) = self.text[position..].find(['{', '[', '<']) {
+        while let Some(length) = self.text[position..].find(['{', '[', '<', '}', ']']) {
             let at = position + length;
-            position = match self.text.as_bytes()[at] {
+            let end = match self.text.as_bytes()[at] {
                 b'<' => self.past_reasoning(at),
-                _ => self.region(at),
+                b'{' | b'[' => self.region(at),
+                _ => self.stray(at),
             };
+            if end > at + 1 {
+                self.found.prose.push(Span::new(self.outside, at));
+                self.outside = end;
+            }
+            position = end;
             if self.objects > MAX_CANDIDATES {
                 return;
             }
         }
+        self.found.prose.push(Span::new(self.outside, self.text.len()));
+    }
+
+    /// A closing bracket that nothing opened. After a string or another such bracket it is the
+    /// end of something torn; right behind a candidate, or in prose, it is a slip.
+    fn stray(&mut self, at: usize) -> usize {
+        let before = self.text[self.outside..at].trim_end();
+        if before.ends_with(['"', '\'', '”', '}', ']']) {
+            self.found.torn.get_or_insert(Span::new(at, at + 1));
+        }
+        at + 1
     }
 
     /// Past a whole reasoning block, or past the `<`.
@@ -111,12 +143,10 @@ impl Scan<'_> {
             None if !looks_real && !tired => at + 1,
             None => {
                 let end = self.text.len();
-                let kind = match stop.kind {
-                    StopKind::TooDeep => StopKind::TooDeep,
-                    _ => StopKind::EndOfText { expected: "the rest of the object" },
-                };
-                let stop = Stop { pointer: stop.pointer, span: Span::new(end, end), kind };
                 self.take(at, end, Err(stop), false);
+                if let Some(last) = self.found.candidates.last_mut() {
+                    last.unclosed = true;
+                }
                 end
             }
         }
@@ -143,13 +173,14 @@ impl Scan<'_> {
             around.append(&mut reading.repairs);
             reading.repairs = around;
         }
-        self.found.push(found);
+        self.found.candidates.push(found);
     }
 }
 
-/// Where the bracket at `at` is closed, strings in double quotes left out of the count.
+/// Where the bracket at `at` is closed by one of its own kind, strings in double quotes left out.
+/// A closing bracket of the wrong kind closes nothing.
 fn extent(text: &str, at: usize) -> Option<usize> {
-    let mut depth = 0_usize;
+    let mut open = Vec::new();
     let mut in_string = false;
     let mut escaped = false;
     for (offset, byte) in text.as_bytes()[at..].iter().enumerate() {
@@ -157,10 +188,11 @@ fn extent(text: &str, at: usize) -> Option<usize> {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => depth += 1,
-            b'}' | b']' if !in_string => {
-                depth -= 1;
-                if depth == 0 {
+            b'{' if !in_string => open.push(b'}'),
+            b'[' if !in_string => open.push(b']'),
+            b'}' | b']' if !in_string && open.last() == Some(byte) => {
+                open.pop();
+                if open.is_empty() {
                     return Some(at + offset + 1);
                 }
             }

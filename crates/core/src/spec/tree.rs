@@ -52,7 +52,8 @@ impl Tree {
     /// A violation of the file's own schema as a fault of the file.
     #[must_use]
     pub fn violated(&self, violation: &Violation) -> Diagnostic {
-        self.fault(&violation.code.to_string(), &violation.pointer, &violation.message)
+        let message = violation.message.replacen("the reply: ", "the file: ", 1);
+        self.fault(&violation.code.to_string(), &violation.pointer, message)
             .hinting(violation.hint.clone())
     }
 }

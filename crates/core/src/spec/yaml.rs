@@ -32,7 +32,8 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Spa
     };
     let root: Spanned<Node> =
         serde_saphyr::from_str_with_options(&source.text, options).map_err(|error| {
-            let span = error.location().map(|location| span(&location)).unwrap_or_default();
+            let span =
+                error.location().map(|location| place(source, &location)).unwrap_or_default();
             let text = error.without_snippet().to_string();
             let message = format!("not YAML: {}", first_sentence(&text));
             Diagnostic::new("invalid_yaml", message, source, span)
@@ -83,6 +84,19 @@ fn span(location: &Location) -> Span {
     let span = location.span();
     let start = span.byte_offset().unwrap_or_default() as usize;
     Span::new(start, start + span.byte_len().unwrap_or_default() as usize)
+}
+
+/// The place of a fault, which may come without bytes.
+fn place(source: &Source, location: &Location) -> Span {
+    if location.span().byte_offset().is_some() {
+        return span(location);
+    }
+    let (line, column) = (location.line() as usize, location.column() as usize);
+    let lines = source.text.split_inclusive('\n');
+    let before: usize = lines.clone().take(line.saturating_sub(1)).map(str::len).sum();
+    let text = lines.skip(line.saturating_sub(1)).next().unwrap_or_default();
+    let inside: usize = text.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
+    Span::new(before + inside, before + inside)
 }
 
 /// The library adds a place of its own and advice for programmers; our place stands before it.

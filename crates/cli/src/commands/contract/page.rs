@@ -1,0 +1,85 @@
+//! `countersign contract show`
+
+use std::path::Path;
+
+use countersign_core::contract::{Contract, Rule};
+use serde_json::{Value, json};
+
+use super::list::summary;
+use crate::exit::{Error, Exit};
+use crate::show::HEADING;
+use crate::{files, output};
+
+pub(super) fn run(
+    folder: Option<&Path>,
+    id: &str,
+    schema: bool,
+    json: bool,
+) -> Result<Exit, Error> {
+    let contract = files::contract(id, folder)?;
+    if schema {
+        output::json(contract.schema.source());
+    } else if json {
+        output::json(&whole(&contract));
+    } else {
+        output::data(&page(&contract));
+    }
+    Ok(Exit::Good)
+}
+
+fn whole(contract: &Contract) -> Value {
+    let mut all = summary(contract);
+    all["description"] = contract.description.as_str().into();
+    all["on_violation"] = json!({
+        "reask": contract.on_violation.reask,
+        "then": contract.on_violation.then.as_str(),
+    });
+    all["rules"] = contract.rules.iter().map(rule_json).collect();
+    all["schema"] = contract.schema.source().clone();
+    all
+}
+
+fn rule_json(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id,
+        "each": rule.each.as_ref().map(ToString::to_string),
+        "when": rule.when.as_ref().map(|when| when.source()),
+        "then": rule.then.source(),
+        "at": rule.at,
+        "says": rule.says,
+    })
+}
+
+fn page(contract: &Contract) -> String {
+    let Contract { id, version, title, description, .. } = contract;
+    let (intake, repairs) = (contract.intake.as_str(), contract.repairs.as_str());
+    let (reask, then) = (contract.on_violation.reask, contract.on_violation.then.as_str());
+    let mut text =
+        format!("{HEADING}{id} {version}{HEADING:#}  {title}\n\n{}\n\n", description.trim());
+    text += &format!("digest         {}\n", contract.digest);
+    text += &format!("intake         {intake}, repairs: {repairs}\n");
+    let times = if reask == 1 { "once".to_owned() } else { format!("{reask} times") };
+    text += &format!("on violation   ask again {times}, then {then}\n");
+    text += &format!(
+        "compatibility  {} {}\n",
+        contract.compatibility.as_str(),
+        contract.migration_notes
+    );
+    if !contract.rules.is_empty() {
+        text += &format!("\n{HEADING}Rules{HEADING:#}\n");
+    }
+    for rule in &contract.rules {
+        let place = match &rule.each {
+            Some(each) => format!("{each}{}", rule.at),
+            None if rule.at.is_empty() => "the whole reply".to_owned(),
+            None => rule.at.clone(),
+        };
+        text += &format!("  {} at {place}\n    {}\n", rule.id, rule.says);
+        if let Some(when) = &rule.when {
+            text += &format!("    when {}\n", when.source());
+        }
+        text += &format!("    then {}\n", rule.then.source());
+    }
+    text += &format!("\n{HEADING}Schema{HEADING:#}\n{:#}\n", contract.schema.source());
+    text
+}

@@ -1,0 +1,179 @@
+//! The program as its user sees it: exit code, standard output and standard error, under snapshot.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs the binary in a folder; gives everything it showed.
+fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends without reading its input is no fault of the test.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let output = child.wait_with_output().unwrap();
+    format!(
+        "exit {}\n──── stdout\n{}──── stderr\n{}",
+        output.status.code().unwrap(),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    )
+}
+
+fn examples() -> std::path::PathBuf {
+    testkit::root().join("examples")
+}
+
+macro_rules! snapshot {
+    ($name:ident, $arguments:expr, $input:expr) => {
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(run(&examples(), &$arguments, $input));
+        }
+    };
+}
+
+const PASS: &[u8] =
+    br#"{"verdict": "PASS", "reasons": [], "required_actions": [], "risk_level": "low"}"#;
+const BROKEN: &[u8] = b"Sure:\n{\"verdict\": \"PASS\", \"reasons\": none}\n";
+
+snapshot!(
+    a_refused_reply_is_shown_with_its_places,
+    ["admit", "guardian_report", "replies/verdict.txt"],
+    b""
+);
+snapshot!(
+    an_accepted_reply_tells_its_repairs,
+    ["admit", "guardian_report", "replies/verdict-again.txt"],
+    b""
+);
+snapshot!(standard_input_is_read, ["admit", "guardian_report"], PASS);
+snapshot!(a_dash_is_standard_input, ["admit", "guardian_report", "-", "--json"], PASS);
+snapshot!(
+    a_refusal_for_programs,
+    ["admit", "guardian_report", "replies/verdict.txt", "--json", "--reask"],
+    b""
+);
+snapshot!(
+    the_text_that_asks_again,
+    ["admit", "guardian_report", "replies/verdict.txt", "--reask"],
+    b""
+);
+snapshot!(nothing_to_ask_again, ["admit", "guardian_report", "--reask"], PASS);
+snapshot!(broken_json_is_shown_where_it_breaks, ["admit", "guardian_report"], BROKEN);
+snapshot!(an_empty_reply, ["admit", "guardian_report"], b"");
+snapshot!(bytes_that_are_no_text, ["admit", "guardian_report"], b"{\"verdict\": \"\xff\"}");
+snapshot!(
+    intake_can_be_made_strict,
+    ["admit", "guardian_report", "replies/verdict-again.txt", "--intake", "strict"],
+    b""
+);
+snapshot!(
+    repairs_can_be_widened,
+    ["admit", "guardian_report", "--repairs", "syntactic"],
+    b"{'verdict': 'PASS', reasons: [], required_actions: [], risk_level: 'low'}"
+);
+snapshot!(
+    a_reply_that_was_cut_off,
+    ["admit", "guardian_report", "--finish", "length", "--repairs", "guess"],
+    br#"{"verdict": "PASS", "reasons": [], "required_actions": [], "risk_level": "low"#
+);
+snapshot!(
+    a_contract_by_path,
+    ["admit", "contracts/ticket.yaml"],
+    br#"{"queue": "sales", "urgency": 2, "summary": "wants a refund", "refund": 20}"#
+);
+snapshot!(
+    a_contract_of_a_folder,
+    ["admit", "ticket@1.0.0", "--contracts", "contracts"],
+    br#"{"queue": "sales", "urgency": 2, "summary": "wants a quote"}"#
+);
+snapshot!(an_unknown_contract, ["admit", "guardian_reprot"], PASS);
+snapshot!(an_unknown_version, ["admit", "guardian_report@9.0.0"], PASS);
+snapshot!(a_file_that_is_not_there, ["admit", "guardian_report", "nowhere.txt"], b"");
+snapshot!(
+    a_folder_that_is_not_there,
+    ["contract", "list", "--contracts", "nowhere", "--json"],
+    b""
+);
+snapshot!(every_contract_in_a_table, ["contract", "list"], b"");
+snapshot!(one_contract_on_a_page, ["contract", "show", "contracts/ticket.yaml"], b"");
+snapshot!(one_contract_for_programs, ["contract", "show", "architect_spec", "--json"], b"");
+snapshot!(only_the_schema, ["contract", "show", "evidence_item", "--schema"], b"");
+snapshot!(
+    a_breaking_change_with_its_proof,
+    ["contract", "diff", "contracts/ticket.yaml", "contracts/ticket-2.yaml"],
+    b""
+);
+snapshot!(
+    a_breaking_change_for_programs,
+    ["contract", "diff", "contracts/ticket.yaml", "contracts/ticket-2.yaml", "--json"],
+    b""
+);
+snapshot!(no_change_at_all, ["contract", "diff", "guardian_report", "guardian_report"], b"");
+snapshot!(
+    an_export_and_its_losses,
+    ["contract", "export", "contracts/ticket.yaml", "--for", "openai"],
+    b""
+);
+snapshot!(
+    an_export_for_programs,
+    ["contract", "export", "contracts/ticket.yaml", "--for", "anthropic", "--json"],
+    b""
+);
+snapshot!(
+    an_export_for_gemini,
+    ["contract", "export", "contracts/ticket.yaml", "--for", "gemini"],
+    b""
+);
+snapshot!(a_grammar, ["contract", "export", "contracts/ticket.yaml", "--for", "grammar"], b"");
+snapshot!(help, ["--help"], b"");
+snapshot!(help_of_admit, ["admit", "--help"], b"");
+snapshot!(no_command, [] as [&str; 0], b"");
+snapshot!(an_unknown_flag, ["admit", "guardian_report", "--jsn"], b"");
+
+#[test]
+fn faults_in_contract_files_are_shown_with_line_and_column() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("broken.yaml"),
+        "id: broken\nversion: 1.0.0\nintakes: strict\nschema: ./missing.schema.json\nrules:\n  - id: sum\n    then: reply.a + reply.b\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.path().join("expressions.yaml"),
+        "id: expressions\nversion: 1.0.0\nschema: ./e.schema.json\nrules:\n  - {id: one, then: \"replay.a === 1\", says: a}\n  - {id: one, then: reply.a.push(1), says: b}\n  - id: three\n    when: reply.a = 1\n    then: 'true'\n    says: c\n",
+    )
+    .unwrap();
+    fs::write(folder.path().join("e.schema.json"), "{\n  \"type\": \"objct\"\n}\n").unwrap();
+    fs::write(folder.path().join("syntax.yaml"), "id: [1\nversion: 2\n").unwrap();
+    let shown = run(folder.path(), &["contract", "list", "--contracts", "."], b"");
+    insta::assert_snapshot!(shown);
+    let shown = run(folder.path(), &["contract", "list", "--contracts", ".", "--json"], b"");
+    insta::assert_snapshot!("faults_for_programs", shown);
+}
+
+#[test]
+fn completions_name_every_subcommand() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let shown = run(&examples(), &["completions", shell], b"");
+        assert!(shown.starts_with("exit 0\n"), "{shell}");
+        for word in ["admit", "contract", "export"] {
+            assert!(shown.contains(word), "{shell} lacks {word}");
+        }
+    }
+}
+
+/// Colour is for terminals; a pipe gets none, whatever `TERM` says.
+#[test]
+fn a_pipe_gets_no_colour() {
+    let shown = run(&examples(), &["admit", "guardian_report", "replies/verdict.txt"], b"");
+    assert!(!shown.contains('\u{1b}'));
+}

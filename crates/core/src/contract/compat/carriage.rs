@@ -1,0 +1,52 @@
+//! How a text may carry the object: intake and repairs, compared.
+//!
+//! A looser intake takes every text a stricter one takes: what is bare JSON stays bare JSON.
+
+use serde_json::Value;
+
+use super::witness::takes;
+use crate::contract::{Contract, Sampler};
+use crate::reply::{Context, Finish, Intake};
+
+/// Whether `to` refuses texts, by intake or repairs, that `from` takes.
+pub(super) fn stricter(from: &Contract, to: &Contract) -> bool {
+    rank(to.intake) < rank(from.intake) || to.repairs < from.repairs
+}
+
+/// The place of an intake among all, strictest first.
+pub(super) fn rank(intake: Intake) -> usize {
+    Intake::ALL.iter().position(|one| *one == intake).unwrap_or(0)
+}
+
+/// A value and a text that carries it, which `from` takes and `to` refuses though it takes the value.
+pub(super) fn find(from: &Contract, to: &Contract) -> Option<(Value, String, Vec<String>)> {
+    let sampler = Sampler::new(from.schema.source());
+    let values =
+        sampler.boundary().into_iter().chain((0..32).filter_map(|seed| sampler.sample(seed)));
+    values.filter(|value| takes(from, value) && takes(to, value)).take(64).find_map(|value| {
+        let text = texts(&value).into_iter().find(|text| {
+            let admits = |contract: &Contract| {
+                contract.admit(text, Finish::Stop, &Context::default()).accepted().is_some()
+            };
+            admits(from) && !admits(to)
+        })?;
+        let refusal = to.admit(&text, Finish::Stop, &Context::default());
+        let because = refusal.violations().iter().map(ToString::to_string).collect();
+        Some((value, text, because))
+    })
+}
+
+/// One text for each way of carrying an object that somebody may refuse.
+fn texts(value: &Value) -> Vec<String> {
+    let bare = value.to_string();
+    let inside = bare.strip_suffix('}').unwrap_or(&bare);
+    vec![
+        format!("```json\n{bare}\n```"),
+        format!("Here it is: {bare}"),
+        format!("{inside},}}"),
+        bare.replacen('{', "{ // a comment\n", 1),
+        bare.replace('"', "'"),
+        bare.replace("true", "True").replace("false", "False").replace("null", "None"),
+        inside.to_owned(),
+    ]
+}

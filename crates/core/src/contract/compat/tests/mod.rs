@@ -1,0 +1,350 @@
+//! Comparisons: the common check, and what the schemas alone decide.
+
+mod beyond_schemas;
+
+use serde_json::{Value, json};
+
+use super::{Answer, compare, compare_with};
+use crate::contract::sample::seeds::seeds;
+use crate::contract::{Compatibility, Contract, load_inline};
+
+fn contract(schema: &Value, more: &str) -> Contract {
+    load_inline(&format!("id: case\nversion: 1.0.0\nschema: {schema}\n{more}")).unwrap()
+}
+
+/// One direction in one line: `yes`, `no: WITNESS`, or `unknown: REASON`.
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Yes => "yes".to_owned(),
+        Answer::No { witness, text: None, .. } => format!("no: {witness}"),
+        Answer::No { text: Some(text), .. } => format!("no, as text: {text}"),
+        Answer::Unknown { reason } => format!("unknown: {reason}"),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
+#[track_caller]
+fn check_with(
+    old: (Value, &str),
+    new: (Value, &str),
+    backward: &str,
+    forward: &str,
+    changes: &[&str],
+) {
+    let (old, new) = (contract(&old.0, old.1), contract(&new.0, new.1));
+    let comparison = compare(&old, &new);
+    let told: Vec<String> = comparison
+        .changes
+        .iter()
+        .map(|change| format!("{}: {}", change.pointer, change.says))
+        .collect();
+    assert_eq!(
+        (shown(&comparison.backward).as_str(), shown(&comparison.forward).as_str()),
+        (backward, forward),
+        "{told:?}"
+    );
+    assert_eq!(told, changes);
+    let expected = match (backward, forward) {
+        ("yes", "yes") => Compatibility::Full,
+        ("yes", _) => Compatibility::Backward,
+        (_, "yes") => Compatibility::Forward,
+        _ => Compatibility::Breaking,
+    };
+    assert_eq!(comparison.compatibility(), expected);
+    assert_eq!(
+        comparison.undecided(),
+        backward.starts_with("unknown") || forward.starts_with("unknown")
+    );
+}
+
+#[track_caller]
+fn check(old: Value, new: Value, backward: &str, forward: &str, changes: &[&str]) {
+    check_with((old, ""), (new, ""), backward, forward, changes);
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
+fn closed(fields: Value, required: Value) -> Value {
+    json!({"type": "object", "additionalProperties": false, "properties": fields, "required": required})
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
+fn open(fields: Value, required: Value) -> Value {
+    json!({"type": "object", "properties": fields, "required": required})
+}
+
+#[test]
+fn every_shipped_contract_is_what_it_is() {
+    for (one, two) in seeds().iter().zip(seeds()) {
+        assert_eq!(compare(one, &two).compatibility(), Compatibility::Full, "{}", one.id);
+    }
+}
+
+#[test]
+fn other_words_change_nothing_also_where_everything_is_compared() {
+    for old in seeds() {
+        let mut source = old.schema.source().clone();
+        source["title"] = json!("Another title");
+        source["$id"] = json!("schema://elsewhere/1.0.0");
+        let schema = crate::contract::Schema::compile(source).unwrap();
+        let new = Contract {
+            schema,
+            digest: "sha256:other".to_owned(),
+            ..seeds().into_iter().find(|one| one.id == old.id).unwrap()
+        };
+        let comparison = compare(&old, &new);
+        assert_eq!(comparison.compatibility(), Compatibility::Full, "{}", old.id);
+        assert_eq!(comparison.changes, [], "{}", old.id);
+    }
+}
+
+#[test]
+fn fields_come_and_go() {
+    let text = json!({"type": "string"});
+    // An undeclared field may already be there, and be no text.
+    check(
+        open(json!({}), json!([])),
+        open(json!({"a": text}), json!([])),
+        "no: {\"a\":null}",
+        "yes",
+        &["/a: optional field `a` was added"],
+    );
+    check(
+        closed(json!({}), json!([])),
+        closed(json!({"a": text}), json!([])),
+        "yes",
+        "no: {\"a\":\"\"}",
+        &["/a: optional field `a` was added"],
+    );
+    check(
+        closed(json!({}), json!([])),
+        closed(json!({"a": text}), json!(["a"])),
+        "no: {}",
+        "no: {\"a\":\"\"}",
+        &["/a: required field `a` was added"],
+    );
+    check(
+        open(json!({"a": text}), json!([])),
+        open(json!({"a": text}), json!(["a"])),
+        "no: {}",
+        "yes",
+        &["/a: field `a` became required"],
+    );
+    check(
+        open(json!({"a": text}), json!(["a"])),
+        open(json!({"a": text}), json!([])),
+        "yes",
+        "no: {}",
+        &["/a: field `a` became optional"],
+    );
+    check(
+        closed(json!({"a": text, "b": text}), json!([])),
+        closed(json!({"a": text}), json!([])),
+        "no: {\"b\":\"\"}",
+        "yes",
+        &["/b: field `b` is no longer declared"],
+    );
+    check(
+        open(json!({"a": text}), json!([])),
+        closed(json!({"a": text}), json!([])),
+        "no: {\"extra_0\":0}",
+        "yes",
+        &[": undeclared fields are no longer allowed"],
+    );
+}
+
+#[test]
+fn values_grow_and_shrink() {
+    let field = |schema: Value| closed(json!({"a": schema}), json!(["a"]));
+    check(
+        field(json!({"enum": ["x", "y"]})),
+        field(json!({"enum": ["x", "y", "z"]})),
+        "yes",
+        "no: {\"a\":\"z\"}",
+        &["/a: \"z\" is allowed"],
+    );
+    check(
+        field(json!({"enum": ["x", "y"]})),
+        field(json!({"enum": ["x"]})),
+        "no: {\"a\":\"y\"}",
+        "yes",
+        &["/a: \"y\" is no longer allowed"],
+    );
+    check(
+        field(json!({"const": 1})),
+        field(json!({"const": 2})),
+        "no: {\"a\":1}",
+        "no: {\"a\":2}",
+        &["/a: 1 is no longer allowed", "/a: 2 is allowed"],
+    );
+    check(
+        field(json!({"type": "integer", "maximum": 100})),
+        field(json!({"type": "integer", "maximum": 10})),
+        "no: {\"a\":11}",
+        "yes",
+        &["/a: maximum 100 became 10"],
+    );
+    check(
+        field(json!({"type": "integer", "minimum": 5})),
+        field(json!({"type": "integer", "minimum": 1})),
+        "yes",
+        "no: {\"a\":1}",
+        &["/a: minimum 5 became 1"],
+    );
+    check(
+        field(json!({"type": "string"})),
+        field(json!({"type": "string", "minLength": 1})),
+        "no: {\"a\":\"\"}",
+        "yes",
+        &["/a: minLength none became 1"],
+    );
+    check(
+        field(json!({"type": "integer"})),
+        field(json!({"type": "number"})),
+        "yes",
+        "no: {\"a\":3.5}",
+        &["/a: type \"integer\" became \"number\""],
+    );
+    check(
+        field(json!({"type": "string"})),
+        field(json!({"type": "integer"})),
+        "no: {\"a\":\"\"}",
+        "no: {\"a\":0}",
+        &["/a: type \"string\" became \"integer\""],
+    );
+    check(
+        field(json!({"type": "string"})),
+        field(json!({"type": ["string", "null"]})),
+        "yes",
+        "no: {\"a\":null}",
+        &["/a: type \"string\" became [\"string\",\"null\"]"],
+    );
+    check(
+        field(json!({"type": "string"})),
+        field(json!({"type": "string", "description": "Words."})),
+        "yes",
+        "yes",
+        &[],
+    );
+}
+
+#[test]
+fn nested_and_listed() {
+    let nested = |schema: Value| {
+        closed(json!({"a": closed(json!({"b": schema}), json!(["b"]))}), json!(["a"]))
+    };
+    check(
+        nested(json!({"enum": [1, 2]})),
+        nested(json!({"enum": [1]})),
+        "no: {\"a\":{\"b\":2}}",
+        "yes",
+        &["/a/b: 2 is no longer allowed"],
+    );
+    let list = |more: Value| {
+        let mut schema = json!({"type": "array", "items": {"type": "integer"}});
+        schema.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        closed(json!({"a": schema}), json!(["a"]))
+    };
+    check(
+        list(json!({})),
+        list(json!({"minItems": 1})),
+        "no: {\"a\":[]}",
+        "yes",
+        &["/a: minItems none became 1"],
+    );
+    check(
+        list(json!({"maxItems": 1})),
+        list(json!({"maxItems": 2})),
+        "yes",
+        "no: {\"a\":[0,0]}",
+        &["/a: maxItems 1 became 2"],
+    );
+    check(
+        list(json!({})),
+        list(json!({"items": {"type": "integer", "minimum": 0}})),
+        "no: {\"a\":[-1]}",
+        "yes",
+        &["/a/*: minimum none became 0"],
+    );
+    let referring = |maximum: u32| json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "integer", "maximum": maximum}}});
+    check(referring(9), referring(5), "no: {\"a\":6}", "yes", &["/a: maximum 9 became 5"]);
+    let recursive = |kinds: Value| json!({"$ref": "#/$defs/node", "$defs": {"node": closed(json!({"kind": {"enum": kinds}, "next": {"$ref": "#/$defs/node"}}), json!(["kind"]))}});
+    // The algebra does not decide what refers to itself, unless a value shows it.
+    check(
+        recursive(json!(["x"])),
+        recursive(json!(["x", "y"])),
+        "unknown: containment of the schemas could not be decided",
+        "no: {\"kind\":\"y\"}",
+        &["/kind: \"y\" is allowed"],
+    );
+}
+
+#[test]
+fn alternatives() {
+    let either = |branches: Value| json!({"type": "object", "required": ["a"], "properties": {"a": {"oneOf": branches}}});
+    let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
+    check(
+        either(json!([text])),
+        either(json!([text, number])),
+        "yes",
+        "no: {\"a\":0}",
+        &["/a: oneOf was changed"],
+    );
+    // A branch that overlaps takes values away: two fit where one may.
+    check(
+        either(json!([text])),
+        either(json!([text, {"minLength": 3}])),
+        "no: {\"a\":\"hav\"}",
+        "no: {\"a\":null}",
+        &["/a: oneOf was changed"],
+    );
+}
+
+#[test]
+fn an_open_object_may_hold_what_a_new_field_forbids() {
+    let agents = || seeds().into_iter().find(|contract| contract.id == "agent").unwrap();
+    let mut source = agents().schema.source().clone();
+    source["properties"]["owner"] = json!({"type": "integer"});
+    let new = Contract {
+        schema: crate::contract::Schema::compile(source).unwrap(),
+        digest: "sha256:other".to_owned(),
+        ..agents()
+    };
+    let comparison = compare(&agents(), &new);
+    let Answer::No { witness, because, .. } = &comparison.backward else {
+        panic!("{comparison:?}")
+    };
+    assert_eq!(witness["owner"], json!(null));
+    assert_eq!(because, &["/owner: expected an integer, found null [type]"]);
+    assert_eq!(comparison.forward, Answer::Yes);
+}
+
+#[test]
+fn examples_pass_where_made_up_values_do_not() {
+    let rule = "rules: [{id: known, then: \"reply.a === 'the very word'\", says: one word only}]";
+    let schema = |more: Value| closed(json!({"a": {"type": "string"}, "b": more}), json!(["a"]));
+    let (old, new) = (
+        contract(&schema(json!({"type": "integer"})), rule),
+        contract(&schema(json!({"type": "integer", "maximum": 9})), rule),
+    );
+    assert_eq!(
+        shown(&compare(&old, &new).backward),
+        "unknown: the schemas differ, but no value that shows it was found"
+    );
+    let example = json!({"a": "the very word", "b": 12});
+    assert_eq!(
+        shown(&compare_with(&old, &new, &[example]).backward),
+        "no: {\"a\":\"the very word\",\"b\":12}"
+    );
+}
+
+#[test]
+fn what_cannot_be_proven_is_said() {
+    let schema = |keyword: &str| json!({"type": "object", "properties": {"a": {"type": "string", "pattern": format!("^(?:{keyword}){{2}}$")}}, "unevaluatedProperties": false});
+    check(
+        schema("ab|cd"),
+        schema("cd|ab"),
+        "unknown: containment of the schemas could not be decided",
+        "unknown: containment of the schemas could not be decided",
+        &["/a: pattern \"^(?:ab|cd){2}$\" became \"^(?:cd|ab){2}$\""],
+    );
+}

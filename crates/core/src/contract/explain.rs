@@ -1,0 +1,218 @@
+//! The schema engine's faults in our words: one violation each, several for unknown fields, the
+//! nearest branch's for alternatives.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
+
+use super::branch;
+use super::describe::{ANYTHING, a_list, describe, with_article};
+use crate::json;
+use crate::nearest::nearest;
+use crate::reply::{Code, Violation, show};
+
+/// Explains faults against the schema that was broken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Explain<'s> {
+    pub(super) schema: &'s Value,
+}
+
+impl<'s> Explain<'s> {
+    /// Turns one fault of the engine into violations: several for unknown fields, the nearest
+    /// branch's for alternatives.
+    pub(super) fn fault(&self, error: &ValidationError<'_>, base: &str, into: &mut Vec<Violation>) {
+        use ValidationErrorKind as Kind;
+        let pointer = format!("{base}{}", error.instance_path().as_str());
+        let found = show(error.instance());
+        let single =
+            |code: Code, expected: String| Violation::new(code, &pointer, expected, &found);
+        let violation = match error.kind() {
+            Kind::Required { property } => {
+                into.push(self.missing(error, &pointer, property.as_str().unwrap_or_default()));
+                return;
+            }
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => {
+                let known = self.known_fields(error);
+                into.extend(unexpected.iter().map(|name| unknown(&pointer, name, &known, error)));
+                return;
+            }
+            Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+                branch::explain(*self, error, &pointer, context, into);
+                return;
+            }
+            Kind::PropertyNames { error: inner } => {
+                let name = inner.instance().as_str().unwrap_or_default();
+                let at = json::child(&pointer, name);
+                let expected = "a field name the schema allows";
+                Violation::new(Code::UnknownField, at, expected, format!("{name:?}"))
+            }
+            Kind::Enum { options } => {
+                let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
+                let expected = format!("one of {}", a_list(options.iter().map(|v| v.to_string())));
+                let violation = single(Code::Enum, expected);
+                let word = error.instance().as_str().unwrap_or_default();
+                match nearest(word, options.iter().filter_map(|option| option.as_str())) {
+                    Some(meant) => violation.hinting(format!("did you mean \"{meant}\"?")),
+                    None => violation,
+                }
+            }
+            Kind::Constant { expected_value } => single(Code::Const, expected_value.to_string()),
+            Kind::Type { kind } => {
+                let violation = single(Code::Type, type_names(kind));
+                match type_hint(kind, error.instance()) {
+                    Some(hint) => violation.hinting(hint),
+                    None => violation,
+                }
+            }
+            Kind::MinLength { limit } => {
+                single(Code::MinLength, format!("at least {}", count(*limit, "character")))
+            }
+            Kind::MaxLength { limit } => {
+                single(Code::MaxLength, format!("at most {}", count(*limit, "character")))
+            }
+            Kind::Pattern { pattern } => {
+                single(Code::Pattern, format!("text matching `{pattern}`"))
+            }
+            Kind::Format { format } => {
+                single(Code::Format, format!("text of the format `{format}`"))
+            }
+            Kind::Minimum { limit } => single(Code::Minimum, format!("at least {limit}")),
+            Kind::Maximum { limit } => single(Code::Maximum, format!("at most {limit}")),
+            Kind::ExclusiveMinimum { limit } => single(Code::Minimum, format!("more than {limit}")),
+            Kind::ExclusiveMaximum { limit } => single(Code::Maximum, format!("less than {limit}")),
+            Kind::MultipleOf { multiple_of } => {
+                single(Code::MultipleOf, format!("a multiple of {multiple_of}"))
+            }
+            Kind::MinItems { limit } => {
+                single(Code::MinItems, format!("at least {}", count(*limit, "item")))
+            }
+            Kind::MaxItems { limit } => {
+                single(Code::MaxItems, format!("at most {}", count(*limit, "item")))
+            }
+            Kind::AdditionalItems { limit } => {
+                single(Code::MaxItems, format!("at most {}", count(*limit as u64, "item")))
+            }
+            Kind::UnevaluatedItems { .. } => single(Code::MaxItems, "no further items".to_owned()),
+            Kind::UniqueItems => single(Code::UniqueItems, "no item twice".to_owned()),
+            Kind::Contains => {
+                single(Code::Contains, "an item of the kind the schema asks for".to_owned())
+            }
+            Kind::MinProperties { limit } => {
+                single(Code::MinProperties, format!("at least {}", count(*limit, "field")))
+            }
+            Kind::MaxProperties { limit } => {
+                single(Code::MaxProperties, format!("at most {}", count(*limit, "field")))
+            }
+            Kind::OneOfMultipleValid { .. } => {
+                single(Code::OneOf, "exactly one of the alternatives to fit".to_owned())
+            }
+            Kind::Not { schema } => match describe(schema) {
+                words if words == ANYTHING => {
+                    single(Code::Not, "a value the schema does not exclude".to_owned())
+                }
+                words => single(Code::Not, format!("anything but {words}")),
+            },
+            Kind::FalseSchema => single(Code::Not, "nothing here".to_owned()),
+            Kind::ContentEncoding { .. }
+            | Kind::ContentMediaType { .. }
+            | Kind::FromUtf8 { .. } => single(Code::Content, error.to_string()),
+            Kind::BacktrackLimitExceeded { .. }
+            | Kind::RegexEngineFailure { .. }
+            | Kind::Custom { .. }
+            | Kind::Referencing(_) => single(Code::Schema, error.to_string()),
+        };
+        into.push(violation);
+    }
+
+    fn missing(&self, error: &ValidationError<'_>, pointer: &str, field: &str) -> Violation {
+        let at = json::child(pointer, field);
+        let here = self.beside(error).and_then(|object| object.get("properties")?.get(field));
+        let declared = [here, self.declared(&at)]
+            .into_iter()
+            .flatten()
+            .map(describe)
+            .find(|words| words != ANYTHING)
+            .unwrap_or_else(|| ANYTHING.to_owned());
+        let message = format!("{at}: expected {declared}, found nothing: the field is missing");
+        let violation = Violation::new(Code::Required, at, declared, "nothing").saying(message);
+        let present = error.instance().as_object().into_iter().flat_map(|object| object.keys());
+        let known = self.known_fields(error);
+        let strangers = present.map(String::as_str).filter(|name| !known.contains(name));
+        match nearest(field, strangers) {
+            Some(name) => violation.hinting(format!("there is a field `{name}`; rename it")),
+            None => violation,
+        }
+    }
+
+    /// What the schema says of a place, where plain `properties` and `items` lead there: a branch
+    /// that demands a field seldom describes it again.
+    fn declared(&self, pointer: &str) -> Option<&Value> {
+        json::split(pointer).try_fold(self.schema, |schema, segment| {
+            schema
+                .get("properties")
+                .and_then(|fields| fields.get(segment.as_ref()))
+                .or_else(|| schema.get("items"))
+        })
+    }
+
+    /// The schema object in which the failed keyword stands.
+    fn beside(&self, error: &ValidationError<'_>) -> Option<&Value> {
+        let keyword = error.schema_path().as_str();
+        self.schema.pointer(json::parent(keyword)?)
+    }
+
+    fn known_fields(&self, error: &ValidationError<'_>) -> Vec<&str> {
+        self.beside(error)
+            .and_then(|object| object.get("properties")?.as_object())
+            .map(|fields| fields.keys().map(String::as_str).collect())
+            .unwrap_or_default()
+    }
+}
+
+fn unknown(pointer: &str, name: &str, known: &[&str], error: &ValidationError<'_>) -> Violation {
+    let expected = if known.is_empty() {
+        "no such field".to_owned()
+    } else {
+        format!("only {}", a_list(known.iter().map(|field| format!("`{field}`"))))
+    };
+    let value = error.instance().get(name).map_or_else(|| format!("`{name}`"), show);
+    let at = json::child(pointer, name);
+    let message = format!("{at}: `{name}` is no field of this object; expected {expected}");
+    let violation = Violation::new(Code::UnknownField, at, expected, value).saying(message);
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => violation.hinting(format!("did you mean `{meant}`?")),
+        None => violation,
+    }
+}
+
+/// The slips models make most often.
+fn type_hint(kind: &TypeKind, found: &Value) -> Option<&'static str> {
+    let TypeKind::Single(wanted) = kind else { return None };
+    match (wanted.to_string().as_str(), found) {
+        ("number" | "integer", Value::String(text)) if text.trim().parse::<f64>().is_ok() => {
+            Some("write the number without quotes")
+        }
+        ("boolean", Value::String(text)) if matches!(text.as_str(), "true" | "false") => {
+            Some("write true or false without quotes")
+        }
+        ("string", Value::Number(_) | Value::Bool(_)) => Some("put it in quotes"),
+        ("array", Value::String(_) | Value::Object(_)) => Some("put it in [ ]"),
+        _ => None,
+    }
+}
+
+fn type_names(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(kind) => with_article(&kind.to_string()),
+        TypeKind::Multiple(kinds) => {
+            let names: Vec<String> =
+                kinds.iter().map(|kind| with_article(&kind.to_string())).collect();
+            names.join(" or ")
+        }
+    }
+}
+
+fn count(limit: u64, noun: &str) -> String {
+    if limit == 1 { format!("1 {noun}") } else { format!("{limit} {noun}s") }
+}

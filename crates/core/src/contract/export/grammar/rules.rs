@@ -1,0 +1,128 @@
+//! The rules of a grammar while it is being written.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::contract::export::loss::{Effect, Loss};
+use crate::json;
+
+/// What every grammar may lean on. Escaped halves of surrogate pairs are left out, so that one
+/// `char` is one character; such characters are written as themselves.
+const BASE: [(&str, &str); 10] = [
+    ("ws", r#"( " " | "\n" [ \t]{0,20} )?"#),
+    (
+        "char",
+        r#"[^"\\\x00-\x1F] | "\\" ( ["\\/bfnrt] | "u" ( [0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2} ) )"#,
+    ),
+    ("string", r#""\"" char* "\"""#),
+    ("integer", r#""-"? ( "0" | [1-9] [0-9]{0,19} )"#),
+    ("number", r#"integer ( "." [0-9]{1,25} )? ( [eE] [-+]? [0-9]{1,3} )?"#),
+    ("boolean", r#""true" | "false""#),
+    ("null", r#""null""#),
+    ("value", "object | array | string | number | boolean | null"),
+    ("object", r#""{" ws ( string ":" ws value ( "," ws string ":" ws value )* )? ws "}""#),
+    ("array", r#""[" ws ( value ( "," ws value )* )? ws "]""#),
+];
+
+/// Rules by name, and what could not be said.
+pub(super) struct Rules<'r> {
+    pub(super) root: &'r Value,
+    written: Vec<(String, String)>,
+    losses: Vec<Loss>,
+    references: BTreeMap<String, String>,
+    waiting: Vec<(String, String)>,
+}
+
+impl<'r> Rules<'r> {
+    pub(super) fn new(root: &'r Value) -> Self {
+        Self {
+            root,
+            written: Vec::new(),
+            losses: Vec::new(),
+            references: BTreeMap::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Adds a rule under a name of its own; gives the name it got.
+    pub(super) fn define(&mut self, wanted: &str, body: String) -> String {
+        let taken = |name: &str, rules: &[(String, String)]| {
+            rules.iter().any(|(one, _)| one == name) || BASE.iter().any(|(one, _)| *one == name)
+        };
+        let mut name = wanted.to_owned();
+        let mut number = 2;
+        while taken(&name, &self.written) {
+            name = format!("{wanted}-{number}");
+            number += 1;
+        }
+        self.written.push((name.clone(), body));
+        name
+    }
+
+    /// The rule of a referred schema, which is written later.
+    pub(super) fn reference(&mut self, pointer: &str) -> String {
+        if let Some(name) = self.references.get(pointer) {
+            return name.clone();
+        }
+        let last =
+            json::split(pointer).last().map(std::borrow::Cow::into_owned).unwrap_or_default();
+        let name = format!("ref-{}-{}", self.references.len(), plain(&last));
+        self.references.insert(pointer.to_owned(), name.clone());
+        self.waiting.push((pointer.to_owned(), name.clone()));
+        name
+    }
+
+    /// Writes the rules that references still wait for.
+    pub(super) fn finish_references(&mut self) {
+        while let Some((pointer, name)) = self.waiting.pop() {
+            let schema = self.root.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
+            let body = self.schema(&schema, &pointer, &name);
+            self.written.push((name, body));
+        }
+    }
+
+    pub(super) fn lose(&mut self, pointer: &str, keyword: &str, reason: &str) {
+        self.lose_as(pointer, keyword, reason, Effect::Widened);
+    }
+
+    pub(super) fn lose_as(&mut self, pointer: &str, keyword: &str, reason: &str, effect: Effect) {
+        let loss = Loss::new(pointer, keyword, reason, effect);
+        if !self.losses.contains(&loss) {
+            self.losses.push(loss);
+        }
+    }
+
+    /// The grammar: the root first, then the rest as it was made, then what all lean on.
+    pub(super) fn into_text(mut self) -> (String, Vec<Loss>) {
+        self.written.sort_by_key(|(name, _)| name != "root");
+        let base = BASE.iter().map(|(name, body)| ((*name).to_owned(), (*body).to_owned()));
+        let all = self.written.into_iter().chain(base);
+        let lines: Vec<String> = all.map(|(name, body)| format!("{name} ::= {body}\n")).collect();
+        (lines.concat(), self.losses)
+    }
+}
+
+/// A name as rules may have it.
+pub(super) fn plain(name: &str) -> String {
+    let kept = name.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' });
+    let kept: String = kept.take(40).collect();
+    if kept.is_empty() { "x".to_owned() } else { kept }
+}
+
+/// A text as a literal of the grammar.
+pub(super) fn literal(text: &str) -> String {
+    let mut out = String::from("\"");
+    for sign in text.chars() {
+        match sign {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,251 @@
+use serde_json::{Value, json};
+
+use super::export;
+use super::matcher::Matcher;
+use crate::contract::Sampler;
+use crate::contract::sample::seeds::seeds;
+
+/// These match, those do not, and this is what was lost.
+#[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
+#[track_caller]
+fn check(schema: Value, matching: &[&str], others: &[&str], losses: &[&str]) {
+    let export = export(&schema);
+    let grammar = export.grammar().unwrap();
+    let matcher = Matcher::new(grammar);
+    for text in matching {
+        assert!(matcher.matches(text), "{text} does not match\n{grammar}");
+    }
+    for text in others {
+        assert!(!matcher.matches(text), "{text} matches\n{grammar}");
+    }
+    let lost: Vec<String> =
+        export.losses.iter().map(|loss| format!("{} {}", loss.pointer, loss.keyword)).collect();
+    assert_eq!(lost, losses);
+}
+
+#[test]
+fn fields_in_order_with_their_commas() {
+    let schema = |required: Value| json!({"type": "object", "additionalProperties": false, "required": required, "properties": {"a": {"type": "null"}, "b": {"type": "boolean"}, "c": {"type": "null"}}});
+    check(
+        schema(json!(["b"])),
+        &[
+            r#"{"b":true}"#,
+            r#"{"a":null,"b":true}"#,
+            r#"{ "b": false, "c": null }"#,
+            "{\n  \"b\":true}\n",
+        ],
+        &[
+            "{}",
+            r#"{"a":null}"#,
+            r#"{"b":1}"#,
+            r#"{"b":true,}"#,
+            r#"{"b":true,"a":null}"#,
+            r#"{"b":true,"d":1}"#,
+        ],
+        &[" properties"],
+    );
+    check(
+        schema(json!([])),
+        &[
+            "{}",
+            r#"{"a":null}"#,
+            r#"{"c":null}"#,
+            r#"{"a":null,"c":null}"#,
+            r#"{"a":null,"b":true,"c":null}"#,
+        ],
+        &[r#"{"c":null,"a":null}"#, r#"{,"c":null}"#],
+        &[" properties"],
+    );
+    check(
+        json!({"type": "object"}),
+        &["{}", r#"{"x":[1,{"y":"z\n"}],"w":-1.5e3}"#],
+        &["[]", r#"{"x":}"#],
+        &[],
+    );
+    check(
+        json!({"type": "object", "additionalProperties": {"type": "integer"}, "properties": {"a": {"const": "x"}}}),
+        &["{}", r#"{"a":"x"}"#, r#"{"a":"x","b":1,"c":2}"#, r#"{"b":1}"#],
+        &[r#"{"a":"y"}"#, r#"{"b":"c"}"#],
+        &[" additionalProperties"],
+    );
+}
+
+#[test]
+fn lists_by_count_and_by_place() {
+    let list = |more: &str| {
+        serde_json::from_str::<Value>(&format!(
+            r#"{{"type": "array", "items": {{"enum": [1, 2]}}{more}}}"#
+        ))
+        .unwrap()
+    };
+    check(list(""), &["[]", "[1]", "[1, 2,1]"], &["[3]", "[1,]", "[1"], &[]);
+    check(
+        list(r#", "minItems": 2, "maxItems": 3"#),
+        &["[1,2]", "[1,2,1]"],
+        &["[]", "[1]", "[1,1,1,1]"],
+        &[],
+    );
+    check(
+        list(r#", "maxItems": 1, "uniqueItems": true"#),
+        &["[]", "[1]"],
+        &["[1,2]"],
+        &[" uniqueItems"],
+    );
+    check(
+        json!({"type": "array", "prefixItems": [{"const": 1}, {"const": "b"}], "items": false, "minItems": 1}),
+        &["[1]", r#"[1,"b"]"#],
+        &["[]", r#"["b"]"#, r#"[1,"b",2]"#],
+        &[],
+    );
+}
+
+#[test]
+fn plain_values() {
+    check(
+        json!({"type": "string", "minLength": 2, "maxLength": 3}),
+        &[r#""ab""#, r#""a\n\u00e9""#, r#""日本語""#],
+        &[r#""a""#, r#""abcd""#, "\"a\nb\"", r#""\ud83d\ude00""#],
+        &[],
+    );
+    check(
+        json!({"type": "string", "minLength": 1, "maxLength": 5000}),
+        &[r#""a""#],
+        &[r#""""#],
+        &[" maxLength"],
+    );
+    check(
+        json!({"type": "string", "pattern": "^v[0-9]{1,2}(-[a-z]+)?$"}),
+        &[r#""v1""#, r#""v22-ab""#],
+        &[r#""v""#, r#""v123""#, r#""v1-""#],
+        &[],
+    );
+    check(
+        json!({"type": "integer", "minimum": 3, "maximum": 12}),
+        &["3", "12"],
+        &["2", "13", "3.5"],
+        &[],
+    );
+    check(
+        json!({"type": "integer", "minimum": 1, "maximum": 5000}),
+        &["1", "5000"],
+        &["0", "-1"],
+        &[" maximum"],
+    );
+    check(
+        json!({"type": "number", "minimum": 0, "maximum": 1}),
+        &["0", "0.5", "1e-7"],
+        &["-1", "01", "\"1\""],
+        &[" maximum"],
+    );
+    check(
+        json!({"type": ["string", "null"], "format": "date"}),
+        &["null", r#""2026""#],
+        &["1"],
+        &[" format"],
+    );
+    check(
+        json!({"enum": ["a\"b", null, {"c": [1]}]}),
+        &[r#""a\"b""#, "null", r#"{"c":[1]}"#],
+        &[r#""a""#],
+        &[],
+    );
+}
+
+#[test]
+fn references_and_alternatives() {
+    check(
+        json!({"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "additionalProperties": false, "required": ["v"], "properties": {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/node"}}}}}),
+        &[r#"{"v":1}"#, r#"{"v":1,"next":{"v":2,"next":{"v":3}}}"#],
+        &[r#"{"next":{"v":1}}"#, r#"{"v":1,"next":{}}"#],
+        &["/$defs/node properties"],
+    );
+    check(
+        json!({"oneOf": [{"type": "string"}, {"type": "null"}]}),
+        &["null", r#""x""#],
+        &["1"],
+        &[],
+    );
+    check(
+        json!({"oneOf": [{"type": "string"}, {"minLength": 2, "type": "string"}]}),
+        &[r#""x""#],
+        &["1"],
+        &[" oneOf"],
+    );
+    check(
+        json!({"allOf": [{"type": "integer", "minimum": 0}, {"maximum": 2}, {"not": {"const": 1}}]}),
+        &["0", "1", "2"],
+        &["3"],
+        &["/allOf/2 not"],
+    );
+}
+
+/// Members in the order of the schema, so that a grammar can see them.
+fn in_order(root: &Value, schema: &Value, value: &Value) -> Value {
+    let schema = match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => root.pointer(&reference[1..]).unwrap(),
+        None => schema,
+    };
+    // Of alternatives, the one of the value's own kind.
+    let kind = |branch: &&Value| {
+        let kind = if value.is_array() {
+            "array"
+        } else if value.is_object() {
+            "object"
+        } else {
+            "string"
+        };
+        branch["type"] == kind || branch.get("$ref").is_some()
+    };
+    let branch = ["oneOf", "anyOf"]
+        .iter()
+        .filter_map(|keyword| schema.get(keyword)?.as_array())
+        .flatten()
+        .find(kind);
+    if let Some(branch) = branch {
+        return in_order(root, branch, value);
+    }
+    match value {
+        Value::Object(members) => {
+            let declared = schema.get("properties").and_then(Value::as_object);
+            let known = declared.into_iter().flatten().filter_map(|(name, field)| {
+                Some((name.clone(), in_order(root, field, members.get(name)?)))
+            });
+            let strangers = members
+                .iter()
+                .filter(|(name, _)| !declared.is_some_and(|fields| fields.contains_key(*name)));
+            Value::Object(
+                known
+                    .chain(strangers.map(|(name, member)| (name.clone(), member.clone())))
+                    .collect(),
+            )
+        }
+        Value::Array(items) => {
+            items.iter().map(|item| in_order(root, &schema["items"], item)).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn what_a_shipped_contract_takes_its_grammar_takes() {
+    for contract in seeds() {
+        let source = contract.schema.source();
+        let export = export(source);
+        let matcher = Matcher::new(export.grammar().unwrap());
+        let sampler = Sampler::new(source);
+        for value in (0..12).filter_map(|seed| sampler.sample(seed)) {
+            let text = in_order(source, source, &value).to_string();
+            assert!(matcher.matches(&text), "{}: {text}", contract.id);
+            assert!(!matcher.matches(&text.replacen('{', "{\"\":", 1)), "{}", contract.id);
+        }
+        assert!(!matcher.matches("[]") && !matcher.matches("\"x\""), "{}", contract.id);
+        // A required field must be there, unless its default is filled in.
+        let needed = source["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|name| source["properties"][name.as_str().unwrap()].get("default").is_none());
+        assert_eq!(matcher.matches("{}"), !needed, "{}", contract.id);
+        assert!(!export.narrows(), "{}", contract.id);
+    }
+}

@@ -1,0 +1,150 @@
+//! Objects and arrays in the language of one provider.
+
+use serde_json::{Map, Value, json};
+
+use super::loss::Effect;
+use super::nullable::{may_be_absent, takes_null};
+use super::schema::Writer;
+use crate::json;
+
+impl Writer<'_> {
+    pub(super) fn object(&mut self, keywords: &Map<String, Value>, at: &str) -> Value {
+        let mut fields = Map::new();
+        let mut required = Vec::new();
+        for (name, field) in
+            keywords.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
+            if field == &Value::Bool(false) {
+                continue;
+            }
+            let inside = json::child(&format!("{at}/properties"), name);
+            let mut out = self.schema(field, &inside);
+            let absent = may_be_absent(keywords, name, field);
+            if absent && self.vendor.all_required {
+                if takes_null(self.root, field) {
+                    let reason = "absent and null cannot be told apart; the field is always sent";
+                    self.lose(&inside, "required", reason, Effect::Narrowed);
+                } else {
+                    out = or_null(out);
+                }
+            }
+            if !absent || self.vendor.all_required {
+                required.push(name.clone());
+            }
+            fields.insert(name.clone(), out);
+        }
+        for name in keywords
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
+            if !fields.contains_key(name) {
+                let out = self.anything(at);
+                fields.insert(name.to_owned(), out);
+                required.push(name.to_owned());
+            }
+        }
+        for (keyword, said) in keywords
+            .iter()
+            .filter(|(keyword, _)| matches!(keyword.as_str(), "minProperties" | "maxProperties"))
+        {
+            self.keep(keyword, said, at, &mut Map::new());
+        }
+        let mut out = json!({"type": "object", "properties": fields, "required": required});
+        out["additionalProperties"] = self.strangers(keywords, at);
+        out
+    }
+
+    /// What undeclared fields may be.
+    fn strangers(&mut self, keywords: &Map<String, Value>, at: &str) -> Value {
+        let patterned = keywords.contains_key("patternProperties");
+        let said = keywords.get("additionalProperties");
+        if said == Some(&Value::Bool(false)) && !patterned {
+            return Value::Bool(false);
+        }
+        if self.vendor.closed_objects {
+            let keyword = if patterned { "patternProperties" } else { "additionalProperties" };
+            let reason = match keywords.get("properties").and_then(Value::as_object) {
+                Some(fields) if !fields.is_empty() => {
+                    "undeclared fields are allowed, but cannot be sent"
+                }
+                _ => "any fields are allowed, but only the empty object can be sent",
+            };
+            self.lose(at, keyword, reason, Effect::Narrowed);
+            return Value::Bool(false);
+        }
+        match said {
+            _ if patterned => {
+                self.lose(
+                    at,
+                    "patternProperties",
+                    "not in this provider's language; any field is let through",
+                    Effect::Widened,
+                );
+                Value::Bool(true)
+            }
+            Some(schema @ Value::Object(inside)) if !inside.is_empty() => {
+                self.schema(schema, &format!("{at}/additionalProperties"))
+            }
+            _ => Value::Bool(true),
+        }
+    }
+
+    pub(super) fn array(&mut self, keywords: &Map<String, Value>, at: &str) -> Value {
+        let items = keywords.get("items");
+        let listed = keywords.get("prefixItems").or(items.filter(|items| items.is_array()));
+        let out = match (listed.and_then(Value::as_array), items) {
+            (Some(prefix), further) => {
+                self.lose(
+                    at,
+                    "prefixItems",
+                    "the place of an item decides nothing here",
+                    Effect::Widened,
+                );
+                let further = match further {
+                    Some(Value::Array(_)) => keywords.get("additionalItems"),
+                    other => other,
+                };
+                let mut kinds: Vec<Value> = prefix
+                    .iter()
+                    .enumerate()
+                    .map(|(index, item)| self.schema(item, &format!("{at}/prefixItems/{index}")))
+                    .collect();
+                match further {
+                    Some(Value::Bool(false)) => {}
+                    Some(schema) => kinds.push(self.schema(schema, &format!("{at}/items"))),
+                    None => kinds.push(self.anything(at)),
+                }
+                json!({"anyOf": kinds})
+            }
+            (None, Some(schema)) if schema != &Value::Bool(true) => {
+                self.schema(schema, &format!("{at}/items"))
+            }
+            (None, _) => self.anything(at),
+        };
+        let mut list =
+            Map::from_iter([("type".to_owned(), json!("array")), ("items".to_owned(), out)]);
+        for (keyword, said) in keywords {
+            if matches!(keyword.as_str(), "minItems" | "maxItems")
+                || (keyword == "uniqueItems" && said == &Value::Bool(true))
+            {
+                self.keep(keyword, said, at, &mut list);
+            }
+        }
+        Value::Object(list)
+    }
+}
+
+/// The same, or null.
+fn or_null(mut schema: Value) -> Value {
+    let name = schema["type"].as_str().map(str::to_owned);
+    match (name, schema.as_object_mut()) {
+        (Some(name), Some(keywords)) if !keywords.contains_key("enum") => {
+            keywords.insert("type".to_owned(), json!([name, "null"]));
+            schema
+        }
+        _ => json!({"anyOf": [schema, {"type": "null"}]}),
+    }
+}

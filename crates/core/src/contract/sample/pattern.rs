@@ -1,0 +1,211 @@
+//! Texts that match a simple pattern: literals, classes, groups, alternatives, repetition.
+//!
+//! Anchors are read and dropped. Look-around, back references, word boundaries and Unicode classes
+//! are not understood; such a pattern gives nothing.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::random::Random;
+
+/// A part of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::contract) enum Node {
+    /// One of these characters.
+    OneOf(Vec<(char, char)>),
+    /// One after the other.
+    Sequence(Vec<Node>),
+    /// One of these.
+    Either(Vec<Node>),
+    /// So many times; without an upper bound where there is none.
+    Repeat(Box<Node>, usize, Option<usize>),
+    /// The beginning or the end of the text.
+    Anchor,
+}
+
+const ANY: (char, char) = ('a', 'z');
+
+impl Node {
+    /// Reads a pattern; `None` where it is not a simple one.
+    pub(in crate::contract) fn parse(pattern: &str) -> Option<Self> {
+        let mut rest = pattern.chars().peekable();
+        let node = either(&mut rest, 0)?;
+        rest.next().is_none().then_some(node)
+    }
+
+    /// A text that matches, as a search would; `longer` asks for more repetition.
+    pub(super) fn text(&self, random: &mut Random, longer: usize) -> String {
+        let mut text = String::new();
+        self.write(random, longer, &mut text);
+        text
+    }
+
+    fn write(&self, random: &mut Random, longer: usize, text: &mut String) {
+        match self {
+            Self::Anchor => {}
+            Self::OneOf(ranges) => {
+                let (low, high) = ranges[random.below(ranges.len())];
+                let step = random.below((u32::from(high) - u32::from(low) + 1) as usize) as u32;
+                text.push(char::from_u32(u32::from(low) + step).unwrap_or(low));
+            }
+            Self::Sequence(parts) => parts.iter().for_each(|part| part.write(random, longer, text)),
+            Self::Either(parts) => parts[random.below(parts.len())].write(random, longer, text),
+            Self::Repeat(part, least, most) => {
+                let room = most.map_or(3 + longer, |most| (most - least).min(3 + longer));
+                for _ in 0..least + random.below(room + 1) {
+                    part.write(random, longer, text);
+                }
+            }
+        }
+    }
+}
+
+type Rest<'p> = Peekable<Chars<'p>>;
+
+fn either(rest: &mut Rest<'_>, depth: usize) -> Option<Node> {
+    if depth > 16 {
+        return None;
+    }
+    let mut parts = vec![sequence(rest, depth)?];
+    while rest.next_if_eq(&'|').is_some() {
+        parts.push(sequence(rest, depth)?);
+    }
+    Some(if parts.len() == 1 { parts.remove(0) } else { Node::Either(parts) })
+}
+
+fn sequence(rest: &mut Rest<'_>, depth: usize) -> Option<Node> {
+    let mut parts = Vec::new();
+    while let Some(&next) = rest.peek() {
+        if next == '|' || next == ')' {
+            break;
+        }
+        rest.next();
+        let part = match next {
+            '^' | '$' => Node::Anchor,
+            '.' => Node::OneOf(vec![ANY]),
+            '[' => class(rest)?,
+            '(' => group(rest, depth)?,
+            '\\' => Node::OneOf(escape(rest.next()?)?),
+            '*' | '+' | '?' | '{' => return None,
+            literal => Node::OneOf(vec![(literal, literal)]),
+        };
+        parts.push(repeated(part, rest)?);
+    }
+    Some(Node::Sequence(parts))
+}
+
+fn group(rest: &mut Rest<'_>, depth: usize) -> Option<Node> {
+    if rest.next_if_eq(&'?').is_some() {
+        rest.next_if_eq(&':')?;
+    }
+    let inside = either(rest, depth + 1)?;
+    rest.next_if_eq(&')')?;
+    Some(inside)
+}
+
+fn repeated(part: Node, rest: &mut Rest<'_>) -> Option<Node> {
+    let (least, most) = match rest.peek() {
+        Some('*') => (0, None),
+        Some('+') => (1, None),
+        Some('?') => (0, Some(1)),
+        Some('{') => {
+            rest.next();
+            let bounds: String = std::iter::from_fn(|| rest.next_if(|next| *next != '}')).collect();
+            let (least, most) = match bounds.split_once(',') {
+                Some((least, "")) => (least.parse().ok()?, None),
+                Some((least, most)) => (least.parse().ok()?, Some(most.parse().ok()?)),
+                None => (bounds.parse().ok()?, Some(bounds.parse().ok()?)),
+            };
+            if least > 4096 || most.is_some_and(|most| most < least) {
+                return None;
+            }
+            (least, most)
+        }
+        _ => return Some(part),
+    };
+    rest.next()?;
+    // A lazy match is the same match.
+    rest.next_if_eq(&'?');
+    Some(Node::Repeat(Box::new(part), least, most))
+}
+
+fn escape(letter: char) -> Option<Vec<(char, char)>> {
+    Some(match letter {
+        'd' => vec![('0', '9')],
+        'w' => vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
+        's' => vec![(' ', ' ')],
+        'n' => vec![('\n', '\n')],
+        't' => vec![('\t', '\t')],
+        letter if letter.is_ascii_alphanumeric() => return None,
+        sign => vec![(sign, sign)],
+    })
+}
+
+fn class(rest: &mut Rest<'_>) -> Option<Node> {
+    let barred = rest.next_if_eq(&'^').is_some();
+    let mut ranges = Vec::new();
+    loop {
+        let mut item = match rest.next()? {
+            ']' if !ranges.is_empty() => break,
+            '[' | ']' => return None,
+            '\\' => escape(rest.next()?)?,
+            literal => vec![(literal, literal)],
+        };
+        if rest.peek() == Some(&'-') {
+            rest.next();
+            match rest.next()? {
+                ']' => {
+                    ranges.append(&mut item);
+                    ranges.push(('-', '-'));
+                    break;
+                }
+                '\\' => return None,
+                high if item.len() == 1 && item[0].0 <= high => item[0].1 = high,
+                _ => return None,
+            }
+        }
+        ranges.append(&mut item);
+    }
+    Some(Node::OneOf(if barred { others(&ranges)? } else { ranges }))
+}
+
+/// The printable ASCII characters that are not in the ranges.
+fn others(ranges: &[(char, char)]) -> Option<Vec<(char, char)>> {
+    let free = |sign: &char| !ranges.iter().any(|(low, high)| low <= sign && sign <= high);
+    let others: Vec<_> = (' '..='~').filter(free).map(|sign| (sign, sign)).collect();
+    (!others.is_empty()).then_some(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Schema;
+    use serde_json::{Value, json};
+
+    #[track_caller]
+    fn check(pattern: &str) {
+        let node = Node::parse(pattern).unwrap();
+        let schema = Schema::compile(json!({"pattern": pattern})).unwrap();
+        for seed in 0..20 {
+            let text = node.text(&mut Random::new(seed), 0);
+            assert!(schema.is_valid(&Value::from(text.as_str())), "{pattern}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_made_matches() {
+        check("^sha256:[0-9a-f]{64}$");
+        check(r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$");
+        check("^(?:cat|dog)s?$");
+        check(r"^\d{2,4}-\w+[^a-z\]]$");
+        check("^(/.*)?$");
+        check("x|y+?");
+    }
+
+    #[test]
+    fn what_is_not_simple_is_given_up() {
+        for pattern in ["(?=a)", r"\bword\b", r"(a)\1", r"\p{L}", "[[:alpha:]]", "a{99999}"] {
+            assert_eq!(Node::parse(pattern), None, "{pattern}");
+        }
+    }
+}

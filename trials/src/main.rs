@@ -1,0 +1,40 @@
+//! Trials: long seeded runs that measure Countersign, beside its peers where there are any.
+//!
+//! Not a part of the product, and no place for unit tests of it: a trial prints a table and exits 1 when a promise
+//! was broken. Every trial is a subcommand and a folder.
+
+mod mutations;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(about = "Long seeded runs that measure Countersign, beside its peers.")]
+struct Arguments {
+    #[command(subcommand)]
+    trial: Trial,
+}
+
+#[derive(Debug, Subcommand)]
+enum Trial {
+    /// Corrupted replies and decoys whose truth is known: recovered right, recovered wrong, refused.
+    Mutations(mutations::Settings),
+}
+
+fn main() -> ExitCode {
+    let Arguments { trial } = Arguments::parse();
+    let outcome = match trial {
+        Trial::Mutations(settings) => mutations::run(&settings, &mut io::stdout().lock()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // A closed standard error leaves nobody to tell.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

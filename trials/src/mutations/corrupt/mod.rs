@@ -1,0 +1,176 @@
+//! Corruptions by name, and what each does to the meaning of a reply.
+//!
+//! They are applied in the order of [`Stage`]: first the value, then its characters, its syntax, its notation, and
+//! last what stands around it. What the text means afterwards is decided here, in [`corrupt`], and nowhere else.
+
+mod value;
+mod characters;
+mod syntax;
+mod strings;
+
+use serde_json::Value;
+
+use super::pieces::{Layout, Pieces};
+use testkit::Chance;
+
+macro_rules! corruptions {
+    ($($variant:ident = $name:literal, $stage:ident, $tolerable:literal;)*) => {
+        /// One thing that can be wrong with a reply.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Corruption { $($variant,)* }
+
+        impl Corruption {
+            /// Every corruption.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name in tables.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// When it is applied.
+            pub(crate) fn stage(self) -> Stage {
+                match self { $(Self::$variant => Stage::$stage,)* }
+            }
+
+            /// Whether the reply's meaning survives it. If not, refusing is the only right outcome.
+            pub(crate) fn tolerable(self) -> bool {
+                match self { $(Self::$variant => $tolerable,)* }
+            }
+        }
+    };
+}
+
+/// The order in which corruptions are applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    Value,
+    Characters,
+    Syntax,
+    Strings,
+    Cut,
+    Around,
+}
+
+corruptions! {
+    EnumTypo = "enum typo", Value, false;
+    WrongType = "wrong type", Value, false;
+    DroppedField = "dropped field", Value, false;
+    ExtraField = "extra field", Value, false;
+    DeletedCharacter = "deleted character", Characters, true;
+    InsertedCharacter = "inserted character", Characters, true;
+    SwappedCharacters = "swapped characters", Characters, true;
+    DuplicatedKey = "duplicated key", Syntax, false;
+    LossyNumber = "lossy number", Syntax, false;
+    TrailingComma = "trailing comma", Syntax, true;
+    DoubledComma = "doubled comma", Syntax, true;
+    MissingComma = "missing comma", Syntax, true;
+    MissingColon = "missing colon", Syntax, true;
+    MissingBracket = "missing bracket", Syntax, true;
+    MismatchedCloser = "mismatched closer", Syntax, true;
+    MissingQuote = "missing quote", Strings, true;
+    UnescapedQuote = "unescaped inner quote", Strings, true;
+    InvalidEscape = "invalid escape", Strings, true;
+    RawNewlines = "raw newlines", Strings, true;
+    SingleQuotes = "single quotes", Strings, true;
+    SmartQuotes = "smart quotes", Strings, true;
+    BareKeys = "bare keys", Strings, true;
+    PythonLiterals = "python literals", Strings, true;
+    Comment = "comment", Strings, true;
+    Truncation = "truncation", Cut, false;
+    Fence = "fence", Around, true;
+    Prose = "prose around", Around, true;
+    Think = "think block", Around, true;
+    ByteOrderMark = "byte-order mark", Around, true;
+}
+
+/// An object's text after corruption, and what it means.
+#[derive(Debug, Clone)]
+pub(crate) struct Corrupted {
+    /// The text of the object alone.
+    pub(crate) object: String,
+    /// What it means, if it means anything.
+    pub(crate) truth: Value,
+    /// Whether accepting the truth is right at all.
+    pub(crate) tolerable: bool,
+    /// What was really done; a corruption that found nothing to corrupt is left out.
+    pub(crate) applied: Vec<Corruption>,
+}
+
+/// Applies corruptions to a reply. `other` is a second reply of the same contract, for what needs foreign values.
+pub(crate) fn corrupt(
+    rng: &mut Chance,
+    contract: &str,
+    reply: &Value,
+    other: &Value,
+    corruptions: &[Corruption],
+) -> Corrupted {
+    let layout = Layout::any(rng);
+    let mut corruptions = corruptions.to_vec();
+    corruptions.sort_unstable_by_key(|corruption| (corruption.stage(), *corruption));
+    let truncated = corruptions.contains(&Corruption::Truncation);
+    let mut truth = reply.clone();
+    let mut applied = Vec::new();
+    for &corruption in corruptions.iter().filter(|one| one.stage() == Stage::Value) {
+        if value::apply(rng, contract, &mut truth, corruption) {
+            applied.push(corruption);
+        }
+    }
+    let spoiled = !applied.is_empty();
+    let mut pieces = Pieces::of(&truth, layout);
+    for corruption in corruptions {
+        let done = match corruption.stage() {
+            // A stray character could undo what was done to the value.
+            Stage::Characters if spoiled => false,
+            Stage::Characters => {
+                let done = characters::apply(rng, &mut pieces, corruption);
+                if let Some(said) = says(&pieces) {
+                    pieces = Pieces::of(&said, layout);
+                    truth = said;
+                }
+                done
+            }
+            Stage::Syntax => syntax::apply(rng, &mut pieces, other, corruption),
+            Stage::Strings => strings::apply(rng, &mut pieces, corruption),
+            Stage::Value | Stage::Cut | Stage::Around => false,
+        };
+        if done {
+            applied.push(corruption);
+        }
+    }
+    let tolerable = applied.iter().all(|corruption| corruption.tolerable());
+    if tolerable && let Some(said) = says(&pieces) {
+        truth = said;
+    }
+    let object = if truncated { cut(rng, &pieces) } else { None };
+    let truncated = object.is_some();
+    if truncated {
+        applied.push(Corruption::Truncation);
+    }
+    let object = object.unwrap_or_else(|| pieces.text());
+    let tolerable = tolerable && !truncated;
+    Corrupted { object, truth, tolerable, applied }
+}
+
+/// The text, cut off so that some of its content is lost; `None` where it has none.
+fn cut(rng: &mut Chance, pieces: &Pieces) -> Option<String> {
+    // Behind the last letter or digit come only quotes and brackets, which a guess could bring back. Decoration is
+    // no content.
+    let last =
+        (0..pieces.0.len()).rev().find(|&at| pieces.0[at].plain.contains(char::is_alphanumeric))?;
+    let before: usize = pieces.0[..last].iter().map(|piece| piece.text.len()).sum();
+    let (inside, _) =
+        pieces.0[last].text.char_indices().rfind(|(_, character)| character.is_alphanumeric())?;
+    let mut text = pieces.text();
+    let mut at = rng.between(1, before + inside);
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    text.truncate(at);
+    Some(text)
+}
+
+/// What the strict spelling of the text says, where it is JSON.
+fn says(pieces: &Pieces) -> Option<Value> {
+    serde_json::from_str(&pieces.plain()).ok()
+}

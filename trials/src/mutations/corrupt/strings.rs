@@ -1,0 +1,130 @@
+//! Corruptions of strings, keys and words, and comments between them: mostly notations that are not JSON's.
+
+use super::Corruption;
+use crate::mutations::pieces::{Kind, Piece, Pieces, quote};
+use testkit::Chance;
+
+const COMMENTS: [&str; 6] = [
+    "// checked by hand\n",
+    "/* see section 3 */",
+    "// TODO: \"quoted\" {brace}\n",
+    "/* уточнить */",
+    "// 待确认 it's\n",
+    "/* 확인 * / */",
+];
+
+const SMART: [[char; 2]; 4] = [['“', '”'], ['”', '”'], ['«', '»'], ['＂', '＂']];
+
+/// Applies one; false where the text has nothing for it.
+pub(super) fn apply(rng: &mut Chance, pieces: &mut Pieces, corruption: Corruption) -> bool {
+    match corruption {
+        Corruption::MissingQuote => on_one(
+            rng,
+            pieces,
+            |_| true,
+            |rng, piece| {
+                let end = piece.text.len() - 1;
+                let kept = if rng.percent(50) { &piece.text[1..] } else { &piece.text[..end] };
+                piece.damage(kept.to_owned());
+            },
+        ),
+        Corruption::UnescapedQuote => on_one(
+            rng,
+            pieces,
+            |says| says.contains('"'),
+            |_, piece| {
+                let raw = piece.text[1..piece.text.len() - 1].replace("\\\"", "\"");
+                piece.damage(format!("\"{raw}\""));
+            },
+        ),
+        Corruption::InvalidEscape => on_one(rng, pieces, has_invalid_escape, |_, piece| {
+            let raw = piece.text.replace("\\\\", "\\");
+            piece.damage(raw);
+        }),
+        Corruption::RawNewlines => on_all(pieces, |piece| {
+            let odd = piece.says.contains(['\n', '\t']) && !piece.says.contains('\\');
+            odd.then(|| piece.text.replace("\\n", "\n").replace("\\t", "\t"))
+        }),
+        Corruption::SingleQuotes => on_all(pieces, |piece| {
+            is_string(piece).then(|| quote(&piece.says, ['\'', '\''], false))
+        }),
+        Corruption::SmartQuotes => {
+            let [open, close] = *rng.pick(&SMART);
+            on_all(pieces, |piece| {
+                is_string(piece)
+                    .then(|| format!("{open}{}{close}", &piece.text[1..piece.text.len() - 1]))
+            })
+        }
+        Corruption::BareKeys => on_all(pieces, |piece| {
+            let bare = piece.kind == Kind::Key && is_identifier(&piece.says);
+            bare.then(|| piece.says.clone())
+        }),
+        Corruption::PythonLiterals => on_all(pieces, |piece| {
+            let words = [("true", "True"), ("false", "False"), ("null", "None")];
+            let (_, python) =
+                words.iter().find(|(word, _)| piece.kind == Kind::Word && *word == piece.text)?;
+            Some((*python).to_owned())
+        }),
+        Corruption::Comment => {
+            // Between any two pieces, but not before the object.
+            let at = rng.between(1, pieces.0.len() - 1);
+            let comment = *rng.pick(&COMMENTS);
+            pieces.0.insert(at, Piece::decoration(comment));
+            true
+        }
+        _ => false,
+    }
+}
+
+fn is_string(piece: &Piece) -> bool {
+    matches!(piece.kind, Kind::Key | Kind::Text)
+}
+
+/// A key that means the same without quotes.
+fn is_identifier(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// A backslash that, left single, stands before something JSON has no escape for.
+fn has_invalid_escape(says: &str) -> bool {
+    let mut found = false;
+    let mut characters = says.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character == '\\' {
+            match characters.peek() {
+                Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u' | '\0'..='\x1f')
+                | None => return false,
+                Some(_) => found = true,
+            }
+        }
+    }
+    found
+}
+
+fn on_one(
+    rng: &mut Chance,
+    pieces: &mut Pieces,
+    fits: impl Fn(&str) -> bool,
+    change: impl Fn(&mut Chance, &mut Piece),
+) -> bool {
+    let places = pieces.places(|kind| matches!(kind, Kind::Key | Kind::Text));
+    let fitting: Vec<usize> = places.into_iter().filter(|&at| fits(&pieces.0[at].says)).collect();
+    if fitting.is_empty() {
+        return false;
+    }
+    let at = *rng.pick(&fitting);
+    change(rng, &mut pieces.0[at]);
+    true
+}
+
+fn on_all(pieces: &mut Pieces, respelled: impl Fn(&Piece) -> Option<String>) -> bool {
+    let mut any = false;
+    for piece in &mut pieces.0 {
+        if let Some(text) = respelled(piece) {
+            piece.respell(text);
+            any = true;
+        }
+    }
+    any
+}

@@ -1,0 +1,79 @@
+//! Corruptions of the value: well-formed JSON that no longer fits its contract.
+
+use serde_json::{Value, json};
+
+use super::Corruption;
+use crate::mutations::generate;
+use testkit::Chance;
+
+/// Applies one; false where the reply has nothing for it.
+pub(super) fn apply(
+    rng: &mut Chance,
+    contract: &str,
+    reply: &mut Value,
+    corruption: Corruption,
+) -> bool {
+    let field = required_field(rng, contract, reply);
+    let Some(members) = reply.as_object_mut() else { return false };
+    match corruption {
+        Corruption::EnumTypo => {
+            let place = *rng.pick(generate::enums(contract));
+            let Some(Value::String(word)) = reply.pointer_mut(place) else { return false };
+            *word = typo(rng, word);
+            true
+        }
+        Corruption::WrongType => {
+            let Some(member) = field.and_then(|field| members.get_mut(&field)) else {
+                return false;
+            };
+            *member = match member {
+                Value::String(_) => json!(*rng.pick(&[0, 1, 42])),
+                Value::Number(number) => Value::String(number.to_string()),
+                Value::Array(_) => json!("none"),
+                _ => json!([]),
+            };
+            true
+        }
+        // `shift_remove` keeps the order of the others.
+        Corruption::DroppedField => field.and_then(|field| members.shift_remove(&field)).is_some(),
+        Corruption::ExtraField => {
+            let name = *rng.pick(&["confidence", "comment", "Verdict", "_note", "reasoning"]);
+            members.insert(name.to_owned(), json!("extra"));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// A field at the top that the contract demands and the reply has.
+fn required_field(rng: &mut Chance, contract: &str, reply: &Value) -> Option<String> {
+    let required: &[&str] = match contract {
+        "xiaobo_action_v1" => &["schema_version", "task_id", "result_type"],
+        "llm_step_output" => &["output_id", "step", "patch", "next_action", "rationale"],
+        // Everything these demand is at the top, and nothing there is optional.
+        _ => {
+            return reply
+                .as_object()
+                .map(|members| members.keys().nth(rng.below(members.len())).cloned())?;
+        }
+    };
+    let present: Vec<&&str> = required.iter().filter(|field| reply.get(field).is_some()).collect();
+    if present.is_empty() { None } else { Some((**rng.pick(&present)).to_owned()) }
+}
+
+/// A word that is near an allowed one and is none itself.
+fn typo(rng: &mut Chance, word: &str) -> String {
+    match rng.below(4) {
+        0 => format!("{word}_"),
+        1 => word[1..].to_owned(),
+        2 => format!(" {word}"),
+        _ => {
+            let flipped = if word.chars().any(char::is_uppercase) {
+                word.to_lowercase()
+            } else {
+                word.to_uppercase()
+            };
+            flipped + "s"
+        }
+    }
+}
