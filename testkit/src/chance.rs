@@ -1,6 +1,6 @@
 //! Chance that repeats: the same seed gives the same choices on every machine.
 
-/// A small generator (SplitMix64). Good enough for tests, useless for secrets.
+/// A small generator (`SplitMix64`). Good enough for tests, useless for secrets.
 #[derive(Debug, Clone)]
 pub struct Chance {
     state: u64,

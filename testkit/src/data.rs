@@ -14,25 +14,23 @@ pub fn root() -> &'static Path {
 /// A folder of public test data: below `COUNTERSIGN_DATA`, else below `../shared/data`.
 #[must_use]
 pub fn data(folder: &str) -> Option<PathBuf> {
-    beside("COUNTERSIGN_DATA", "shared/data")
-        .map(|data| data.join(folder))
-        .filter(|path| path.exists())
+    Some(beside("COUNTERSIGN_DATA", "shared/data").join(folder)).filter(|path| path.exists())
 }
 
 /// The folder of the specification: `COUNTERSIGN_SEEDS`, else `../shared/seeds`.
 #[must_use]
 pub fn seeds() -> Option<PathBuf> {
-    beside("COUNTERSIGN_SEEDS", "shared/seeds").filter(|path| path.exists())
+    Some(beside("COUNTERSIGN_SEEDS", "shared/seeds")).filter(|path| path.exists())
 }
 
-fn beside(variable: &str, default: &str) -> Option<PathBuf> {
-    match env::var_os(variable) {
-        Some(path) => Some(PathBuf::from(path)),
-        None => Some(root().join("..").join(default)),
-    }
+fn beside(variable: &str, default: &str) -> PathBuf {
+    env::var_os(variable).map_or_else(|| root().join("..").join(default), PathBuf::from)
 }
 
-/// Says that a test did not run, and why. `cargo xtask verify` tells it in its last lines.
+/// Says that a test did not run, and why. `cargo xtask verify` tells it in its last line.
+///
+/// # Panics
+/// Where that cannot be written down: then nobody would know.
 pub fn not_run(test: &str, why: &str) {
     #[expect(clippy::print_stderr, reason = "a test that did not run must not be silent")]
     {

@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1);
     let done = match command.as_deref() {
         Some("verify") => verify::run(),
-        Some("tidy") => verify::report("tidy", tidy::run()),
+        Some("tidy") => verify::report("tidy", &tidy::run()),
         Some("fix") => {
             steps::cargo(&["fmt", "--all"])
                 && steps::cargo(&[

@@ -72,7 +72,7 @@ fn links() -> Vec<String> {
         let folder = Path::new(&file).parent().unwrap_or(Path::new("")).to_owned();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let path = target.split('#').next().unwrap_or_default();
-            let outside = path.is_empty() || path.contains("://") || path.contains(' ');
+            let outside = path.is_empty() || path.contains("://") || path.contains([' ', '…']);
             if !outside && !steps::root().join(&folder).join(path).exists() {
                 faults.push(format!("{file} links to `{path}`, which does not exist"));
             }

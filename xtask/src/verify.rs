@@ -22,9 +22,9 @@ pub(crate) fn run() -> bool {
         }
     };
     step("format", cargo(&["fmt", "--all", "--check"]));
-    step("tidy", report("tidy", tidy::run()));
-    step("layers", report("layers", layers::run()));
-    step("licences", report("licences", licences::run()));
+    step("tidy", report("tidy", &tidy::run()));
+    step("layers", report("layers", &layers::run()));
+    step("licences", report("licences", &licences::run()));
     step(
         "clippy",
         cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
@@ -51,9 +51,9 @@ pub(crate) fn run() -> bool {
 }
 
 /// Prints what a check found; true where that is nothing.
-pub(crate) fn report(name: &str, faults: Vec<String>) -> bool {
+pub(crate) fn report(name: &str, faults: &[String]) -> bool {
     println!("\n$ xtask {name}");
-    for fault in &faults {
+    for fault in faults {
         println!("{name}: {fault}");
     }
     println!("{name}: {}", if faults.is_empty() { "in order" } else { "NOT in order" });

@@ -1,5 +1,7 @@
 //! The program as its user sees it: exit code, standard output and standard error, under snapshot.
 
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

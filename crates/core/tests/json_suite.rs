@@ -1,6 +1,7 @@
 //! JSONTestSuite: what must be read is read, what must be refused is refused, nothing crashes.
 
 #![expect(clippy::disallowed_methods, reason = "tests read their data from files")]
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
 use std::fs;
 

@@ -1,5 +1,8 @@
 //! What holds for every text.
 
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+#![expect(clippy::disallowed_types, reason = "a law about time needs a clock")]
+
 use std::time::{Duration, Instant};
 
 use countersign_core::contract::{Contract, load_inline};

@@ -4,11 +4,19 @@
 //! do): such a value is valid only when the default is put in first. Defaults are taken from
 //! `properties`, `items`, `allOf` and local references; never from a branch that may not apply.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::schema::SchemaFault;
 use crate::json;
+
+/// How many references and `allOf` may lead from a place to what holds there.
+const DEEPEST_REFERENCE: usize = 64;
+/// How many places of its values a schema may tell apart.
+const MOST_NODES: usize = 100_000;
+/// How many places inside one default may be looked at; one that needs more has no end.
+const MOST_INSIDE: usize = 10_000;
 
 /// The defaults of a schema, laid out along its values. Nodes without any are left out.
 #[derive(Debug, Clone)]
@@ -25,6 +33,8 @@ struct Node {
 #[derive(Debug, Clone)]
 struct Field {
     name: String,
+    /// The pointer of the schema that declares the default.
+    schema: String,
     default: Option<Value>,
     inside: Option<usize>,
 }
@@ -33,13 +43,43 @@ struct Field {
 const ROOT: usize = 0;
 
 impl Defaults {
-    /// Lays out the defaults of a schema.
-    pub(super) fn of(schema: &Value) -> Self {
-        let mut layout = Layout { root: schema, nodes: Vec::new(), known: BTreeMap::new() };
-        layout.node(schema, "");
-        let mut nodes = layout.nodes;
+    /// Lays out the defaults of a schema. One that asks for itself inside itself is refused.
+    pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
+        let mut nodes = Layout::of(schema)?.nodes;
         prune(&mut nodes);
-        Self { nodes }
+        let defaults = Self { nodes };
+        for field in defaults.nodes.iter().flat_map(|node| &node.fields) {
+            if let (Some(default), Some(inside)) = (&field.default, field.inside)
+                && !defaults.ends(inside, default, 0, &mut MOST_INSIDE.clone())
+            {
+                let message = "this default asks for defaults inside itself without end";
+                let pointer = format!("{}/default", field.schema);
+                return Err(SchemaFault { pointer, message: message.to_owned() });
+            }
+        }
+        Ok(defaults)
+    }
+
+    /// Whether filling in ends, told without filling in.
+    fn ends(&self, node: usize, value: &Value, depth: usize, left: &mut usize) -> bool {
+        if depth > json::MAX_DEPTH || *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        let node = &self.nodes[node];
+        match value {
+            Value::Object(members) => node.fields.iter().all(|field| {
+                let member = members.get(&field.name).or(field.default.as_ref());
+                match (field.inside, member) {
+                    (Some(inside), Some(member)) => self.ends(inside, member, depth + 1, left),
+                    _ => true,
+                }
+            }),
+            Value::Array(items) => node.items.is_none_or(|inside| {
+                items.iter().all(|item| self.ends(inside, item, depth + 1, left))
+            }),
+            _ => true,
+        }
     }
 
     /// Fills in what is missing; gives the pointers of what was added.
@@ -82,52 +122,102 @@ impl Defaults {
     }
 }
 
+/// A schema and its pointer.
+type Part<'s> = (String, &'s Value);
+
 struct Layout<'s> {
     root: &'s Value,
     nodes: Vec<Node>,
-    /// Nodes by the pointer of their schema, so that recursion ends.
-    known: BTreeMap<String, usize>,
+    /// Nodes by the pointers of the schemas that meet there, so that recursion ends.
+    known: BTreeMap<Vec<String>, usize>,
+    /// Nodes that are known and not laid out yet.
+    pending: Vec<(usize, Vec<Part<'s>>)>,
 }
 
 impl<'s> Layout<'s> {
-    fn node(&mut self, schema: &'s Value, pointer: &str) -> usize {
-        if let Some(node) = self.known.get(pointer) {
-            return *node;
+    fn of(root: &'s Value) -> Result<Self, SchemaFault> {
+        let (nodes, known, pending) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut layout = Self { root, nodes, known, pending };
+        layout.node(vec![(String::new(), root)]);
+        while let Some((node, parts)) = layout.pending.pop() {
+            if layout.nodes.len() > MOST_NODES {
+                let message = format!("more than {MOST_NODES} places may have defaults");
+                return Err(SchemaFault { pointer: String::new(), message });
+            }
+            layout.lay(node, parts);
         }
-        let node = self.nodes.len();
-        self.nodes.push(Node::default());
-        self.known.insert(pointer.to_owned(), node);
-        self.lay(node, schema, pointer, 0);
-        node
+        Ok(layout)
     }
 
-    /// Adds what one schema object says to a node; references and `allOf` say it of the same value.
-    fn lay(&mut self, node: usize, schema: &'s Value, pointer: &str, depth: usize) {
-        if depth > 16 {
+    /// The node where these schemas meet; one value has one node, whoever speaks of it.
+    fn node(&mut self, parts: Vec<Part<'s>>) -> usize {
+        let mut key: Vec<String> = parts.iter().map(|(pointer, _)| pointer.clone()).collect();
+        key.sort();
+        *self.known.entry(key).or_insert_with(|| {
+            self.nodes.push(Node::default());
+            self.pending.push((self.nodes.len() - 1, parts));
+            self.nodes.len() - 1
+        })
+    }
+
+    fn lay(&mut self, node: usize, parts: Vec<Part<'s>>) {
+        let (mut meeting, mut seen) = (Vec::new(), BTreeSet::new());
+        for part in parts {
+            self.meet(part, 0, &mut seen, &mut meeting);
+        }
+        let mut names: Vec<&'s str> = Vec::new();
+        let mut fields: BTreeMap<&'s str, Vec<Part<'s>>> = BTreeMap::new();
+        let mut items = Vec::new();
+        for (pointer, schema) in meeting {
+            for (name, field) in
+                schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+            {
+                let part = (json::child(&format!("{pointer}/properties"), name), field);
+                let parts = fields.entry(name).or_default();
+                if parts.is_empty() {
+                    names.push(name);
+                }
+                parts.push(part);
+            }
+            if let Some(schema) = schema.get("items").filter(|items| items.is_object()) {
+                items.push((format!("{pointer}/items"), schema));
+            }
+        }
+        for name in names {
+            let parts = fields.remove(name).unwrap_or_default();
+            let default = parts.iter().find(|(_, field)| field.get("default").is_some());
+            let schema = default.map(|(pointer, _)| pointer.clone()).unwrap_or_default();
+            let default = default.map(|(_, field)| field["default"].clone());
+            let inside = Some(self.node(parts));
+            self.nodes[node].fields.push(Field { name: name.to_owned(), schema, default, inside });
+        }
+        if !items.is_empty() {
+            self.nodes[node].items = Some(self.node(items));
+        }
+    }
+
+    /// Collects the schemas that speak of one value: what is referred to, `allOf`, then the schema itself.
+    fn meet(
+        &self,
+        (pointer, schema): Part<'s>,
+        depth: usize,
+        seen: &mut BTreeSet<String>,
+        meeting: &mut Vec<Part<'s>>,
+    ) {
+        if depth > DEEPEST_REFERENCE || !seen.insert(pointer.clone()) {
             return;
         }
         if let Some(target) = local_reference(schema)
             && let Some(referred) = self.root.pointer(&target)
         {
-            self.lay(node, referred, &target, depth + 1);
+            self.meet((target, referred), depth + 1, seen, meeting);
         }
         for (index, part) in
             schema.get("allOf").and_then(Value::as_array).into_iter().flatten().enumerate()
         {
-            self.lay(node, part, &format!("{pointer}/allOf/{index}"), depth + 1);
+            self.meet((format!("{pointer}/allOf/{index}"), part), depth + 1, seen, meeting);
         }
-        for (name, field) in
-            schema.get("properties").and_then(Value::as_object).into_iter().flatten()
-        {
-            let at = json::child(&format!("{pointer}/properties"), name);
-            let inside = Some(self.node(field, &at));
-            let default = field.get("default").cloned();
-            self.nodes[node].fields.push(Field { name: name.clone(), default, inside });
-        }
-        if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-            let inside = self.node(items, &format!("{pointer}/items"));
-            self.nodes[node].items = Some(inside);
-        }
+        meeting.push((pointer, schema));
     }
 }
 
@@ -140,15 +230,16 @@ fn local_reference(schema: &Value) -> Option<String> {
 /// Cuts the ways that lead to no default, so that filling walks only where there is work.
 fn prune(nodes: &mut [Node]) {
     let mut useful = vec![false; nodes.len()];
-    loop {
-        let before = useful.clone();
-        for (index, node) in nodes.iter().enumerate() {
-            let leads = |inside: &Option<usize>| inside.is_some_and(|inside| before[inside]);
-            useful[index] = leads(&node.items)
+    let mut changed = true;
+    while changed {
+        changed = false;
+        // Inner nodes mostly come after outer ones, so backwards one round does most of it.
+        for (index, node) in nodes.iter().enumerate().rev() {
+            let leads = |inside: &Option<usize>| inside.is_some_and(|inside| useful[inside]);
+            let now = leads(&node.items)
                 || node.fields.iter().any(|field| field.default.is_some() || leads(&field.inside));
-        }
-        if useful == before {
-            break;
+            changed |= now != useful[index];
+            useful[index] = now;
         }
     }
     for node in nodes.iter_mut() {
@@ -166,8 +257,9 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     fn check(schema: Value, mut value: Value, filled: Value, added: &[&str]) {
-        let pointers = Defaults::of(&schema).fill(&mut value);
+        let pointers = Defaults::of(&schema).unwrap().fill(&mut value);
         assert_eq!(value, filled);
         assert_eq!(pointers, added);
     }
@@ -211,5 +303,37 @@ mod tests {
     fn branches_that_may_not_apply_fill_nothing() {
         let schema = json!({"if": {}, "then": {"properties": {"a": {"default": 1}}}, "anyOf": [{"properties": {"b": {"default": 1}}}]});
         check(schema, json!({}), json!({}), &[]);
+    }
+
+    #[test]
+    fn a_default_without_end_is_refused() {
+        let message = |schema: Value| Defaults::of(&schema).unwrap_err().pointer;
+        assert_eq!(
+            message(json!({"properties": {"a": {"default": {}, "$ref": "#"}}})),
+            "/properties/a/default"
+        );
+        let wide = json!({"properties": {
+            "l": {"default": {}, "$ref": "#"}, "r": {"default": [{}], "items": {"$ref": "#"}}
+        }});
+        assert_eq!(message(wide), "/properties/l/default");
+    }
+
+    #[test]
+    fn schemas_that_meet_in_one_value_are_walked_once() {
+        let to_root = json!({"$ref": "#/$defs/tree"});
+        let half = json!({"properties": {"x": to_root, "k": {"default": 1}}});
+        let many = vec![json!({"$ref": "#/$defs/half"}); 12];
+        let schema = json!({
+            "$defs": {"half": half, "tree": {"allOf": [half, {"allOf": many}]}},
+            "properties": {"x": to_root}
+        });
+        let deep =
+            |leaf: &Value| (0..60).fold(leaf.clone(), |inner, _| json!({"x": inner, "k": 2}));
+        check(
+            schema,
+            json!({"x": deep(&json!({}))}),
+            json!({"x": deep(&json!({"k": 1}))}),
+            &[&format!("{}/k", "/x".repeat(61))],
+        );
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Explain<'s> {
 impl<'s> Explain<'s> {
     /// Turns one fault of the engine into violations: several for unknown fields, the nearest
     /// branch's for alternatives.
-    pub(super) fn fault(&self, error: &ValidationError<'_>, base: &str, into: &mut Vec<Violation>) {
+    pub(super) fn fault(self, error: &ValidationError<'_>, base: &str, into: &mut Vec<Violation>) {
         use ValidationErrorKind as Kind;
         let pointer = format!("{base}{}", error.instance_path().as_str());
         let found = show(error.instance());
@@ -38,7 +38,7 @@ impl<'s> Explain<'s> {
                 return;
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                branch::explain(*self, error, &pointer, context, into);
+                branch::explain(self, error, &pointer, context, into);
                 return;
             }
             Kind::PropertyNames { error: inner } => {
@@ -49,7 +49,8 @@ impl<'s> Explain<'s> {
             }
             Kind::Enum { options } => {
                 let options: Vec<&Value> = options.as_array().into_iter().flatten().collect();
-                let expected = format!("one of {}", a_list(options.iter().map(|v| v.to_string())));
+                let expected =
+                    format!("one of {}", a_list(options.iter().map(ToString::to_string)));
                 let violation = single(Code::Enum, expected);
                 let word = error.instance().as_str().unwrap_or_default();
                 match nearest(word, options.iter().filter_map(|option| option.as_str())) {
@@ -65,44 +66,11 @@ impl<'s> Explain<'s> {
                     None => violation,
                 }
             }
-            Kind::MinLength { limit } => {
-                single(Code::MinLength, format!("at least {}", count(*limit, "character")))
-            }
-            Kind::MaxLength { limit } => {
-                single(Code::MaxLength, format!("at most {}", count(*limit, "character")))
-            }
             Kind::Pattern { pattern } => {
                 single(Code::Pattern, format!("text matching `{pattern}`"))
             }
             Kind::Format { format } => {
                 single(Code::Format, format!("text of the format `{format}`"))
-            }
-            Kind::Minimum { limit } => single(Code::Minimum, format!("at least {limit}")),
-            Kind::Maximum { limit } => single(Code::Maximum, format!("at most {limit}")),
-            Kind::ExclusiveMinimum { limit } => single(Code::Minimum, format!("more than {limit}")),
-            Kind::ExclusiveMaximum { limit } => single(Code::Maximum, format!("less than {limit}")),
-            Kind::MultipleOf { multiple_of } => {
-                single(Code::MultipleOf, format!("a multiple of {multiple_of}"))
-            }
-            Kind::MinItems { limit } => {
-                single(Code::MinItems, format!("at least {}", count(*limit, "item")))
-            }
-            Kind::MaxItems { limit } => {
-                single(Code::MaxItems, format!("at most {}", count(*limit, "item")))
-            }
-            Kind::AdditionalItems { limit } => {
-                single(Code::MaxItems, format!("at most {}", count(*limit as u64, "item")))
-            }
-            Kind::UnevaluatedItems { .. } => single(Code::MaxItems, "no further items".to_owned()),
-            Kind::UniqueItems => single(Code::UniqueItems, "no item twice".to_owned()),
-            Kind::Contains => {
-                single(Code::Contains, "an item of the kind the schema asks for".to_owned())
-            }
-            Kind::MinProperties { limit } => {
-                single(Code::MinProperties, format!("at least {}", count(*limit, "field")))
-            }
-            Kind::MaxProperties { limit } => {
-                single(Code::MaxProperties, format!("at most {}", count(*limit, "field")))
             }
             Kind::OneOfMultipleValid { .. } => {
                 single(Code::OneOf, "exactly one of the alternatives to fit".to_owned())
@@ -117,15 +85,15 @@ impl<'s> Explain<'s> {
             Kind::ContentEncoding { .. }
             | Kind::ContentMediaType { .. }
             | Kind::FromUtf8 { .. } => single(Code::Content, error.to_string()),
-            Kind::BacktrackLimitExceeded { .. }
-            | Kind::RegexEngineFailure { .. }
-            | Kind::Custom { .. }
-            | Kind::Referencing(_) => single(Code::Schema, error.to_string()),
+            kind => match bound(kind) {
+                Some((code, expected)) => single(code, expected),
+                None => single(Code::Schema, error.to_string()),
+            },
         };
         into.push(violation);
     }
 
-    fn missing(&self, error: &ValidationError<'_>, pointer: &str, field: &str) -> Violation {
+    fn missing(self, error: &ValidationError<'_>, pointer: &str, field: &str) -> Violation {
         let at = json::child(pointer, field);
         let here = self.beside(error).and_then(|object| object.get("properties")?.get(field));
         let declared = [here, self.declared(&at)]
@@ -147,7 +115,7 @@ impl<'s> Explain<'s> {
 
     /// What the schema says of a place, where plain `properties` and `items` lead there: a branch
     /// that demands a field seldom describes it again.
-    fn declared(&self, pointer: &str) -> Option<&Value> {
+    fn declared(self, pointer: &str) -> Option<&'s Value> {
         json::split(pointer).try_fold(self.schema, |schema, segment| {
             schema
                 .get("properties")
@@ -157,12 +125,12 @@ impl<'s> Explain<'s> {
     }
 
     /// The schema object in which the failed keyword stands.
-    fn beside(&self, error: &ValidationError<'_>) -> Option<&Value> {
+    fn beside(self, error: &ValidationError<'_>) -> Option<&'s Value> {
         let keyword = error.schema_path().as_str();
         self.schema.pointer(json::parent(keyword)?)
     }
 
-    fn known_fields(&self, error: &ValidationError<'_>) -> Vec<&str> {
+    fn known_fields(self, error: &ValidationError<'_>) -> Vec<&'s str> {
         self.beside(error)
             .and_then(|object| object.get("properties")?.as_object())
             .map(|fields| fields.keys().map(String::as_str).collect())
@@ -184,6 +152,35 @@ fn unknown(pointer: &str, name: &str, known: &[&str], error: &ValidationError<'_
         Some(meant) => violation.hinting(format!("did you mean `{meant}`?")),
         None => violation,
     }
+}
+
+/// What the keywords that only set a bound expect.
+fn bound(kind: &ValidationErrorKind) -> Option<(Code, String)> {
+    use ValidationErrorKind as Kind;
+    let least = |limit: u64, noun: &str| format!("at least {}", count(limit, noun));
+    let most = |limit: u64, noun: &str| format!("at most {}", count(limit, noun));
+    Some(match kind {
+        Kind::MinLength { limit } => (Code::MinLength, least(*limit, "character")),
+        Kind::MaxLength { limit } => (Code::MaxLength, most(*limit, "character")),
+        Kind::Minimum { limit } => (Code::Minimum, format!("at least {limit}")),
+        Kind::Maximum { limit } => (Code::Maximum, format!("at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => (Code::Minimum, format!("more than {limit}")),
+        Kind::ExclusiveMaximum { limit } => (Code::Maximum, format!("less than {limit}")),
+        Kind::MultipleOf { multiple_of } => {
+            (Code::MultipleOf, format!("a multiple of {multiple_of}"))
+        }
+        Kind::MinItems { limit } => (Code::MinItems, least(*limit, "item")),
+        Kind::MaxItems { limit } => (Code::MaxItems, most(*limit, "item")),
+        Kind::AdditionalItems { limit } => (Code::MaxItems, most(*limit as u64, "item")),
+        Kind::UnevaluatedItems { .. } => (Code::MaxItems, "no further items".to_owned()),
+        Kind::UniqueItems => (Code::UniqueItems, "no item twice".to_owned()),
+        Kind::Contains => {
+            (Code::Contains, "the schema's number of items of the kind it asks for".to_owned())
+        }
+        Kind::MinProperties { limit } => (Code::MinProperties, least(*limit, "field")),
+        Kind::MaxProperties { limit } => (Code::MaxProperties, most(*limit, "field")),
+        _ => return None,
+    })
 }
 
 /// The slips models make most often.

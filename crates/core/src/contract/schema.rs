@@ -39,7 +39,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex())
             .build(&with_properties(&source))
             .map_err(|error| fault(&error, &source))?;
-        let defaults = Defaults::of(&source);
+        let defaults = Defaults::of(&source)?;
         let own_fields = own_fields(&source);
         Ok(Self { source, validator, defaults, own_fields })
     }

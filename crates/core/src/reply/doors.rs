@@ -301,7 +301,7 @@ impl Valid<'_> {
         let Self { text, fitting, mut rivals, level } = self;
         let rules: Vec<_> = contract.rules.iter().filter(|rule| !rule.lacks(context)).collect();
         let mut passed: Vec<Fitting> = Vec::new();
-        let mut failed = None;
+        let mut failed = (0, Vec::new());
         for fit in fitting {
             let mut violations = Vec::new();
             for rule in &rules {
@@ -311,11 +311,11 @@ impl Valid<'_> {
                 passed.push(fit);
             } else {
                 rivals.push(fit.span);
-                failed = Some((fit.span.start, violations));
+                failed = (fit.span.start, violations);
             }
         }
         let Some(first) = passed.first() else {
-            let (start, violations) = failed.expect("a valid text has fitting candidates");
+            let (start, violations) = failed;
             return Err(place::fill(violations, text, start, level));
         };
         let other = passed.iter().find(|other| other.value != first.value).map(|other| other.span);

@@ -21,6 +21,8 @@ const REASONING: [&str; 5] = ["think", "thinking", "reasoning", "reflection", "s
 
 /// Every candidate of a text with prose in it, in the order of the text, and the prose.
 pub(super) fn candidates(text: &str, level: RepairLevel) -> Result<Found, Box<Violation>> {
+    // White space behind a reply that was cut off is no part of its last string.
+    let text = text.trim_end();
     let found = Found::default();
     let mut scan = Scan { text, level, found, objects: 0, looked: 0, outside: 0 };
     scan.run();

@@ -94,7 +94,7 @@ fn place(source: &Source, location: &Location) -> Span {
     let (line, column) = (location.line() as usize, location.column() as usize);
     let lines = source.text.split_inclusive('\n');
     let before: usize = lines.clone().take(line.saturating_sub(1)).map(str::len).sum();
-    let text = lines.skip(line.saturating_sub(1)).next().unwrap_or_default();
+    let text = lines.clone().nth(line.saturating_sub(1)).unwrap_or_default();
     let inside: usize = text.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
     Span::new(before + inside, before + inside)
 }

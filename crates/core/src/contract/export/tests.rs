@@ -1,3 +1,5 @@
+//! Exports of small schemas, written out, and what must hold for every shipped contract.
+
 use serde_json::{Value, json};
 
 use super::{Effect, Target, export};

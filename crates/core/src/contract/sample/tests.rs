@@ -1,3 +1,5 @@
+//! Samples are valid, repeatable and at the edges.
+
 use serde_json::{Value, json};
 
 use super::Sampler;

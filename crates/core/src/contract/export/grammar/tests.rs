@@ -1,3 +1,5 @@
+//! Grammars, read by a small matcher of their own.
+
 use serde_json::{Value, json};
 
 use super::export;

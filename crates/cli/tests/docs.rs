@@ -1,0 +1,76 @@
+//! The documentation tells the truth: every transcript in it is replayed.
+//!
+//! In a block marked `console`, `$ cat FILE` gives the content of a file, and any other command is
+//! run by bash, in a fresh folder a block, and must print just what follows it.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn transcripts_are_true() {
+    let mut wrong = Vec::new();
+    let mut replayed = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for block in text.split("```console\n").skip(1) {
+            let block = block.split("\n```").next().unwrap();
+            replayed += 1;
+            wrong.extend(
+                replay(block).map(|difference| format!("{}: {difference}", page.display())),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(replayed >= 40, "only {replayed} transcripts were found");
+}
+
+/// Every page: the README, the reference, the error codes.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![testkit::root().join("README.md")];
+    for folder in ["docs/errors", "docs/reference", "docs"] {
+        let entries = fs::read_dir(testkit::root().join(folder)).unwrap();
+        pages.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    pages
+}
+
+/// Plays one block; tells the first difference.
+fn replay(block: &str) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    // What the pages use of the repository.
+    let examples = testkit::root().join("examples").canonicalize().unwrap();
+    std::os::unix::fs::symlink(examples, folder.path().join("examples")).unwrap();
+    let block = format!("\n{block}\n");
+    for step in block.split("\n$ ").skip(1) {
+        let (command, shown) = step.split_once('\n').unwrap_or((step, ""));
+        if let Some(file) =
+            command.strip_prefix("cat ").filter(|file| !file.starts_with("examples/"))
+        {
+            fs::write(folder.path().join(file), format!("{}\n", shown.trim_end_matches('\n')))
+                .unwrap();
+            continue;
+        }
+        let printed = run(command, folder.path());
+        if printed.trim_end() != shown.trim_end() {
+            return Some(format!("`{command}` prints\n{printed}\nbut the page shows\n{shown}"));
+        }
+    }
+    None
+}
+
+fn run(command: &str, folder: &Path) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_countersign")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("bash")
+        .args(["-c", &format!("{{ {command}\n}} 2>&1")])
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
