@@ -32,7 +32,7 @@ pub(crate) fn run() -> bool {
     let runner: &[&str] = if nextest {
         &["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--status-level", "slow"]
     } else {
-        &["test", "--workspace", "--all-targets", "--locked", "--no-fail-fast"]
+        &["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-fail-fast"]
     };
     step("tests", cargo_with(runner, &tests));
     step("doctests", cargo_with(&["test", "--workspace", "--doc", "--locked"], &tests));

@@ -50,7 +50,7 @@ fn in_turns(left: &dyn Fn() -> bool, right: &dyn Fn() -> bool) -> (Duration, Dur
 
 /// A step of an interview: a patch, issues, a question; about 5 KB.
 fn reply() -> String {
-    let ops: Vec<Value> = (0..12)
+    let ops: Vec<Value> = (0..8)
         .map(|index| {
             json!({
                 "op": "add",
@@ -64,7 +64,7 @@ fn reply() -> String {
             })
         })
         .collect();
-    let issues: Vec<Value> = (0..6)
+    let issues: Vec<Value> = (0..5)
         .map(|index| {
             json!({
                 "op": "upsert",

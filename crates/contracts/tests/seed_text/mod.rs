@@ -3,8 +3,6 @@
 //! Knows just as much of Markdown and Python as those documents use.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -14,27 +12,21 @@ pub(crate) struct Seed(String);
 impl Seed {
     /// The seed whose file name begins with this number; `None` where there is no folder of seeds.
     pub(crate) fn read(number: &str) -> Option<Self> {
-        let folder = match std::env::var_os("COUNTERSIGN_SEEDS") {
-            Some(folder) => PathBuf::from(folder),
-            None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/seeds")),
-        };
-        let files = std::fs::read_dir(&folder).ok()?;
+        let files = std::fs::read_dir(testkit::seeds()?).expect("a readable folder");
         let mut names = files.map(|file| file.expect("a readable folder").path());
         let name = names.find(|path| {
             path.file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with(&format!("{number}_")))
         });
         // A folder without its seeds is a mistake, not an absent folder.
-        let path = name.unwrap_or_else(|| panic!("no seed {number} in {}", folder.display()));
+        let path = name.unwrap_or_else(|| panic!("no seed {number} in the folder of seeds"));
         Some(Self(std::fs::read_to_string(path).expect("a readable seed")))
     }
 }
 
-/// Says on the real standard error, which the test harness does not swallow, that a test had
-/// nothing to do.
+/// Says that a test had nothing to do.
 pub(crate) fn say_not_run(test: &str) {
-    writeln!(std::io::stderr(), "NOT RUN: seeds.rs::{test} (no seeds folder)")
-        .expect("standard error is open");
+    testkit::not_run(&format!("seeds::{test}"), "no folder of seeds");
 }
 
 /// The fenced blocks that are JSON, in order.

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::expr::Expr;
-use crate::json::Pattern;
+use crate::json::{Pattern, Way};
 use crate::reply::{Code, Context, Violation, show};
 
 /// The names an expression of a rule may use.
@@ -54,26 +54,33 @@ impl Rule {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         debug_assert!(roots[REPLY].is_some());
         match &self.each {
-            None => into.extend(self.ask(&roots, "", reply)),
-            Some(pattern) => pattern.for_each(reply, &mut |pointer, item| {
+            None => into.extend(self.ask(&roots, None, reply)),
+            Some(pattern) => pattern.for_each(reply, &mut |way, item| {
                 roots[NAMES.len() - 1] = Some(item);
-                into.extend(self.ask(&roots, pointer, reply));
+                into.extend(self.ask(&roots, Some(way), reply));
             }),
         }
     }
 
-    fn ask(&self, roots: &[Option<&Value>; 5], base: &str, reply: &Value) -> Option<Violation> {
+    fn ask(
+        &self,
+        roots: &[Option<&Value>; 5],
+        way: Option<&Way<'_>>,
+        reply: &Value,
+    ) -> Option<Violation> {
         let verdict = match self.when.as_ref().map(|when| when.test(roots)) {
             Some(Ok(false)) => return None,
             Some(Err(error)) => Err(error),
             Some(Ok(true)) | None => self.then.test(roots),
         };
-        let pointer = format!("{base}{}", self.at);
+        if let Ok(true) = verdict {
+            return None;
+        }
+        let pointer = way.map_or_else(|| self.at.clone(), |way| format!("{way}{}", self.at));
         let found = reply.pointer(&pointer).map_or_else(|| "nothing".to_owned(), show);
         let violation = Violation::new(Code::Rule(self.id.clone()), &pointer, &self.says, found);
         match verdict {
-            Ok(true) => None,
-            Ok(false) => {
+            Ok(_) => {
                 let place = if pointer.is_empty() { "the reply" } else { &pointer };
                 let message = format!("{place}: {}; found {}", self.says, violation.found);
                 Some(violation.saying(message))

@@ -82,7 +82,7 @@ impl Schema {
 }
 
 /// How many of the top fields of a schema are named somewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Likeness {
     pub(crate) named: usize,
 }

@@ -11,7 +11,7 @@ mod reader;
 mod canonical;
 
 pub use canonical::{canonical, digest};
-pub use pointer::{Pattern, child, parent, push, split};
+pub use pointer::{Pattern, Way, child, parent, push, split};
 pub use reader::{
     Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans,
 };

@@ -55,9 +55,47 @@ impl Pattern {
         text.starts_with('/').then(|| Self { segments: split(text).map(Cow::into_owned).collect() })
     }
 
-    /// Calls `visit` with the pointer and the value of every match, in the order of the document.
-    pub fn for_each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(&str, &'v Value)) {
-        walk(&self.segments, root, &mut String::new(), visit);
+    /// Calls `visit` with the way to every match and its value, in the order of the document.
+    pub fn for_each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(&Way<'v>, &'v Value)) {
+        walk(&self.segments, root, &mut Way::default(), visit);
+    }
+}
+
+/// The way to a value, which becomes a pointer only when somebody asks.
+#[derive(Debug, Clone, Default)]
+pub struct Way<'k>(Vec<Segment<'k>>);
+
+impl fmt::Display for Way<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pointer = String::new();
+        for segment in &self.0 {
+            segment.push(&mut pointer);
+        }
+        f.write_str(&pointer)
+    }
+}
+
+/// One step into a value; text only when somebody needs it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Segment<'k> {
+    Key(&'k str),
+    Index(usize),
+}
+
+impl Segment<'_> {
+    /// Appends the step to a pointer.
+    pub(super) fn push(self, pointer: &mut String) {
+        match self {
+            Self::Key(key) => push(pointer, key),
+            Self::Index(index) => push(pointer, &index.to_string()),
+        }
+    }
+
+    /// The pointer of this step and the rest behind it.
+    pub(super) fn before(self, rest: &str) -> String {
+        let mut pointer = String::new();
+        self.push(&mut pointer);
+        pointer + rest
     }
 }
 
@@ -74,36 +112,38 @@ impl fmt::Display for Pattern {
 fn walk<'v>(
     segments: &[String],
     value: &'v Value,
-    pointer: &mut String,
-    visit: &mut impl FnMut(&str, &'v Value),
+    way: &mut Way<'v>,
+    visit: &mut impl FnMut(&Way<'v>, &'v Value),
 ) {
     let Some((segment, rest)) = segments.split_first() else {
-        visit(pointer, value);
+        visit(way, value);
         return;
     };
-    let length = pointer.len();
-    let mut step = |name: &str, member: &'v Value, pointer: &mut String| {
-        push(pointer, name);
-        walk(rest, member, pointer, visit);
-        pointer.truncate(length);
+    let mut step = |taken: Segment<'v>, member: &'v Value| {
+        way.0.push(taken);
+        walk(rest, member, way, visit);
+        way.0.pop();
     };
     match value {
         Value::Object(members) if segment == "*" => {
             for (name, member) in members {
-                step(name, member, pointer);
+                step(Segment::Key(name), member);
             }
         }
         Value::Object(members) => {
-            if let Some(member) = members.get(segment) {
-                step(segment, member, pointer);
+            if let Some((name, member)) = members.get_key_value(segment) {
+                step(Segment::Key(name), member);
+            }
+        }
+        Value::Array(items) if segment == "*" => {
+            for (index, item) in items.iter().enumerate() {
+                step(Segment::Index(index), item);
             }
         }
         Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let name = index.to_string();
-                if segment == "*" || *segment == name {
-                    step(&name, item, pointer);
-                }
+            let index = segment.parse().unwrap_or(usize::MAX);
+            if let Some(item) = items.get(index).filter(|_| index.to_string() == *segment) {
+                step(Segment::Index(index), item);
             }
         }
         _ => {}

@@ -134,7 +134,12 @@ impl<'t> Parsed<'t> {
         let mut refused: Vec<Refused> = Vec::new();
         for candidate in found.candidates {
             let (span, unclosed) = (candidate.span, candidate.unclosed);
-            let likeness = likeness(text, &candidate, contract);
+            // A lone candidate has nobody to be compared with.
+            let likeness = if alone && !candidate.prose {
+                Likeness::default()
+            } else {
+                likeness(text, &candidate, contract)
+            };
             if candidate.prose && likeness.named == 0 {
                 continue;
             }

@@ -170,7 +170,7 @@ pub(super) fn seen_by(rule: &Rule, place: &str, default: &Value) -> bool {
     let mut visited = false;
     if let Some(each) = &rule.each {
         each.for_each(&skeleton(place, default), &mut |pointer, _| {
-            visited |= pointer.starts_with(&place.replace("/*", "/0"));
+            visited |= pointer.to_string().starts_with(&place.replace("/*", "/0"));
         });
     }
     visited

@@ -8,7 +8,8 @@ use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::string;
-use crate::json::{Repair, RepairKind, RepairLevel, Span, number, pointer};
+use crate::json::pointer::{self, Segment};
+use crate::json::{Repair, RepairKind, RepairLevel, Span, number};
 
 /// How deep arrays and objects may nest.
 pub const MAX_DEPTH: usize = 128;
@@ -104,28 +105,6 @@ pub fn read_spans(text: &str, start: usize, level: RepairLevel) -> Vec<(String, 
     reader.trail = Some(Trail::default());
     let _ = reader.reading();
     reader.trail.map(|trail| trail.seen).unwrap_or_default()
-}
-
-/// One step into a value; text only when somebody needs it.
-#[derive(Clone, Copy)]
-enum Segment<'k> {
-    Key(&'k str),
-    Index(usize),
-}
-
-impl Segment<'_> {
-    fn push(self, pointer: &mut String) {
-        match self {
-            Self::Key(key) => pointer::push(pointer, key),
-            Self::Index(index) => pointer::push(pointer, &index.to_string()),
-        }
-    }
-
-    fn before(self, rest: &str) -> String {
-        let mut pointer = String::new();
-        self.push(&mut pointer);
-        pointer + rest
-    }
 }
 
 /// Where the reader is, kept only when somebody asked for places.
