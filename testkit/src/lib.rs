@@ -5,7 +5,9 @@
 mod chance;
 mod data;
 mod hostile;
+mod gbnf;
 
 pub use chance::Chance;
 pub use data::{data, not_run, root, seeds};
+pub use gbnf::Matcher;
 pub use hostile::hostile;

@@ -88,6 +88,20 @@ fn what_once_broke_a_door_breaks_it_no_more() {
     }
 }
 
+/// A rule that asks of every item whether it stands in the list twice: the work grew with the square
+/// of the list, and a reply has room for very long ones.
+#[test]
+fn a_long_list_under_a_rule_costs_no_square() {
+    let actions = vec!["\"SAFE_REFUSAL\""; 30_000].join(",");
+    let reply = format!(
+        r#"{{"verdict":"FAIL","reasons":["a"],"risk_level":"low","required_actions":[{actions}]}}"#
+    );
+    let registry = countersign_contracts::registry();
+    let guardian = registry.iter().position(|contract| contract.id == "guardian_report");
+    let terms = [guardian.expect("it ships") as u8, 0, 0, 0];
+    push(door("admit"), "a long list", &[&terms, reply.as_bytes()].concat());
+}
+
 fn run(name: &str, inputs: usize) {
     let door = door(name);
     let (seeds, words) = ((door.seeds)(), words());

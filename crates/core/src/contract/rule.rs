@@ -12,6 +12,10 @@ use crate::reply::{Code, Context, Violation, show};
 /// The names an expression of a rule may use.
 pub const NAMES: [&str; 5] = ["reply", "state", "run", "new", "item"];
 
+/// How many steps a rule may take over all its items: each has a budget of its own, and a hostile
+/// reply has as many items as fit.
+const STEPS: usize = 10_000_000;
+
 const REPLY: usize = 0;
 const STATE: usize = 1;
 const RUN: usize = 2;
@@ -54,12 +58,31 @@ impl Rule {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         debug_assert!(roots[REPLY].is_some());
         match &self.each {
-            None => into.extend(self.ask(&roots, None, reply)),
-            Some(pattern) => pattern.for_each(reply, &mut |way, item| {
-                roots[NAMES.len() - 1] = Some(item);
-                into.extend(self.ask(&roots, Some(way), reply));
-            }),
+            None => into.extend(self.ask(&roots, None, reply, &mut 0)),
+            Some(pattern) => {
+                let (mut spent, mut ended) = (0, false);
+                pattern.for_each(reply, &mut |way, item| {
+                    if spent < STEPS {
+                        roots[NAMES.len() - 1] = Some(item);
+                        into.extend(self.ask(&roots, Some(way), reply, &mut spent));
+                    } else if !ended {
+                        ended = true;
+                        into.push(self.ended_early(way));
+                    }
+                });
+            }
         }
+    }
+
+    /// There are more items than there is work allowed.
+    fn ended_early(&self, way: &Way<'_>) -> Violation {
+        let message = format!(
+            "rule `{}` could not be decided: over all its items it may take at most {STEPS} steps",
+            self.id
+        );
+        let pointer = format!("{way}{}", self.at);
+        Violation::new(Code::Rule(self.id.clone()), pointer, &self.says, "too many items")
+            .saying(message)
     }
 
     fn ask(
@@ -67,11 +90,13 @@ impl Rule {
         roots: &[Option<&Value>; 5],
         way: Option<&Way<'_>>,
         reply: &Value,
+        spent: &mut usize,
     ) -> Option<Violation> {
-        let verdict = match self.when.as_ref().map(|when| when.test(roots)) {
+        let applies = self.when.as_ref().map(|when| when.test_counting(roots, spent));
+        let verdict = match applies {
             Some(Ok(false)) => return None,
             Some(Err(error)) => Err(error),
-            Some(Ok(true)) | None => self.then.test(roots),
+            Some(Ok(true)) | None => self.then.test_counting(roots, spent),
         };
         if let Ok(true) = verdict {
             return None;

@@ -12,6 +12,10 @@ use super::explain::Explain;
 use crate::json;
 use crate::reply::{Code, Violation};
 
+/// How many violations of one reply are told. Whoever breaks more has other troubles, and a
+/// hostile reply must not cost more than it is worth.
+const MOST_VIOLATIONS: usize = 1000;
+
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Schema {
@@ -69,6 +73,16 @@ impl Schema {
         }
         let mut violations = Vec::new();
         for error in self.validator.iter_errors(value) {
+            if violations.len() >= MOST_VIOLATIONS {
+                let expected = format!("at most {MOST_VIOLATIONS} violations");
+                violations.push(Violation::new(
+                    Code::Schema,
+                    "",
+                    expected,
+                    "more, which are not told",
+                ));
+                break;
+            }
             Explain { schema: &self.source }.fault(&error, "", &mut violations);
         }
         violations.dedup();

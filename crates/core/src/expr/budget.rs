@@ -23,6 +23,11 @@ impl Budget {
         Self { steps: STEPS, bytes: BYTES }
     }
 
+    /// How many steps are gone.
+    pub(super) fn spent(&self) -> usize {
+        STEPS - self.steps
+    }
+
     /// Pays for this much work.
     #[inline]
     pub(super) fn work(&mut self, steps: usize) -> Result<(), Fault> {

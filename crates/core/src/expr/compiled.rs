@@ -62,7 +62,19 @@ impl Expr {
 
     /// Evaluates it and demands `true` or `false`; anything else is an error that says what it was.
     pub fn test(&self, roots: &[Option<&Value>]) -> Result<bool, EvalError> {
-        match self.eval(roots)? {
+        self.test_counting(roots, &mut 0)
+    }
+
+    /// The same, and adds the steps it took to `spent`: who evaluates often can bound the whole.
+    pub fn test_counting(
+        &self,
+        roots: &[Option<&Value>],
+        spent: &mut usize,
+    ) -> Result<bool, EvalError> {
+        let mut evaluation = Evaluation::new(&self.source, roots, self.locals);
+        let value = evaluation.eval(&self.root);
+        *spent = spent.saturating_add(evaluation.budget.spent());
+        match value.map_err(EvalError::from)? {
             Val::Bool(truth) => Ok(truth),
             other => Err(EvalError {
                 message: format!("expected true or false, found {}", other.describe()),

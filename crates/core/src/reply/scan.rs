@@ -206,6 +206,13 @@ fn extent(text: &str, at: usize) -> Option<usize> {
 
 /// Whether a `{` that nothing closes was meant as an object: a key follows, however mangled.
 fn begins_object(text: &str, at: usize) -> bool {
+    // A brace alone on its line was meant to open something, even if nothing came of it.
+    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let alone = text[line..at].trim().is_empty()
+        && text[at + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    if alone {
+        return true;
+    }
     // A doubled brace is a template's more often than a slip; what it encloses decides.
     let rest = text[at + 1..].trim_start_matches(|c: char| c == '{' || c.is_whitespace());
     match rest.chars().next() {

@@ -1,12 +1,9 @@
-//! Exports of small schemas, written out, and what must hold for every shipped contract.
+//! Exports of small schemas, written out.
 
 use serde_json::{Value, json};
 
 use super::{Effect, Target, export};
-use crate::contract::sample::seeds::seeds;
-use crate::contract::{Contract, Sampler, Schema, load_inline};
-use crate::json;
-use crate::reply::Code;
+use crate::contract::{Contract, load_inline};
 
 fn contract(schema: &Value) -> Contract {
     load_inline(&format!("id: case\nversion: 1.0.0\nschema: {schema}")).unwrap()
@@ -122,122 +119,6 @@ fn definitions_conditions_and_rules() {
     let lost: Vec<String> =
         export(&ruled, Target::Grammar).losses.iter().map(ToString::to_string).collect();
     assert_eq!(lost, ["/a: rule:never: nothing is good [widened, enforced by the runtime]"]);
-}
-
-#[test]
-fn nulls_that_mean_absence_are_dropped() {
-    let step = seeds().into_iter().find(|contract| contract.id == "llm_step_output").unwrap();
-    let export = export(&step, Target::OpenAi);
-    assert!(export.nullable.contains(&"/patch/ops/*/from".to_owned()), "{:?}", export.nullable);
-    // Any value may stand there, so null is a value and not an absence.
-    assert!(!export.nullable.contains(&"/patch/ops/*/value".to_owned()));
-    let mut reply = json!({"safety": null, "patch": {"ops": [{"op": "remove", "path": "/a", "from": null, "value": null}]}});
-    export.drop_nulls(&mut reply);
-    assert_eq!(reply, json!({"patch": {"ops": [{"op": "remove", "path": "/a", "value": null}]}}));
-}
-
-/// Puts null wherever the export says that null means absence and the field is absent.
-fn with_nulls(places: &[String], value: &mut Value) {
-    for place in places {
-        let (holder, name) =
-            (json::parent(place).unwrap(), json::split(place).last().unwrap().into_owned());
-        fill(
-            &json::split(holder).map(std::borrow::Cow::into_owned).collect::<Vec<_>>(),
-            &name,
-            value,
-        );
-    }
-}
-
-fn fill(segments: &[String], name: &str, value: &mut Value) {
-    match (segments.split_first(), value) {
-        (None, Value::Object(members)) => {
-            members.entry(name.to_owned()).or_insert(Value::Null);
-        }
-        (Some((first, rest)), Value::Object(members)) => {
-            if let Some(member) = members.get_mut(first) {
-                fill(rest, name, member);
-            }
-        }
-        (Some((first, rest)), Value::Array(items)) if first == "*" => {
-            for item in items {
-                fill(rest, name, item);
-            }
-        }
-        _ => {}
-    }
-}
-
-#[test]
-fn an_export_excludes_nothing_but_what_it_calls_narrowed() {
-    for contract in seeds() {
-        let sampler = Sampler::new(contract.schema.source());
-        let values: Vec<Value> = (0..25)
-            .filter_map(|seed| sampler.sample(seed))
-            .chain(sampler.boundary().into_iter().take(60))
-            .collect();
-        for target in [Target::OpenAi, Target::Anthropic, Target::Gemini] {
-            let export = export(&contract, target);
-            let schema = Schema::compile(export.schema().unwrap().clone()).unwrap();
-            for value in &values {
-                let mut sent = value.clone();
-                with_nulls(&export.nullable, &mut sent);
-                if !schema.is_valid(&sent) {
-                    let violations = schema.violations(&sent);
-                    assert!(
-                        export.narrows(),
-                        "{} for {}: {sent}\n{violations:?}",
-                        contract.id,
-                        target.as_str()
-                    );
-                    // Undeclared fields, values of any kind, and nulls that are values: nothing else is narrowed.
-                    let known = |code: &Code| {
-                        matches!(
-                            code,
-                            Code::UnknownField | Code::AnyOf | Code::Type | Code::Required
-                        )
-                    };
-                    assert!(
-                        violations.iter().all(|violation| known(&violation.code)),
-                        "{} for {}: {violations:?}",
-                        contract.id,
-                        target.as_str()
-                    );
-                }
-                // What the runtime does to the reply brings back what was meant.
-                let mut back = sent;
-                export.drop_nulls(&mut back);
-                assert_eq!(&back, value, "{} for {}", contract.id, target.as_str());
-            }
-        }
-    }
-}
-
-/// The shipped contracts that a provider cannot take whole; every other one loses nothing it takes.
-#[test]
-fn the_narrowed_are_known() {
-    let narrowed = |target: Target| -> Vec<String> {
-        seeds()
-            .iter()
-            .filter(|contract| export(contract, target).narrows())
-            .map(|contract| contract.id.clone())
-            .collect()
-    };
-    assert_eq!(narrowed(Target::Grammar), Vec::<String>::new());
-    assert_eq!(narrowed(Target::OpenAi), narrowed(Target::Anthropic));
-    let open = [
-        "agent",
-        "chat_state",
-        "llm_step_output",
-        "memory_packet_v1",
-        "pre_skeleton_state",
-        "protocol_index",
-        "schema_registry_record",
-        "state",
-        "workflow",
-    ];
-    assert_eq!(narrowed(Target::OpenAi), open);
-    assert_eq!(narrowed(Target::Gemini), ["llm_step_output", "memory_packet_v1"]);
 }
 
 #[test]

@@ -15,8 +15,6 @@ mod pattern;
 mod random;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-pub(super) mod seeds;
 
 pub use sampler::Sampler;
 

@@ -8,8 +8,6 @@ mod value;
 mod object;
 mod text;
 #[cfg(test)]
-mod matcher;
-#[cfg(test)]
 mod tests;
 
 use serde_json::Value;

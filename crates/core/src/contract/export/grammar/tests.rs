@@ -1,11 +1,9 @@
-//! Grammars, read by a small matcher of their own.
+//! Grammars of small schemas, put to texts.
 
 use serde_json::{Value, json};
+use testkit::Matcher;
 
 use super::export;
-use super::matcher::Matcher;
-use crate::contract::Sampler;
-use crate::contract::sample::seeds::seeds;
 
 /// These match, those do not, and this is what was lost.
 #[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
@@ -179,75 +177,4 @@ fn references_and_alternatives() {
         &["3"],
         &["/allOf/2 not"],
     );
-}
-
-/// Members in the order of the schema, so that a grammar can see them.
-fn in_order(root: &Value, schema: &Value, value: &Value) -> Value {
-    let schema = match schema.get("$ref").and_then(Value::as_str) {
-        Some(reference) => root.pointer(&reference[1..]).unwrap(),
-        None => schema,
-    };
-    // Of alternatives, the one of the value's own kind.
-    let kind = |branch: &&Value| {
-        let kind = if value.is_array() {
-            "array"
-        } else if value.is_object() {
-            "object"
-        } else {
-            "string"
-        };
-        branch["type"] == kind || branch.get("$ref").is_some()
-    };
-    let branch = ["oneOf", "anyOf"]
-        .iter()
-        .filter_map(|keyword| schema.get(keyword)?.as_array())
-        .flatten()
-        .find(kind);
-    if let Some(branch) = branch {
-        return in_order(root, branch, value);
-    }
-    match value {
-        Value::Object(members) => {
-            let declared = schema.get("properties").and_then(Value::as_object);
-            let known = declared.into_iter().flatten().filter_map(|(name, field)| {
-                Some((name.clone(), in_order(root, field, members.get(name)?)))
-            });
-            let strangers = members
-                .iter()
-                .filter(|(name, _)| !declared.is_some_and(|fields| fields.contains_key(*name)));
-            Value::Object(
-                known
-                    .chain(strangers.map(|(name, member)| (name.clone(), member.clone())))
-                    .collect(),
-            )
-        }
-        Value::Array(items) => {
-            items.iter().map(|item| in_order(root, &schema["items"], item)).collect()
-        }
-        other => other.clone(),
-    }
-}
-
-#[test]
-fn what_a_shipped_contract_takes_its_grammar_takes() {
-    for contract in seeds() {
-        let source = contract.schema.source();
-        let export = export(source);
-        let matcher = Matcher::new(export.grammar().unwrap());
-        let sampler = Sampler::new(source);
-        for value in (0..12).filter_map(|seed| sampler.sample(seed)) {
-            let text = in_order(source, source, &value).to_string();
-            assert!(matcher.matches(&text), "{}: {text}", contract.id);
-            assert!(!matcher.matches(&text.replacen('{', "{\"\":", 1)), "{}", contract.id);
-        }
-        assert!(!matcher.matches("[]") && !matcher.matches("\"x\""), "{}", contract.id);
-        // A required field must be there, unless its default is filled in.
-        let needed = source["required"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .any(|name| source["properties"][name.as_str().unwrap()].get("default").is_none());
-        assert_eq!(matcher.matches("{}"), !needed, "{}", contract.id);
-        assert!(!export.narrows(), "{}", contract.id);
-    }
 }

@@ -1,4 +1,7 @@
-//! A small matcher for GBNF, so that grammars can be put to texts. For tests only.
+//! A small matcher for GBNF, so that grammars can be put to texts.
+//!
+//! It reads the part of GBNF that our grammars use: a rule a line, no comments. Not a parser for
+//! grammars of others, and not fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +15,22 @@ enum Node {
 }
 
 /// A grammar that has been read.
-pub(super) struct Matcher {
+pub struct Matcher {
     rules: BTreeMap<String, Node>,
 }
 
 type Memo = BTreeMap<(String, usize), BTreeSet<usize>>;
 
 impl Matcher {
-    /// Reads a grammar; panics where it is none, or where a rule is missing.
-    pub(super) fn new(grammar: &str) -> Self {
+    /// Reads a grammar.
+    ///
+    /// # Panics
+    /// Where it is none, where a rule stands twice, or where a rule is missing.
+    #[must_use]
+    pub fn new(grammar: &str) -> Self {
         let mut rules = BTreeMap::new();
         for line in grammar.lines() {
-            let (name, body) = line.split_once(" ::= ").unwrap();
+            let (name, body) = line.split_once(" ::= ").expect("a rule is `name ::= body`");
             let signs: Vec<char> = body.chars().collect();
             let mut reader = Reader { signs: &signs, at: 0 };
             let node = reader.either();
@@ -49,7 +56,11 @@ impl Matcher {
     }
 
     /// Whether the whole text is what the grammar says.
-    pub(super) fn matches(&self, text: &str) -> bool {
+    ///
+    /// # Panics
+    /// Where the grammar has no rule `root`.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
         let signs: Vec<char> = text.chars().collect();
         self.ends(&self.rules["root"], &signs, 0, &mut Memo::new()).contains(&signs.len())
     }
@@ -174,14 +185,15 @@ impl Reader<'_> {
             Some('+') => (1, usize::MAX),
             Some('?') => (0, 1),
             Some('{') => {
-                let end =
-                    self.at + self.signs[self.at..].iter().position(|sign| *sign == '}').unwrap();
+                let length = self.signs[self.at..].iter().position(|sign| *sign == '}');
+                let end = self.at + length.expect("a bound ends with `}`");
                 let bounds: String = self.signs[self.at + 1..end].iter().collect();
                 self.at = end;
+                let count = |digits: &str| digits.parse().expect("a bound is a number");
                 match bounds.split_once(',') {
-                    Some((least, "")) => (least.parse().unwrap(), usize::MAX),
-                    Some((least, most)) => (least.parse().unwrap(), most.parse().unwrap()),
-                    None => (bounds.parse().unwrap(), bounds.parse().unwrap()),
+                    Some((least, "")) => (count(least), usize::MAX),
+                    Some((least, most)) => (count(least), count(most)),
+                    None => (count(&bounds), count(&bounds)),
                 }
             }
             _ => return part,
@@ -207,7 +219,8 @@ impl Reader<'_> {
     fn hex(&mut self, digits: usize) -> char {
         let text: String = self.signs[self.at..self.at + digits].iter().collect();
         self.at += digits;
-        char::from_u32(u32::from_str_radix(&text, 16).unwrap()).unwrap()
+        let number = u32::from_str_radix(&text, 16).expect("an escape is hexadecimal");
+        char::from_u32(number).expect("an escape names a character")
     }
 
     fn text(&mut self) -> Node {

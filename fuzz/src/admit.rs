@@ -1,0 +1,91 @@
+//! Replies: four bytes choose contract, terms and context, the rest is what the model wrote.
+
+use std::sync::LazyLock;
+
+use countersign_contracts::registry;
+use countersign_core::contract::{Contract, Registry};
+use countersign_core::json::{Repair, RepairKind, RepairLevel};
+use countersign_core::reply::{Accepted, Context, Finish, Intake, Terms, Verdict, reask};
+use serde_json::{Value, json};
+
+use super::places::assert_inside;
+
+/// The longest text a model may be sent back, in bytes.
+const LONGEST_REASK: usize = 2_000;
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(registry);
+
+/// What rules may look at: enough for some, too little for others.
+static AROUND: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "task_id": "t-1", "phase": "INTERPRET", "attempt_count": 1, "meta": {"state_version": 3},
+        "domain": {"facts": {"confirmed": {}}}, "issues": [], "dialogue": {"asked": [], "history": []},
+    })
+});
+
+/// Puts a reply to a shipped contract.
+///
+/// # Panics
+/// Where an invariant of verdicts is broken.
+pub fn admit(input: &[u8]) {
+    let Some((&[contract, intake, repairs, rest], reply)) = input.split_first_chunk() else {
+        return;
+    };
+    let contracts: Vec<_> = REGISTRY.iter().collect();
+    let contract = contracts[usize::from(contract) % contracts.len()];
+    let terms = Terms {
+        intake: Intake::ALL[usize::from(intake) % 3],
+        repairs: RepairLevel::ALL[usize::from(repairs) % 4],
+        finish: if rest & 1 == 0 { Finish::Stop } else { Finish::Length },
+    };
+    let around = (rest & 2 != 0).then_some(&*AROUND);
+    let context = Context { state: around, run: around, new: around };
+    match contract.admit_bytes(reply, terms, &context) {
+        Verdict::Accepted(accepted) => check_accepted(contract, reply, terms, &context, &accepted),
+        refused @ Verdict::Refused(_) => check_refused(contract, reply, &refused),
+    }
+}
+
+fn check_accepted(
+    contract: &Contract,
+    reply: &[u8],
+    terms: Terms,
+    context: &Context<'_>,
+    accepted: &Accepted,
+) {
+    let text = std::str::from_utf8(reply).expect("what is accepted is text");
+    assert!(contract.schema.is_valid(accepted.value()), "accepted, and against the schema");
+    assert!(accepted.value().is_object());
+    assert_inside(text, accepted.span().expect("it was text").range(), accepted);
+    for repair in accepted.repairs() {
+        assert_inside(text, repair.span.range(), repair);
+        assert!(decoration(repair) || terms.repairs.allows(repair.class), "{repair:?} not allowed");
+        assert!(decoration(repair) || terms.finish == Finish::Stop, "{repair:?} in a cut reply");
+    }
+    for pointer in accepted.defaults() {
+        assert!(accepted.value().pointer(pointer).is_some(), "no default at {pointer}");
+    }
+    let again = contract.admit_value(accepted.value(), context);
+    assert_eq!(again.accepted().map(Accepted::value), Some(accepted.value()));
+}
+
+/// What stands around the object and not in it.
+fn decoration(repair: &Repair) -> bool {
+    matches!(repair.kind, RepairKind::CodeFence | RepairKind::ByteOrderMark)
+}
+
+fn check_refused(contract: &Contract, reply: &[u8], verdict: &Verdict) {
+    let violations = verdict.violations();
+    assert!(!violations.is_empty(), "refused without a violation");
+    let text = std::str::from_utf8(reply);
+    for violation in violations {
+        let Some(span) = violation.span else { continue };
+        match text {
+            Ok(text) => assert_inside(text, span.range(), violation),
+            Err(_) => assert!(reply.get(span.range()).is_some(), "{violation:?}"),
+        }
+    }
+    let text = reask(contract, violations);
+    assert_eq!(text, reask(contract, violations));
+    assert!(text.len() <= LONGEST_REASK, "{} bytes: {text}", text.len());
+}

@@ -1,0 +1,37 @@
+//! Contract files: the bytes as YAML, and as JSON.
+
+use countersign_core::contract::load;
+use countersign_core::reply::{Context, Finish};
+use countersign_core::spec::Source;
+
+use super::places::assert_inside;
+
+/// Replies for whatever contract comes out.
+const REPLIES: [&str; 3] = ["{}", r#"{"a": 1, "b": [null, {"c": "x"}]}"#, "Sure: {\"score\": 101}"];
+
+/// Loads a file under both names; it may refer to no other.
+///
+/// # Panics
+/// Where an invariant of contract files is broken.
+pub fn contract_file(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    for name in ["fuzz.yaml", "fuzz.json"] {
+        match load(Source::new(name, text), &|path| Err(format!("`{path}`: no files here"))) {
+            Ok(contract) => {
+                assert!(contract.digest.starts_with("sha256:"));
+                for reply in REPLIES {
+                    let verdict = contract.admit(reply, Finish::Stop, &Context::default());
+                    assert!(verdict.accepted().is_some() || !verdict.violations().is_empty());
+                }
+            }
+            Err(faults) => {
+                assert!(!faults.is_empty(), "refused without a fault");
+                for fault in &faults {
+                    assert_eq!(fault.source.text, text);
+                    assert!(!fault.message.is_empty() && !fault.to_string().is_empty());
+                    assert_inside(text, fault.span.range(), fault);
+                }
+            }
+        }
+    }
+}
