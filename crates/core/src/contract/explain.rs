@@ -174,9 +174,7 @@ fn bound(kind: &ValidationErrorKind) -> Option<(Code, String)> {
         Kind::AdditionalItems { limit } => (Code::MaxItems, most(*limit as u64, "item")),
         Kind::UnevaluatedItems { .. } => (Code::MaxItems, "no further items".to_owned()),
         Kind::UniqueItems => (Code::UniqueItems, "no item twice".to_owned()),
-        Kind::Contains => {
-            (Code::Contains, "the schema's number of items of the kind it asks for".to_owned())
-        }
+        Kind::Contains => (Code::Contains, "the items that the schema asks for".to_owned()),
         Kind::MinProperties { limit } => (Code::MinProperties, least(*limit, "field")),
         Kind::MaxProperties { limit } => (Code::MaxProperties, most(*limit, "field")),
         _ => return None,

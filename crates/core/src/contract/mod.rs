@@ -3,6 +3,7 @@
 mod schema;
 mod explain;
 mod branch;
+mod alternatives;
 mod defaults;
 mod describe;
 mod rule;

@@ -7,6 +7,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use super::alternatives::{self, DEEPEST_EXPLAINED};
 use super::defaults::Defaults;
 use super::explain::Explain;
 use crate::json;
@@ -23,6 +24,8 @@ pub struct Schema {
     validator: Validator,
     defaults: Defaults,
     own_fields: Vec<String>,
+    /// Whether alternatives lead back to themselves.
+    recurs: bool,
 }
 
 /// Why a text is no schema we take.
@@ -45,7 +48,8 @@ impl Schema {
             .map_err(|error| fault(&error, &source))?;
         let defaults = Defaults::of(&source)?;
         let own_fields = own_fields(&source);
-        Ok(Self { source, validator, defaults, own_fields })
+        let recurs = alternatives::recur(&source);
+        Ok(Self { source, validator, defaults, own_fields, recurs })
     }
 
     /// The schema as it was written.
@@ -70,6 +74,10 @@ impl Schema {
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         if self.validator.is_valid(value) {
             return Vec::new();
+        }
+        if self.recurs && alternatives::depth(value) > DEEPEST_EXPLAINED {
+            let found = "one that does not, nested too deep in alternatives to say where";
+            return vec![Violation::new(Code::Schema, "", "a value that fits the schema", found)];
         }
         let mut violations = Vec::new();
         for error in self.validator.iter_errors(value) {
