@@ -2,6 +2,18 @@
 
 use serde_json::Value;
 
+/// Keywords that are words around a schema and decide nothing.
+pub(super) const ANNOTATIONS: [&str; 8] = [
+    "title",
+    "description",
+    "examples",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$schema",
+];
+
 /// What a schema wants that says nothing about it.
 pub(super) const ANYTHING: &str = "a value";
 

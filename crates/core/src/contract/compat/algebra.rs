@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::contract::sample::standing_alone;
 
-/// So many JSON values two schemas may consist of; `memory_packet_v1`, the largest shipped one, has 778.
+/// So many JSON values two schemas may consist of; the largest schema that ships has 778.
 const LARGEST: usize = 6000;
 
 /// What the algebra knows about two schemas.

@@ -8,6 +8,7 @@ use super::carriage::rank;
 use super::compare::same;
 use super::schema_changes::Walk;
 use crate::contract::Contract;
+use crate::contract::describe::ANNOTATIONS;
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,18 +120,6 @@ pub(super) fn between(old: &Contract, new: &Contract) -> Vec<Change> {
     changes
 }
 
-/// Words around a schema, which decide nothing.
-const WORDS: [&str; 8] = [
-    "title",
-    "description",
-    "examples",
-    "$comment",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$schema",
-];
-
 /// The schema without its words. The dialect stays with the root; `$id` goes where nothing refers to it.
 pub(super) fn bare(schema: &Value) -> Value {
     let mut bare = strip(schema);
@@ -146,7 +135,7 @@ pub(super) fn bare(schema: &Value) -> Value {
 
 fn strip(schema: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return schema.clone() };
-    let kept = keywords.iter().filter(|(keyword, _)| !WORDS.contains(&keyword.as_str()));
+    let kept = keywords.iter().filter(|(keyword, _)| !ANNOTATIONS.contains(&keyword.as_str()));
     let each = |fields: &Map<String, Value>| {
         Value::Object(fields.iter().map(|(name, field)| (name.clone(), strip(field))).collect())
     };

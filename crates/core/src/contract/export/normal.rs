@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::contract::Schema;
+use crate::contract::describe::ANNOTATIONS;
 use crate::contract::sample::{merge, standing_alone};
 
 /// References and `allOf` deeper than this are not followed.
@@ -37,20 +38,8 @@ pub(super) struct Normal {
     pub(super) description: Option<String>,
 }
 
-const WORDS: [&str; 12] = [
-    "title",
-    "description",
-    "examples",
-    "$comment",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$schema",
-    "$id",
-    "$defs",
-    "definitions",
-    "default",
-];
+/// Keywords that stand beside what a value must be.
+const BESIDE: [&str; 4] = ["$id", "$defs", "definitions", "default"];
 const UNSAYABLE: [&str; 11] = [
     "if",
     "not",
@@ -96,7 +85,7 @@ impl Folding<'_> {
         let mut keywords = Map::new();
         for (keyword, value) in said {
             match keyword.as_str() {
-                word if WORDS.contains(&word) => {}
+                word if ANNOTATIONS.contains(&word) || BESIDE.contains(&word) => {}
                 "allOf" | "then" | "else" => {}
                 word if UNSAYABLE.contains(&word) => {
                     self.dropped.push((at.to_owned(), keyword.clone()));
