@@ -59,3 +59,57 @@ fn weight(fault: &ValidationError<'_>, whole: &ValidationError<'_>) -> usize {
         _ => 3,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::Schema;
+    use serde_json::{Value, json};
+
+    #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
+    #[track_caller]
+    fn check(schema: Value, value: Value, told: &[&str]) {
+        let violations = Schema::compile(schema).unwrap().violations(&value);
+        let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, told);
+    }
+
+    fn shapes() -> Value {
+        let shape = |kind: &str, field: &str| json!({"required": ["kind", field], "properties": {"kind": {"const": kind}, field: {"type": "number", "minimum": 0}}});
+        json!({"properties": {"shapes": {"items": {"oneOf": [shape("circle", "radius"), shape("square", "side")]}}}})
+    }
+
+    #[test]
+    fn the_branch_the_value_names_speaks_and_the_others_are_silent() {
+        check(
+            shapes(),
+            json!({"shapes": [{"kind": "square", "side": 1}, {"kind": "square", "side": -1}]}),
+            &["/shapes/1/side: expected at least 0, found -1 [minimum]"],
+        );
+        check(
+            shapes(),
+            json!({"shapes": [{"kind": "circle"}]}),
+            &[
+                "/shapes/0/radius: expected a number, found nothing: the field is missing [required]",
+            ],
+        );
+    }
+
+    #[test]
+    fn where_no_branch_is_near_all_are_named_in_one_line() {
+        check(
+            json!({"anyOf": [{"type": "string"}, {"type": "array"}]}),
+            json!(1),
+            &["the reply: expected a string or an array, found 1 [type]"],
+        );
+        check(
+            json!({"anyOf": [{"const": 5}, {"enum": ["all", "none"]}]}),
+            json!(1),
+            &["the reply: expected 5; or one of \"all\", \"none\", found 1 [any_of]"],
+        );
+        check(
+            json!({"oneOf": [{"minimum": 0}, {"maximum": 9}]}),
+            json!(5),
+            &["the reply: expected exactly one of the alternatives to fit, found 5 [one_of]"],
+        );
+    }
+}

@@ -92,3 +92,51 @@ impl Registry {
 fn ordinal(version: &str) -> Vec<u64> {
     version.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::load_inline;
+
+    fn contract(id: &str, version: &str, schema: &str) -> Contract {
+        load_inline(&format!("id: {id}\nversion: {version}\nschema: {schema}")).unwrap()
+    }
+
+    #[test]
+    fn the_newest_version_is_meant_unless_one_is_named() {
+        let mut registry = Registry::default();
+        for version in ["1.10.0", "1.9.0", "1.2.3"] {
+            registry.add(contract("note", version, "true")).unwrap();
+        }
+        assert_eq!(registry.find("note").unwrap().version, "1.10.0");
+        assert_eq!(registry.find("note@1.2.3").unwrap().version, "1.2.3");
+        let versions: Vec<&str> = registry.iter().map(|one| one.version.as_str()).collect();
+        assert_eq!(versions, ["1.2.3", "1.9.0", "1.10.0"]);
+    }
+
+    #[test]
+    fn a_name_means_one_thing() {
+        let mut registry = Registry::default();
+        registry.add(contract("note", "1.0.0", "{ type: object }")).unwrap();
+        registry.add(contract("note", "1.0.0", "{ type: object }")).unwrap();
+        assert_eq!(registry.iter().count(), 1);
+        let refused = registry.add(contract("note", "1.0.0", "{ type: array }")).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "`note` version 1.0.0 is registered already, with another content; raise the version"
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_comes_with_the_nearest() {
+        let mut registry = Registry::default();
+        registry.add(contract("guardian", "1.0.0", "true")).unwrap();
+        let told = |name: &str| registry.find(name).unwrap_err().to_string();
+        assert_eq!(told("gaurdian"), "no contract `gaurdian`; did you mean `guardian`?");
+        assert_eq!(
+            told("guardian@2.0.0"),
+            "no contract `guardian@2.0.0`; did you mean `guardian@1.0.0`?"
+        );
+        assert_eq!(told("banana"), "no contract `banana`");
+    }
+}

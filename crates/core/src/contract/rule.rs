@@ -117,3 +117,82 @@ impl Rule {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::load_inline;
+    use crate::reply::Context;
+    use serde_json::{Value, json};
+
+    #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
+    #[track_caller]
+    fn check(rule: &str, reply: Value, state: Option<Value>, told: &[&str]) {
+        let contract =
+            load_inline(&format!("id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"))
+                .unwrap();
+        let context = Context { state: state.as_ref(), ..Context::default() };
+        let verdict = contract.admit_value(&reply, &context);
+        let shown: Vec<String> = verdict.violations().iter().map(ToString::to_string).collect();
+        assert_eq!(shown, told);
+    }
+
+    #[test]
+    fn it_holds_or_says_what_must_hold_and_where() {
+        let rule =
+            "id: sum, then: reply.a + reply.b === reply.total, at: /total, says: the parts add up";
+        check(rule, json!({"a": 1, "b": 2, "total": 3}), None, &[]);
+        check(
+            rule,
+            json!({"a": 1, "b": 2, "total": 4}),
+            None,
+            &["/total: the parts add up; found 4 [rule:sum]"],
+        );
+        let guarded = "id: sum, when: reply.total > 10, then: 'false', says: never";
+        check(guarded, json!({"total": 4}), None, &[]);
+    }
+
+    #[test]
+    fn each_item_is_asked_and_named() {
+        check(
+            "id: filled, each: /list/*/words, then: item.trim() !== '', at: '', says: words are said",
+            json!({"list": [{"words": "a"}, {"words": " "}, {}, {"words": ""}]}),
+            None,
+            &[
+                "/list/1/words: words are said; found \" \" [rule:filled]",
+                "/list/3/words: words are said; found \"\" [rule:filled]",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_decided_refuses() {
+        check(
+            "id: deep, then: reply.a.b === 1, at: /a, says: b is one",
+            json!({}),
+            None,
+            &[
+                "rule `deep` could not be decided: `reply.a` is undefined, so `b` cannot be read from it [rule:deep]",
+            ],
+        );
+        check(
+            "id: number, then: reply.a, at: /a, says: a holds",
+            json!({"a": 1}),
+            None,
+            &[
+                "rule `number` could not be decided: expected true or false, found the number 1 [rule:number]",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_rule_about_the_state_waits_for_one() {
+        let rule = "id: grows, then: reply.n > state.n, at: /n, says: n grows";
+        check(rule, json!({"n": 1}), None, &[]);
+        check(rule, json!({"n": 1}), Some(json!({"n": 0})), &[]);
+        check(rule, json!({"n": 1}), Some(json!({"n": 1})), &["/n: n grows; found 1 [rule:grows]"]);
+        let contract =
+            load_inline(&format!("id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"))
+                .unwrap();
+        assert_eq!(contract.unchecked(&Context::default()), ["grows"]);
+    }
+}

@@ -114,3 +114,58 @@ fn tokens(text: &str) -> usize {
     let other = text.chars().filter(|character| !character.is_ascii()).count();
     ascii.div_ceil(4) + other
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::load_inline;
+    use crate::reply::{Context, Finish};
+
+    fn contract() -> Contract {
+        load_inline(
+            "id: note\nversion: 1.0.0\nschema: { required: [a], properties: { a: { type: integer }, list: { items: { type: integer } } } }\nrules: [{ id: positive, then: reply.a > 0, at: /a, says: a is positive }]",
+        )
+        .unwrap()
+    }
+
+    fn refused(reply: &str) -> Vec<Violation> {
+        contract().admit(reply, Finish::Stop, &Context::default()).violations().to_vec()
+    }
+
+    #[test]
+    fn it_says_place_expected_found_and_hint() {
+        assert_eq!(
+            reask(&contract(), &refused(r#"{"a": "1"}"#)),
+            "Your reply was refused: 1 violation of the contract `note`.\n\
+             1. /a: expected an integer; found \"1\". Hint: write the number without quotes.\n\
+             Send the whole reply again: one JSON object and nothing else.\n"
+        );
+        // A rule speaks for itself.
+        assert!(
+            reask(&contract(), &refused(r#"{"a": 0}"#))
+                .contains("1. /a: a is positive; found 0.\n")
+        );
+    }
+
+    #[test]
+    fn it_stays_short_and_counts_the_rest() {
+        let wrong: Vec<String> = (0..900).map(|n| format!("\"неверно {n}\"")).collect();
+        let violations = refused(&format!("{{\"a\": 1, \"list\": [{}]}}", wrong.join(",")));
+        assert_eq!(violations.len(), 900);
+        let text = reask(&contract(), &violations);
+        assert!(tokens(&text) <= MAX_TOKENS, "{} tokens", tokens(&text));
+        let told = text.lines().filter(|line| line.contains("/list/")).count();
+        assert!(text.contains(&format!("… and {} more.\n", 900 - told)), "{text}");
+        assert_eq!(text, reask(&contract(), &violations));
+    }
+
+    #[test]
+    fn asking_ends_when_spent_or_when_nothing_changes() {
+        let (first, other) = (refused(r#"{"a": "1"}"#), refused(r#"{"a": "2"}"#));
+        let after = |attempt, before| Reask::after(&contract(), attempt, &first, before);
+        assert!(matches!(after(1, None), Reask::Ask(_)));
+        assert!(matches!(after(2, Some(&other[..])), Reask::Ask(_)));
+        assert_eq!(after(2, Some(&first[..])), Reask::Repeated);
+        assert_eq!(after(3, Some(&other[..])), Reask::Spent);
+    }
+}
