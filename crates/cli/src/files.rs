@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_core::contract::{self, Contract, Registry};
-use countersign_core::json::{self, RepairLevel};
+use countersign_core::json::{self, RepairLevel, Span};
 use countersign_core::reply::MAX_BYTES;
-use countersign_core::spec::Source;
+use countersign_core::spec::{Diagnostic, Source};
 use serde_json::Value;
 
 use crate::exit::Error;
@@ -116,7 +116,17 @@ pub(crate) fn lines(path: &Path) -> Result<Vec<Value>, Error> {
 }
 
 fn text(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|source| Error::Unreadable { what: shown(path), source })
+    let unreadable = |source| Error::Unreadable { what: shown(path), source };
+    let bytes = fs::read(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|error| {
+        // What can be read of it is shown, up to the place.
+        let start = error.utf8_error().valid_up_to();
+        let readable = String::from_utf8_lossy(&error.as_bytes()[..start]).into_owned();
+        let source = Arc::new(Source::new(shown(path), readable));
+        let message = format!("not text: the byte 0x{:02x} is no UTF-8", error.as_bytes()[start]);
+        let span = Span::new(start, start);
+        Error::Author(vec![Diagnostic::new("not_utf8", message, &source, span)])
+    })
 }
 
 fn shown(path: &Path) -> String {

@@ -163,6 +163,13 @@ fn faults_in_contract_files_are_shown_with_line_and_column() {
 }
 
 #[test]
+fn a_contract_file_that_is_no_text() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("c.yaml"), b"id: c\nversion: \xff\n").unwrap();
+    insta::assert_snapshot!(run(folder.path(), &["contract", "show", "./c.yaml"], b""));
+}
+
+#[test]
 fn completions_name_every_subcommand() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let shown = run(&examples(), &["completions", shell], b"");

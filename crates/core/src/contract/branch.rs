@@ -1,4 +1,5 @@
-//! Alternatives: of the branches of `anyOf` and `oneOf`, the nearest one speaks.
+//! Alternatives: of the branches of `anyOf` and `oneOf`, the nearest one speaks; of several that
+//! are equally near, all do, in one line.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
@@ -18,30 +19,41 @@ pub(super) fn explain(
     let distance = |branch: &[ValidationError<'static>]| -> usize {
         branch.iter().map(|fault| weight(fault, error)).sum()
     };
-    let nearest = branches.iter().min_by_key(|branch| distance(branch));
-    match nearest {
-        Some(branch) if distance(branch) < FOREIGN => {
-            for fault in branch {
-                explain.fault(fault, base, into);
-            }
-        }
-        _ => {
-            let mut each = Vec::new();
-            for fault in branches.iter().filter_map(|branch| branch.first()) {
-                explain.fault(fault, base, &mut each);
-            }
-            let found = show(error.instance());
-            let types = each.iter().all(|fault| fault.code == Code::Type);
-            let mut expected: Vec<String> = each.into_iter().map(|fault| fault.expected).collect();
-            expected.dedup();
-            into.push(if types {
-                Violation::new(Code::Type, pointer, expected.join(" or "), found)
-            } else {
-                let expected = expected.join("; or ");
-                Violation::new(Code::AnyOf, pointer, expected, found)
-            });
-        }
+    let least = branches.iter().map(|branch| distance(branch)).min().unwrap_or(FOREIGN);
+    let nearest: Vec<Vec<Violation>> = branches
+        .iter()
+        .filter(|branch| distance(branch) == least)
+        .map(|branch| {
+            let mut told = Vec::new();
+            branch.iter().for_each(|fault| explain.fault(fault, base, &mut told));
+            told
+        })
+        .collect();
+    match nearest.as_slice() {
+        [only] if least < FOREIGN => into.extend(only.iter().cloned()),
+        several => into.push(any_of(several, pointer, show(error.instance()))),
     }
+}
+
+/// One line for branches that are equally near, or equally far.
+fn any_of(branches: &[Vec<Violation>], pointer: &str, found: String) -> Violation {
+    let mut firsts = branches.iter().filter_map(|branch| branch.first());
+    if firsts.clone().all(|fault| fault.code == Code::Type && fault.pointer == pointer) {
+        let mut expected: Vec<&str> = firsts.map(|fault| fault.expected.as_str()).collect();
+        expected.dedup();
+        return Violation::new(Code::Type, pointer, expected.join(" or "), found);
+    }
+    let here = firsts.all(|fault| fault.pointer == pointer);
+    let alternative = |branch: &Vec<Violation>| {
+        let parts = branch.iter().map(|fault| {
+            let expected = &fault.expected;
+            if here { expected.clone() } else { format!("{expected} at {}", fault.pointer) }
+        });
+        parts.collect::<Vec<_>>().join(" and ")
+    };
+    let mut expected: Vec<String> = branches.iter().map(alternative).collect();
+    expected.dedup();
+    Violation::new(Code::AnyOf, pointer, expected.join("; or "), found)
 }
 
 /// From here on, a branch is not what the value tried to be.
@@ -105,6 +117,16 @@ mod tests {
             json!({"anyOf": [{"const": 5}, {"enum": ["all", "none"]}]}),
             json!(1),
             &["the reply: expected 5; or one of \"all\", \"none\", found 1 [any_of]"],
+        );
+        check(
+            json!({"anyOf": [{"minimum": 5}, {"maximum": 2}]}),
+            json!(3),
+            &["the reply: expected at least 5; or at most 2, found 3 [any_of]"],
+        );
+        check(
+            json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+            json!({}),
+            &["the reply: expected a value at /a; or a value at /b, found {} [any_of]"],
         );
         check(
             json!({"oneOf": [{"minimum": 0}, {"maximum": 9}]}),

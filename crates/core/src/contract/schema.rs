@@ -135,6 +135,12 @@ fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
     Explain { schema: &Value::Null }.fault(error, "", &mut violations);
     let engine = error.to_string();
     let message = match violations.first() {
+        Some(violation)
+            if violation.code == Code::Format && violation.expected.contains("`regex`") =>
+        {
+            let found = &violation.found;
+            format!("expected a pattern without look-around and back-references, found {found}")
+        }
         Some(violation) if violation.code != Code::Schema => {
             format!("expected {}, found {}", violation.expected, violation.found)
         }
