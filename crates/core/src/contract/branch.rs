@@ -25,7 +25,9 @@ pub(super) fn explain(
         .filter(|branch| distance(branch) == least)
         .map(|branch| {
             let mut told = Vec::new();
-            branch.iter().for_each(|fault| explain.fault(fault, base, &mut told));
+            for fault in branch {
+                explain.fault(fault, base, &mut told);
+            }
             told
         })
         .collect();
