@@ -16,10 +16,10 @@ pub const NAMES: [&str; 5] = ["reply", "state", "run", "new", "item"];
 /// reply has as many items as fit.
 const STEPS: usize = 10_000_000;
 
-const REPLY: usize = 0;
 const STATE: usize = 1;
 const RUN: usize = 2;
 const NEW: usize = 3;
+const ITEM: usize = 4;
 
 /// One rule of a contract.
 #[derive(Debug)]
@@ -56,14 +56,13 @@ impl Rule {
     /// Puts the rule to a reply.
     pub fn check(&self, reply: &Value, context: &Context<'_>, into: &mut Vec<Violation>) {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
-        debug_assert!(roots[REPLY].is_some());
         match &self.each {
             None => into.extend(self.ask(&roots, None, reply, &mut 0)),
             Some(pattern) => {
                 let (mut spent, mut ended) = (0, false);
                 pattern.for_each(reply, &mut |way, item| {
                     if spent < STEPS {
-                        roots[NAMES.len() - 1] = Some(item);
+                        roots[ITEM] = Some(item);
                         into.extend(self.ask(&roots, Some(way), reply, &mut spent));
                     } else if !ended {
                         ended = true;

@@ -3,6 +3,7 @@
 //! Formats are asserted, references never leave the
 //! document, and patterns run on a linear engine. What the faults mean is said in `explain.rs`.
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -131,6 +132,12 @@ fn own_fields(schema: &Value) -> Vec<String> {
 /// The engine's own words, unless ours are better: a schema that breaks the rules of schemas is
 /// a value that breaks a schema.
 fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
+    if let ValidationErrorKind::Referencing(_) = error.kind()
+        && let Some(pointer) = outward_reference(source, "")
+    {
+        let message = "a `$ref` leads out of the document; put the schema under `$defs`";
+        return SchemaFault { pointer, message: message.to_owned() };
+    }
     let mut violations = Vec::new();
     Explain { schema: &Value::Null }.fault(error, "", &mut violations);
     let engine = error.to_string();
@@ -143,11 +150,6 @@ fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
         }
         Some(violation) if violation.code != Code::Schema => {
             format!("expected {}, found {}", violation.expected, violation.found)
-        }
-        _ if engine.contains("resolve-http") || engine.contains("base URI") => {
-            let pointer = outward_reference(source, "").unwrap_or_default();
-            let message = "a `$ref` leads out of the document; put the schema under `$defs`";
-            return SchemaFault { pointer, message: message.to_owned() };
         }
         _ if engine.contains("must be registered") => {
             "an unknown `$schema`; known are 2020-12 and draft-07".to_owned()

@@ -13,7 +13,7 @@ mod canonical;
 pub use canonical::{canonical, digest};
 pub use pointer::{Pattern, Way, child, parent, push, split};
 pub use reader::{
-    Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans,
+    Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, pass_space, read, read_prefix, read_spans,
 };
 pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
 pub use span::Span;

@@ -258,11 +258,10 @@ fn fit(
     let mut violations: Vec<Violation> =
         reading.flaws.iter().map(|flaw| intake::flawed(text, flaw)).collect();
     let mut value = reading.value;
-    let defaults = contract.schema.fill(&mut value);
+    let (defaults, broken) = against_schema(&mut value, contract);
     // A number that could not be read is not there to be validated.
-    if violations.is_empty() || !violations.iter().any(|one| one.code == Code::LossyNumber) {
-        violations.extend(contract.schema.violations(&value));
-        say_defaulted(&mut violations, &defaults);
+    if !violations.iter().any(|one| one.code == Code::LossyNumber) {
+        violations.extend(broken);
     }
     if violations.is_empty() {
         Ok(Fitting { value, span, repairs: reading.repairs, defaults })
@@ -271,13 +270,16 @@ fn fit(
     }
 }
 
-/// A fault in a value nobody wrote needs a word about where it came from.
-fn say_defaulted(violations: &mut [Violation], defaults: &[String]) {
+/// Fills in defaults, and holds the value against the schema. A fault in a value nobody wrote
+/// gets a word about where it came from.
+fn against_schema(value: &mut Value, contract: &Contract) -> (Vec<String>, Vec<Violation>) {
+    let defaults = contract.schema.fill(value);
+    let mut violations = contract.schema.violations(value);
     for violation in violations.iter_mut().filter(|one| defaults.contains(&one.pointer)) {
-        violation
-            .hint
-            .get_or_insert("the field was not given; its default was filled in".to_owned());
+        let origin = "the field was not given; its default was filled in";
+        violation.hint.get_or_insert(origin.to_owned());
     }
+    (defaults, violations)
 }
 
 impl Valid<'_> {
@@ -286,10 +288,8 @@ impl Valid<'_> {
         mut value: Value,
         contract: &Contract,
     ) -> Result<Valid<'static>, Vec<Violation>> {
-        let defaults = contract.schema.fill(&mut value);
-        let mut violations = contract.schema.violations(&value);
+        let (defaults, violations) = against_schema(&mut value, contract);
         if !violations.is_empty() {
-            say_defaulted(&mut violations, &defaults);
             return Err(violations);
         }
         let whole = Fitting { value, span: Span::default(), repairs: Vec::new(), defaults };

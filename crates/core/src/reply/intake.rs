@@ -129,16 +129,16 @@ fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<
     if text.as_bytes()[start] != b'{' {
         return Err(Box::new(no_object_at(text, start, end)));
     }
-    let reading = json::read_prefix(&text[..end], start, level);
-    if let Ok(reading) = &reading
-        && reading.span.end < end
-    {
-        let rest = trim_start(&text[reading.span.end..end]);
-        let span = Span::new(end - rest.len(), end);
-        // A comment behind the object is decoration like one inside it.
-        let level = if level >= RepairLevel::Lossless { level } else { RepairLevel::None };
-        if json::read(&format!("0 {rest}"), level).is_err() {
-            return Err(Box::new(around("nothing after the object", rest, span)));
+    let mut reading = json::read_prefix(&text[..end], start, level);
+    if let Ok(reading) = &mut reading {
+        // A comment behind the object is decoration like one inside it, and is told like one.
+        match json::pass_space(&text[..end], reading.span.end, level) {
+            Ok((rest, mut comments)) if rest == end => reading.repairs.append(&mut comments),
+            _ => {
+                let rest = trim_start(&text[reading.span.end..end]);
+                let span = Span::new(end - rest.len(), end);
+                return Err(Box::new(around("nothing after the object", rest, span)));
+            }
         }
     }
     let end = reading.as_ref().map_or(end, |reading| reading.span.end);

@@ -135,17 +135,16 @@ impl<'s> Walk<'s> {
         let declared = |schema: &'s Map<String, Value>| {
             schema.get("properties").and_then(Value::as_object).unwrap_or(nothing)
         };
-        let required = |schema: &Map<String, Value>, name: &str| {
-            schema
-                .get("required")
-                .and_then(Value::as_array)
-                .is_some_and(|names| names.iter().any(|one| one == name))
+        let asked = |schema: &'s Map<String, Value>| -> Vec<&'s str> {
+            let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            names.filter_map(Value::as_str).collect()
         };
+        let (was, now) = (asked(old), asked(new));
         let (before, after) = (declared(old), declared(new));
         for (name, schema) in before {
             let inside = json::child(at, name);
             match after.get(name) {
-                Some(now) => self.compare(schema, now, &inside, depth + 1),
+                Some(other) => self.compare(schema, other, &inside, depth + 1),
                 None => self.tell(
                     &inside,
                     ChangeKind::FieldRemoved,
@@ -154,32 +153,22 @@ impl<'s> Walk<'s> {
             }
         }
         for name in after.keys().filter(|name| !before.contains_key(*name)) {
-            let how = if required(new, name) { "required" } else { "optional" };
+            let how = if now.contains(&name.as_str()) { "required" } else { "optional" };
             self.tell(
                 &json::child(at, name),
                 ChangeKind::FieldAdded,
                 format!("{how} field `{name}` was added"),
             );
         }
-        let asked = |schema: &Map<String, Value>| -> Vec<String> {
-            schema
-                .get("required")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .map(str::to_owned)
-                .collect()
-        };
-        let known = |name: &String| before.contains_key(name) == after.contains_key(name);
-        for name in asked(new).iter().filter(|name| !required(old, name) && known(name)) {
+        let known = |name: &str| before.contains_key(name) == after.contains_key(name);
+        for name in now.iter().filter(|name| !was.contains(name) && known(name)) {
             self.tell(
                 &json::child(at, name),
                 ChangeKind::BecameRequired,
                 format!("field `{name}` became required"),
             );
         }
-        for name in asked(old).iter().filter(|name| !required(new, name) && known(name)) {
+        for name in was.iter().filter(|name| !now.contains(name) && known(name)) {
             self.tell(
                 &json::child(at, name),
                 ChangeKind::BecameOptional,

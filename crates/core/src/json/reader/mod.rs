@@ -4,7 +4,9 @@ mod read;
 mod literal;
 mod string;
 
-pub use read::{Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, read, read_prefix, read_spans};
+pub use read::{
+    Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, pass_space, read, read_prefix, read_spans,
+};
 
 #[cfg(test)]
 mod tests;

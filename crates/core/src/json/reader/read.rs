@@ -97,6 +97,18 @@ pub fn read_prefix(text: &str, start: usize, level: RepairLevel) -> Result<Readi
     Reader::new(text, start, level).reading()
 }
 
+/// Passes over white space, and over comments where they may be mended: where something else
+/// stands, and the mends.
+pub fn pass_space(
+    text: &str,
+    start: usize,
+    level: RepairLevel,
+) -> Result<(usize, Vec<Repair>), Stop> {
+    let mut reader = Reader::new(text, start, level);
+    reader.skip_space()?;
+    Ok((reader.position, reader.repairs))
+}
+
 /// Reads like [`read_prefix`] and tells where every member stands: its pointer and its bytes.
 /// Stops quietly where reading stops; what came before is told all the same.
 #[must_use]
