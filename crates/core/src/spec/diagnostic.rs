@@ -19,6 +19,28 @@ pub struct Diagnostic {
     pub span: Span,
     /// What to do, where that is known.
     pub hint: Option<String>,
+    /// Whether the file can be used all the same.
+    pub severity: Severity,
+}
+
+/// How bad a fault is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The file cannot be used.
+    Error,
+    /// The file can be used, and probably does not mean this.
+    Warning,
+}
+
+impl Severity {
+    /// The word for people and programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
 }
 
 impl Diagnostic {
@@ -30,7 +52,15 @@ impl Diagnostic {
         span: Span,
     ) -> Self {
         let (code, message) = (code.into(), message.into());
-        Self { code, message, source: Arc::clone(source), span, hint: None }
+        let (source, severity) = (Arc::clone(source), Severity::Error);
+        Self { code, message, source, span, hint: None, severity }
+    }
+
+    /// The same as a warning.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
     }
 
     /// The same with advice.

@@ -8,6 +8,6 @@ mod diagnostic;
 mod tree;
 mod yaml;
 
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, Severity};
 pub use source::{Place, Source};
 pub use tree::Tree;

@@ -1,0 +1,63 @@
+//! Agents as prompts need them: resolved against their base, with their rules' texts.
+
+use super::Origin;
+
+/// A resolved agent.
+#[derive(Debug)]
+pub struct Agent {
+    /// Its id.
+    pub id: String,
+    /// What it is for.
+    pub description: String,
+    /// The prompt, base and own put together.
+    pub prompt: String,
+    /// The model it names; `None` is what the caller or the index says.
+    pub model: Option<String>,
+    /// How freely the model chooses.
+    pub temperature: Option<f64>,
+    /// How long a reply may be.
+    pub max_tokens: Option<u32>,
+    /// The tools it may use.
+    pub tools: Vec<Tool>,
+    /// Names of skills, told in the prompt.
+    pub skills: Vec<String>,
+    /// The rules injected into its prompts: name and text.
+    pub rules: Vec<(String, String)>,
+    /// Where it was said; `None` for a base.
+    pub origin: Option<Origin>,
+}
+
+/// What an agent may do beside replying, always inside the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tool {
+    /// Reads a file.
+    Read,
+    /// Writes a file.
+    Write,
+    /// Lists a folder.
+    List,
+    /// Finds a text in files.
+    Search,
+}
+
+impl Tool {
+    /// Every tool.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::List, Self::Search];
+
+    /// The name in files and in tool calls.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::List => "list",
+            Self::Search => "search",
+        }
+    }
+
+    /// A tool by its name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+    }
+}

@@ -1,0 +1,65 @@
+//! A protocol, whole: everything its files say, resolved and compiled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Agent, Bundle, Document, Hook, Policy, Workflow};
+use crate::contract::Registry;
+use crate::nearest::nearest;
+
+/// A loaded protocol. Immutable; a run is pinned to its digest.
+#[derive(Debug)]
+pub struct Protocol {
+    /// The name in the index.
+    pub name: String,
+    /// The version in the index.
+    pub version: String,
+    /// A few words.
+    pub description: String,
+    /// The workflow that is meant when none is named.
+    pub default_workflow: String,
+    /// How the document is laid out in files beside the protocol.
+    pub state_format: StateFormat,
+    /// What the document of a run is, and which places in it are the engine's.
+    pub document: Document,
+    /// Workflows by id, their includes merged in.
+    pub workflows: BTreeMap<String, Workflow>,
+    /// Agents by id, resolved against their bases.
+    pub agents: BTreeMap<String, Arc<Agent>>,
+    /// Rules for prompts by name: the file's name without folder and extension.
+    pub rules: BTreeMap<String, String>,
+    /// Contracts of the folder, and the shipped ones.
+    pub contracts: Registry,
+    /// Hooks by id.
+    pub hooks: BTreeMap<String, Hook>,
+    /// What runs may do and spend.
+    pub policy: Policy,
+    /// The model that is meant when neither the agent nor the caller names one.
+    pub default_model: Option<String>,
+    /// The files it was loaded from.
+    pub bundle: Bundle,
+    /// The digest of those files.
+    pub digest: String,
+}
+
+/// How the document is laid out in files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateFormat {
+    /// `current.json`.
+    Single,
+    /// `workflow.json`, `sprint.json`, `tasks.json`.
+    Multi,
+}
+
+impl Protocol {
+    /// A workflow by its id, or a sentence that names the nearest.
+    pub fn workflow(&self, id: &str) -> Result<&Workflow, String> {
+        self.workflows.get(id).ok_or_else(|| {
+            let known = self.workflows.keys().map(String::as_str);
+            match nearest(id, known) {
+                Some(near) => format!("no workflow `{id}`; did you mean `{near}`?"),
+                None => format!("no workflow `{id}` in protocol `{}`", self.name),
+            }
+        })
+    }
+}

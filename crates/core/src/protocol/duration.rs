@@ -1,0 +1,62 @@
+//! Lengths of time as authors write them: `30s`, `5m`, `1h`, `2d`.
+
+/// A length of time in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Duration {
+    /// How many.
+    pub millis: i64,
+}
+
+/// The longest: a thousand years keep every sum of times inside 64 bits.
+const MOST: f64 = 1000.0 * 366.0 * 86_400_000.0;
+
+/// Reads a number with a unit: `ms`, `s`, `m`, `h` or `d`. `None` where it is not one, or not above zero.
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let unit =
+        text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
+    let number: f64 = text[..text.len() - unit.len()].parse().ok()?;
+    let factor = match unit {
+        "ms" => 1.0,
+        "s" => 1_000.0,
+        "m" => 60_000.0,
+        "h" => 3_600_000.0,
+        "d" => 86_400_000.0,
+        _ => return None,
+    };
+    let millis = number * factor;
+    (millis >= 1.0 && millis <= MOST).then_some(Duration { millis: millis as i64 })
+}
+
+/// The largest unit that says it in a whole number: `90s`, `5m`.
+impl std::fmt::Display for Duration {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+        let fits = |(size, _): &&(i64, &str)| self.millis >= *size && self.millis % size == 0;
+        match units.iter().find(fits) {
+            Some((size, unit)) => write!(f, "{}{unit}", self.millis / size),
+            None => write!(f, "{}ms", self.millis),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_read_and_told() {
+        let told = |text: &str| parse_duration(text).map(|duration| duration.to_string());
+        for same in ["30s", "5m", "1h", "2d", "250ms", "90s"] {
+            assert_eq!(told(same).as_deref(), Some(same));
+        }
+        assert_eq!(told("1.5m").as_deref(), Some("90s"));
+        assert_eq!(told("60s").as_deref(), Some("1m"));
+        for not in
+            ["", "5", "m", "-1s", "0s", "1 fortnight", "1e3s", "nan s", "99999999999d", "1..5s"]
+        {
+            assert_eq!(told(not), None, "{not}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Protocols: a folder of files that says how a process goes, loaded once and never changed.
+//!
+//! Pure: the files come in as a [`Bundle`] of texts, and what they say comes out as a [`Protocol`]
+//! or as diagnostics with places. Nothing here runs anything.
+
+mod bundle;
+mod origin;
+mod duration;
+mod template;
+mod definition;
+mod document;
+mod workflow;
+mod gate;
+mod work;
+mod change;
+mod budget;
+mod agent;
+mod hook;
+mod policy;
+
+pub use agent::{Agent, Tool};
+pub use budget::{Budget, BudgetName, Limit, Spent};
+pub use bundle::Bundle;
+pub use change::{Change, Verb};
+pub use definition::{Protocol, StateFormat};
+pub use document::{Document, ENGINE_NAMES, EnginePlace};
+pub use duration::{Duration, parse_duration};
+pub use gate::{Check, Gate, Retry, RetryMode};
+pub use hook::Hook;
+pub use origin::Origin;
+pub use policy::{Policy, Program, Source as RetrievalSource};
+pub use template::Template;
+pub use work::{AgentWork, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work};
+pub use workflow::{Phase, Transition, Workflow};
+
+/// The names an expression of a protocol may use, in the order of their slots.
+///
+/// A gate knows the first two; a change made from a reply, an answer or a result knows all.
+pub const NAMES: [&str; 3] = ["state", "run", "reply"];

@@ -1,0 +1,89 @@
+//! A workflow: phases and the ways between them.
+
+use super::work::Otherwise;
+use super::{Budget, Duration, Gate, Origin, Work};
+
+/// A state machine of phases and transitions, includes merged in.
+#[derive(Debug)]
+pub struct Workflow {
+    /// Unique in the protocol.
+    pub id: String,
+    /// A name for people.
+    pub name: Option<String>,
+    /// What it does.
+    pub description: Option<String>,
+    /// A run begins in the first. Own phases come before included ones.
+    pub phases: Vec<Phase>,
+    /// The ways, in the order of the files.
+    pub transitions: Vec<Transition>,
+    /// Where it was said.
+    pub origin: Origin,
+}
+
+/// One phase.
+#[derive(Debug)]
+pub struct Phase {
+    /// Unique in the workflow.
+    pub id: String,
+    /// A name for people.
+    pub name: Option<String>,
+    /// What happens in it, for prompts and people.
+    pub description: Option<String>,
+    /// Whether it says that it ends the run. A phase with no way out does so too.
+    pub terminal: bool,
+    /// The hook that runs after it is entered.
+    pub on_enter: Option<String>,
+    /// The hook that runs before it is left.
+    pub on_exit: Option<String>,
+    /// What is done in it.
+    pub work: Work,
+    /// The pointers that may be written here; `None` is every place that is not the engine's.
+    pub writes: Option<Vec<String>>,
+    /// How long a run may stay.
+    pub timeout: Option<(Duration, Otherwise)>,
+    /// Limits of this phase.
+    pub budget: Budget,
+    /// Where it was said.
+    pub origin: Origin,
+}
+
+/// One way from phase to phase.
+#[derive(Debug)]
+pub struct Transition {
+    /// The phase that is left.
+    pub from: String,
+    /// The phase that is entered.
+    pub to: String,
+    /// The lowest open one is taken.
+    pub priority: i64,
+    /// What must hold; open when absent.
+    pub gate: Option<Gate>,
+    /// The budget that taking this way spends from: `rework`, or a name of the author's.
+    pub spends: Option<String>,
+    /// Where it was said.
+    pub origin: Origin,
+}
+
+impl Workflow {
+    /// A phase by its id.
+    #[must_use]
+    pub fn phase(&self, id: &str) -> Option<&Phase> {
+        self.phases.iter().find(|phase| phase.id == id)
+    }
+
+    /// The ways out of a phase with their positions in the workflow, in the order they are asked:
+    /// lowest priority first, ties in the order of the files.
+    #[must_use]
+    pub fn ways_out(&self, phase: &str) -> Vec<(usize, &Transition)> {
+        let ways = self.transitions.iter().enumerate();
+        let mut ways: Vec<_> = ways.filter(|(_, way)| way.from == phase).collect();
+        ways.sort_by_key(|(_, way)| way.priority);
+        ways
+    }
+
+    /// Whether a run that stands here is done.
+    #[must_use]
+    pub fn ends_in(&self, phase: &Phase) -> bool {
+        phase.terminal || !self.transitions.iter().any(|way| way.from == phase.id)
+    }
+}
