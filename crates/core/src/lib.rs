@@ -19,6 +19,7 @@
 //! assert_eq!(violations[0].to_string(), "/score: expected at most 100, found 101 [maximum]");
 //! ```
 
+pub mod run;
 pub mod protocol;
 pub mod reply;
 pub mod contract;
