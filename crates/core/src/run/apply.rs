@@ -1,0 +1,254 @@
+//! The fold: one event more, and what the run is then. The same for live runs, recovery and replay.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::event::Event;
+use super::input::Incoming;
+use super::state::{
+    Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn,
+};
+use super::wait::{Closing, WaitKind};
+use crate::json;
+use crate::patch::PatchError;
+
+/// A log that no decision can have written.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum CorruptLog {
+    /// A patch that does not fit the document.
+    #[error("event {seq}: its patch does not fit the document: {source}")]
+    Patch {
+        /// The event.
+        seq: u64,
+        /// Why not.
+        source: PatchError,
+    },
+    /// An event about something that is not there.
+    #[error("event {seq}: `{kind}` names `{what}`, which is not there")]
+    Unknown {
+        /// The event.
+        seq: u64,
+        /// Its kind.
+        kind: &'static str,
+        /// What it names.
+        what: String,
+    },
+    /// An event that is not the next one.
+    #[error("event {found} stands where event {expected} should")]
+    Order {
+        /// Which should be next.
+        expected: u64,
+        /// Which came.
+        found: u64,
+    },
+    /// Text that is no event.
+    #[error("event {seq} cannot be read: {message}")]
+    Unreadable {
+        /// The event.
+        seq: u64,
+        /// Why not.
+        message: String,
+    },
+    /// A hash that does not follow from the one before.
+    #[error("event {seq} does not follow from the one before it: its hash is {found}, and should be {expected}")]
+    Chain {
+        /// The event.
+        seq: u64,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+}
+
+/// Folds one event into the state.
+#[expect(clippy::too_many_lines, reason = "one arm an event: the whole fold on one page")]
+pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
+    state.seq += 1;
+    let seq = state.seq;
+    let unknown = |what: &str| CorruptLog::Unknown { seq, kind: event.kind(), what: what.to_owned() };
+    match event {
+        Event::Received { input } => {
+            state.version += 1;
+            state.updated_at = input.time;
+            if let Some(action) = input.what.action() {
+                state.pending.remove(action).ok_or_else(|| unknown(action))?;
+            }
+            if let Incoming::ModelReplied(reply) = &input.what
+                && let Some(step) = &mut state.step
+            {
+                step.provider_failures = 0;
+                step.turns.push(Turn { role: Role::Assistant, text: reply.text.clone() });
+            }
+            if let Incoming::ToolFinished { action, ok, output } = &input.what {
+                let tools = state.step.iter_mut().flat_map(|step| &mut step.tools);
+                if let Some(used) = tools.into_iter().find(|used| used.action == *action) {
+                    used.outcome = Some((*ok, output.clone()));
+                }
+            }
+        }
+        Event::Started { protocol, workflow, document, model, parent, fork } => {
+            state.created_at = state.updated_at;
+            state.protocol.clone_from(protocol);
+            state.workflow.clone_from(workflow);
+            state.document = Arc::new(document.clone());
+            state.model.clone_from(model);
+            state.parent.clone_from(parent);
+            state.fork.clone_from(fork);
+        }
+        Event::PhaseEntered { phase } => {
+            state.phase.clone_from(phase);
+            state.entered_at = state.updated_at;
+            state.step = None;
+            state.closed.clear();
+            state.again_at = None;
+            state.blocked = None;
+            state.decisions.clear();
+            state.pending.retain(|_, order| matches!(order, Pending::Tell { .. }));
+            spend(state, &format!("loops@{phase}"), 1);
+        }
+        Event::WayTaken { .. } => {}
+        Event::GatesClosed { gates, again_at } => {
+            state.closed.clone_from(gates);
+            state.again_at = *again_at;
+        }
+        Event::ModelAsked { action, attempt, not_before } => {
+            let step = state.step.get_or_insert_with(ModelStep::default);
+            step.attempt = *attempt;
+            state.calls += 1;
+            state.pending.insert(action.clone(), Pending::Model { not_before: *not_before });
+        }
+        Event::ProviderFailed { .. } => {
+            state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
+        }
+        Event::ReplyRefused { violations, told, .. } => {
+            let step = state.step.get_or_insert_with(ModelStep::default);
+            step.violations.clone_from(violations);
+            if let Some(told) = told {
+                step.turns.push(Turn { role: Role::User, text: told.clone() });
+            }
+        }
+        Event::ReplyAccepted { attempt, repairs, .. } => {
+            let phase = state.phase.clone();
+            state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs: repairs.len() });
+            state.step = None;
+            state.blocked = None;
+        }
+        Event::DocumentChanged { patch } => {
+            let document = Arc::make_mut(&mut state.document);
+            patch.apply(document).map_err(|source| CorruptLog::Patch { seq, source })?;
+        }
+        Event::Stamped { places } => {
+            let document = Arc::make_mut(&mut state.document);
+            for (at, value) in places {
+                stamp(document, at, value);
+            }
+        }
+        Event::Spent { budget, amount } => {
+            spend(state, budget, *amount);
+            spend(state, &format!("{budget}@{}", state.phase), *amount);
+        }
+        Event::WaitOpened { wait } => {
+            state.waits_opened += 1;
+            if matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
+                spend(state, "questions", 1);
+                spend(state, &format!("questions@{}", state.phase), 1);
+            }
+            state.waits.insert(wait.id.clone(), (**wait).clone());
+        }
+        Event::WaitClosed { wait, closing } => {
+            let closed = state.waits.remove(wait).ok_or_else(|| unknown(wait))?;
+            let decision = match closing {
+                Closing::Approved { by, note } => {
+                    Some(Decision { approve: true, by: by.clone(), note: note.clone() })
+                }
+                Closing::Denied { by, note } => {
+                    Some(Decision { approve: false, by: by.clone(), note: note.clone() })
+                }
+                Closing::Expired => {
+                    Some(Decision { approve: false, by: "the deadline".to_owned(), note: None })
+                }
+                Closing::Answered { .. } | Closing::Dropped => None,
+            };
+            if let (Some(decision), Some(way)) = (decision, closed.way) {
+                state.decisions.insert(way, decision);
+            }
+        }
+        Event::Blocked { blocked } => state.blocked = Some(blocked.clone()),
+        Event::EffectAsked { action, attempt, effect, not_before } => {
+            let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
+            let order = Pending::Effect { attempt, effect, not_before };
+            state.pending.insert(action.clone(), order);
+        }
+        Event::ToolAsked { action, call } => {
+            let step = state.step.get_or_insert_with(ModelStep::default);
+            if step.tools.iter().all(|used| used.outcome.is_some()) {
+                step.tools.clear();
+                step.tool_rounds += 1;
+            }
+            let (action, call) = (action.clone(), call.clone());
+            step.tools.push(ToolUse { action: action.clone(), call: call.clone(), outcome: None });
+            state.pending.insert(action, Pending::Tool { call });
+        }
+        Event::HookAsked { action, hook, way } => {
+            let order = Pending::Hook { hook: hook.clone(), way: *way };
+            state.pending.insert(action.clone(), order);
+        }
+        Event::ChildAsked { action, run, workflow, document, depth } => {
+            let (run, workflow, document) = (run.clone(), workflow.clone(), document.clone());
+            let order = Pending::Child { run, workflow, document, depth: *depth };
+            state.pending.insert(action.clone(), order);
+        }
+        Event::TellAsked { action, run, tell } => {
+            let order = Pending::Tell { run: run.clone(), tell: tell.clone() };
+            state.pending.insert(action.clone(), order);
+        }
+        Event::EffectDone { .. }
+        | Event::EffectFailed { .. }
+        | Event::ToolUsed { .. }
+        | Event::HookAnswered { .. }
+        | Event::ChildEnded { .. }
+        | Event::Told { .. } => {}
+        Event::Halted { by, reason } => state.halted = Some((by.clone(), reason.clone())),
+        Event::Resumed { .. } => {
+            state.halted = None;
+            state.blocked = None;
+        }
+        Event::Granted { budget, amount } => {
+            let granted = state.granted.entry(budget.clone()).or_default();
+            *granted = granted.saturating_add(*amount);
+        }
+        Event::Ended { end, reason } => {
+            state.end = Some((*end, reason.clone()));
+            state.pending.retain(|_, order| matches!(order, Pending::Tell { .. }));
+            state.step = None;
+            state.again_at = None;
+            state.halted = None;
+        }
+    }
+    Ok(())
+}
+
+fn spend(state: &mut State, budget: &str, amount: u64) {
+    match state.spent.get_mut(budget) {
+        Some(spent) => *spent = spent.saturating_add(amount),
+        None => {
+            state.spent.insert(budget.to_owned(), amount);
+        }
+    }
+}
+
+/// Puts a value of the engine's in its place; what holds it is made where it is missing.
+pub(super) fn stamp(document: &mut Value, at: &str, value: &Value) {
+    let mut place = document;
+    for segment in json::split(at) {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Value::Object(members) = place else { return };
+        place = members.entry(segment.into_owned()).or_insert(Value::Null);
+    }
+    place.clone_from(value);
+}

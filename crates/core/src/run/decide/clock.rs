@@ -1,0 +1,73 @@
+//! Time went by: deadlines, time-outs, gates that are asked again.
+
+use super::deciding::Deciding;
+use crate::protocol::{Otherwise, Protocol};
+use crate::run::event::Event;
+use crate::run::wait::{Closing, WaitKind};
+use crate::run::{Rejection, State, Time};
+
+/// The next moment at which something happens by itself.
+#[must_use]
+pub fn next_alarm(protocol: &Protocol, state: &State) -> Option<Time> {
+    let own = state.next_alarm();
+    if state.end.is_some() || state.halted.is_some() {
+        return None;
+    }
+    let workflow = protocol.workflows.get(&state.workflow);
+    let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
+    let timeout = phase.and_then(|phase| phase.timeout.as_ref());
+    let timeout = timeout
+        .filter(|_| state.blocked.is_none())
+        .map(|(after, _)| state.entered_at.after(after.millis));
+    own.into_iter().chain(timeout).min()
+}
+
+impl Deciding<'_> {
+    /// Whatever is due happens now; the first thing that moves the run ends it.
+    pub(super) fn ticked(&mut self) -> Result<(), Rejection> {
+        let now = self.input.time;
+        if self.state.halted.is_some() {
+            return Err(Rejection::NothingDue);
+        }
+        let late = |wait: &&crate::run::Wait| wait.deadline.is_some_and(|deadline| deadline <= now);
+        if let Some(wait) = self.state.waits.values().find(late).cloned() {
+            self.expire(&wait);
+            return Ok(());
+        }
+        let phase = self.phase();
+        if let Some((after, otherwise)) = &phase.timeout
+            && self.state.blocked.is_none()
+            && self.state.entered_at.after(after.millis) <= now
+        {
+            self.drop_waits();
+            let what = format!("Phase `{}` took longer than {after}", phase.id);
+            self.otherwise(otherwise, what);
+            return Ok(());
+        }
+        if self.state.again_at.is_some_and(|at| at <= now) {
+            self.choose();
+            return Ok(());
+        }
+        Err(Rejection::NothingDue)
+    }
+
+    fn expire(&mut self, wait: &crate::run::Wait) {
+        if wait.kind == WaitKind::Approval {
+            let (wait, closing) = (wait.id.clone(), Closing::Expired);
+            self.emit(Event::WaitClosed { wait, closing });
+            return self.choose();
+        }
+        let question = self.question(wait);
+        let default = question.and_then(|question| question.default.clone());
+        let otherwise = question.map_or(Otherwise::Wait, |question| question.otherwise.clone());
+        if let Some(default) = default
+            && self.take_answer(wait, &default, "the deadline").is_ok()
+        {
+            return;
+        }
+        let (id, closing) = (wait.id.clone(), Closing::Expired);
+        self.emit(Event::WaitClosed { wait: id, closing });
+        let what = format!("Nobody answered in time: {}", wait.question);
+        self.otherwise(&otherwise, what);
+    }
+}

@@ -1,0 +1,155 @@
+//! One decision under way: what is true so far, and the events that made it so.
+
+use serde_json::Value;
+
+use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
+use crate::run::apply::apply;
+use crate::run::event::Event;
+use crate::run::input::{Input, Start};
+use crate::run::state::{Blocked, EndKind, Pending};
+use crate::run::wait::{Closing, Wait, WaitKind};
+use crate::run::{Rejection, State, Tell, view};
+
+/// A decision under way.
+pub(super) struct Deciding<'p> {
+    pub(super) protocol: &'p Protocol,
+    pub(super) workflow: &'p Workflow,
+    pub(super) input: &'p Input,
+    pub(super) state: State,
+    pub(super) events: Vec<Event>,
+    /// Phases without work that were entered since the document last changed: to enter one of them
+    /// again would go round for ever.
+    pub(super) passed: Vec<String>,
+    orders: u32,
+}
+
+impl<'p> Deciding<'p> {
+    /// The beginning of a run.
+    pub(super) fn of_start(
+        protocol: &'p Protocol,
+        state: &State,
+        input: &'p Input,
+        start: &Start,
+    ) -> Result<Self, Rejection> {
+        let workflow = protocol.workflow(&start.workflow);
+        let workflow = workflow
+            .map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
+        Ok(Self::new(protocol, workflow, state, input))
+    }
+
+    /// A run that is under way.
+    pub(super) fn of_run(
+        protocol: &'p Protocol,
+        state: &State,
+        input: &'p Input,
+    ) -> Result<Self, Rejection> {
+        let workflow = protocol.workflow(&state.workflow);
+        let workflow = workflow
+            .map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
+        let mut deciding = Self::new(protocol, workflow, state, input);
+        deciding.passed.push(state.phase.clone());
+        Ok(deciding)
+    }
+
+    fn new(
+        protocol: &'p Protocol,
+        workflow: &'p Workflow,
+        state: &State,
+        input: &'p Input,
+    ) -> Self {
+        let (state, events, passed) = (state.clone(), Vec::new(), Vec::new());
+        let mut deciding =
+            Self { protocol, workflow, input, state, events, passed, orders: 0 };
+        deciding.emit(Event::Received { input: Box::new(input.clone()) });
+        deciding
+    }
+
+    /// Records a fact, and folds it in.
+    pub(super) fn emit(&mut self, event: Event) {
+        apply(&mut self.state, &event).expect("an event that is made here fits the state it is made for");
+        self.events.push(event);
+    }
+
+    /// A fresh order's id: the version it is asked in, and a number in it.
+    pub(super) fn order(&mut self) -> String {
+        self.orders += 1;
+        format!("{}.{}", self.state.version, self.orders)
+    }
+
+    /// The phase the run stands in. Phases of a pinned protocol do not go away.
+    pub(super) fn phase(&self) -> &'p Phase {
+        self.workflow.phase(&self.state.phase).expect("a run stands in a phase of its workflow")
+    }
+
+    /// The value of the name `run`.
+    pub(super) fn run(&self) -> Value {
+        view(&self.state)
+    }
+
+    /// Opens a wait under the next id.
+    pub(super) fn open(&mut self, wait: Wait) {
+        let id = format!("w{}", self.state.waits_opened + 1);
+        self.emit(Event::WaitOpened { wait: Box::new(Wait { id, ..wait }) });
+    }
+
+    /// A wait of this phase, without shape, deadline or addressee.
+    pub(super) fn wait(&self, kind: WaitKind, name: &str, question: String) -> Wait {
+        Wait {
+            id: String::new(),
+            kind,
+            phase: self.state.phase.clone(),
+            name: name.to_owned(),
+            way: None,
+            question,
+            shape: None,
+            who: None,
+            deadline: None,
+            opened_at: self.input.time,
+        }
+    }
+
+    /// Closes every open wait: the run goes on without them.
+    pub(super) fn drop_waits(&mut self) {
+        let open: Vec<String> = self.state.waits.keys().cloned().collect();
+        for wait in open {
+            self.emit(Event::WaitClosed { wait, closing: Closing::Dropped });
+        }
+    }
+
+    /// Tells children that are out that nobody waits for them.
+    pub(super) fn drop_children(&mut self, reason: &str) {
+        let children = self.state.pending.values().filter_map(|order| match order {
+            Pending::Child { run, .. } => Some(run.clone()),
+            _ => None,
+        });
+        for run in children.collect::<Vec<_>>() {
+            let (action, tell) = (self.order(), Tell::Cancel { reason: reason.to_owned() });
+            self.emit(Event::TellAsked { action, run, tell });
+        }
+    }
+
+    /// Ends the run.
+    pub(super) fn end(&mut self, end: EndKind, reason: Option<String>) {
+        self.drop_waits();
+        self.drop_children("the run that started this one has ended");
+        self.emit(Event::Ended { end, reason });
+        if let Some(parent) = self.state.parent.clone() {
+            let (action, tell) = (self.order(), Tell::ChildEnded { action: parent.action });
+            self.emit(Event::TellAsked { action, run: parent.run, tell });
+        }
+    }
+
+    /// What follows when something went wrong for good, told in a sentence.
+    pub(super) fn otherwise(&mut self, otherwise: &Otherwise, what: String) {
+        match otherwise {
+            Otherwise::Wait => {
+                self.emit(Event::Blocked { blocked: Blocked::Trouble { what: what.clone() } });
+                let phase = self.state.phase.clone();
+                let wait = self.wait(WaitKind::Trouble, &phase, what);
+                self.open(wait);
+            }
+            Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
+            Otherwise::Phase(to) => self.go(None, to, what),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Gates: which way is open, and for the closed ones, why not.
+
+use serde_json::Value;
+
+use super::deciding::Deciding;
+use crate::expr::{Expr, ReadStep};
+use crate::protocol::{Check, Transition, Work};
+use crate::reply::show;
+use crate::run::Time;
+use crate::run::event::Event;
+use crate::run::state::ClosedGate;
+use crate::run::wait::WaitKind;
+
+/// A gate's answer.
+enum Passage {
+    /// Open, and what opened it.
+    Open(String),
+    /// Closed, and why.
+    Closed(String),
+}
+
+impl Deciding<'_> {
+    /// Takes the first open way; where none is open, waits and says why.
+    pub(super) fn choose(&mut self) {
+        let run = self.run();
+        let ways = self.workflow.ways_out(&self.state.phase);
+        let mut closed = Vec::new();
+        for (index, way) in &ways {
+            match self.ask(*index, way, &run) {
+                Passage::Open(_) if self.goes_round(way) => {
+                    let reason = format!(
+                        "it is open, but leads to `{}` again with nothing changed since",
+                        way.to
+                    );
+                    closed.push(self.closed(*index, way, reason));
+                }
+                Passage::Open(because) => return self.leave(*index, way, because),
+                Passage::Closed(reason) => closed.push(self.closed(*index, way, reason)),
+            }
+        }
+        self.stay(closed, &ways);
+    }
+
+    fn closed(&self, way: usize, transition: &Transition, reason: String) -> ClosedGate {
+        let before = self.state.closed.iter().find(|gate| gate.way == way);
+        let attempts = before.map_or(0, |gate| gate.attempts);
+        ClosedGate { way, to: transition.to.clone(), reason, attempts }
+    }
+
+    /// Whether a way leads to a phase without work that was passed since the document last changed.
+    fn goes_round(&self, way: &Transition) -> bool {
+        let target = self.workflow.phase(&way.to);
+        let idle = target.is_some_and(|phase| {
+            matches!(phase.work, Work::None) && !self.workflow.ends_in(phase)
+        });
+        idle && self.passed.contains(&way.to)
+    }
+
+    /// Leaves by a way, once the hook that may stop it has answered.
+    fn leave(&mut self, index: usize, way: &Transition, because: String) {
+        match &self.phase().on_exit {
+            Some(hook) => self.ask_hook(hook, Some(index)),
+            None => self.take(index, way, because),
+        }
+    }
+
+    /// Takes a way for good.
+    pub(super) fn take(&mut self, index: usize, way: &Transition, because: String) {
+        if let Some(budget) = &way.spends {
+            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
+            if !self.within(budget) {
+                return;
+            }
+        }
+        self.go(Some(index), &way.to, because);
+    }
+
+    /// Whether one way is open now, and what opened it.
+    pub(super) fn opened(&self, index: usize) -> Option<String> {
+        let way = self.workflow.transitions.get(index)?;
+        match self.ask(index, way, &self.run()) {
+            Passage::Open(because) => Some(because),
+            Passage::Closed(_) => None,
+        }
+    }
+
+    fn ask(&self, index: usize, way: &Transition, run: &Value) -> Passage {
+        let Some(gate) = &way.gate else { return Passage::Open("it has no gate".to_owned()) };
+        match &gate.check {
+            Check::Expression(expr) => self.evaluate(expr, run),
+            Check::Status { pointer, value } => {
+                let found = self.state.document.pointer(pointer);
+                let text = match found {
+                    Some(Value::String(text)) => Some(text.clone()),
+                    Some(other) => Some(other.to_string()),
+                    None => None,
+                };
+                match text {
+                    Some(text) if text == *value => {
+                        Passage::Open(format!("`{pointer}` is `{value}`"))
+                    }
+                    Some(text) => {
+                        Passage::Closed(format!("`{pointer}` is `{text}`, and must be `{value}`"))
+                    }
+                    None => Passage::Closed(format!("there is no `{pointer}`; it must be `{value}`")),
+                }
+            }
+            Check::File { path } => match self.input.files.get(path) {
+                Some(true) => Passage::Open(format!("the file `{path}` is there")),
+                Some(false) | None => Passage::Closed(format!("the file `{path}` is not there")),
+            },
+            Check::Manual { who, .. } => match self.state.decisions.get(&index) {
+                Some(decision) => {
+                    let note = decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
+                    if decision.approve {
+                        Passage::Open(format!("{} approved it{note}", decision.by))
+                    } else {
+                        Passage::Closed(format!("{} denied it{note}", decision.by))
+                    }
+                }
+                None => {
+                    let who = who.as_deref().unwrap_or("somebody");
+                    Passage::Closed(format!("{who} must approve it"))
+                }
+            },
+        }
+    }
+
+    fn evaluate(&self, expr: &Expr, run: &Value) -> Passage {
+        let source = expr.source().trim();
+        match expr.test(&[Some(&self.state.document), Some(run)]) {
+            Ok(true) => Passage::Open(format!("`{source}` holds")),
+            Ok(false) => {
+                let seen = self.seen(expr, run);
+                Passage::Closed(format!("`{source}` does not hold{seen}"))
+            }
+            Err(error) => Passage::Closed(format!("`{source}` cannot be decided: {}", error.message)),
+        }
+    }
+
+    /// The values that a closed expression read, as far as its source names them.
+    fn seen(&self, expr: &Expr, run: &Value) -> String {
+        const MOST: usize = 3;
+        let mut seen = Vec::new();
+        for path in expr.reads() {
+            let root = [&*self.state.document, run].into_iter().nth(path.slot);
+            let fields = path.steps.iter().take_while(|step| matches!(step, ReadStep::Field(_)));
+            let mut value = root;
+            let mut name = ["state", "run"].get(path.slot).copied().unwrap_or("reply").to_owned();
+            for step in fields {
+                if let ReadStep::Field(field) = step {
+                    value = value.and_then(|value| value.get(field));
+                    name.push('.');
+                    name.push_str(field);
+                }
+            }
+            let told = value.map_or_else(|| "undefined".to_owned(), show);
+            let line = format!("{name} is {told}");
+            if !seen.contains(&line) && seen.len() < MOST {
+                seen.push(line);
+            }
+        }
+        if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
+    }
+
+    /// No way is open: when are gates asked again, who can help?
+    fn stay(&mut self, mut closed: Vec<ClosedGate>, ways: &[(usize, &Transition)]) {
+        let mut again_at: Option<Time> = None;
+        for gate in &mut closed {
+            let way = &self.workflow.transitions[gate.way];
+            let Some(retry) = way.gate.as_ref().and_then(|gate| gate.retry) else { continue };
+            if gate.attempts < retry.max_attempts {
+                gate.attempts += 1;
+                let at = self.input.time.after(retry.pause(gate.attempts));
+                again_at = Some(again_at.map_or(at, |other: Time| other.min(at)));
+            } else {
+                gate.reason.push_str(&format!("; asked again {} times, and not any more", gate.attempts));
+            }
+        }
+        self.emit(Event::GatesClosed { gates: closed.clone(), again_at });
+        self.ask_approvals(ways);
+        let helped = again_at.is_some() || !self.state.waits.is_empty();
+        if !helped {
+            let reasons: Vec<String> =
+                closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
+            let phase = self.state.phase.clone();
+            let question = format!(
+                "No way out of `{phase}` is open. {}. Hand in a patch that changes this.",
+                reasons.join(". ")
+            );
+            let wait = self.wait(WaitKind::Work, &phase, question);
+            self.open(wait);
+        }
+    }
+
+    fn ask_approvals(&mut self, ways: &[(usize, &Transition)]) {
+        for (index, way) in ways {
+            let Some(gate) = &way.gate else { continue };
+            let Check::Manual { who, deadline } = &gate.check else { continue };
+            let asked = self.state.waits.values().any(|wait| wait.way == Some(*index));
+            if asked || self.state.decisions.contains_key(index) {
+                continue;
+            }
+            let question = gate.description.clone().unwrap_or_else(|| {
+                format!("May the run go from `{}` to `{}`?", way.from, way.to)
+            });
+            let mut wait = self.wait(WaitKind::Approval, &way.to, question);
+            wait.way = Some(*index);
+            wait.who.clone_from(who);
+            wait.deadline = deadline.map(|deadline| self.input.time.after(deadline.millis));
+            self.open(wait);
+        }
+    }
+}

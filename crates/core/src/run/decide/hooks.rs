@@ -1,0 +1,118 @@
+//! Hooks: on leaving they may stop, change or redirect; on entering they may change.
+
+use serde_json::Value;
+
+use super::deciding::Deciding;
+use super::effects::first;
+use super::writing::engine_places;
+use crate::patch::{Authority, Patch};
+use crate::protocol::Otherwise;
+use crate::reply::Violation;
+use crate::run::State;
+use crate::run::event::Event;
+use crate::run::input::HookAnswer;
+use crate::run::state::{ClosedGate, Pending};
+use crate::run::wait::WaitKind;
+
+impl Deciding<'_> {
+    /// Orders a hook: before a way is taken, or after a phase was entered.
+    pub(super) fn ask_hook(&mut self, hook: &str, way: Option<usize>) {
+        let action = self.order();
+        self.emit(Event::HookAsked { action, hook: hook.to_owned(), way });
+    }
+
+    /// A hook answered.
+    pub(super) fn hook_finished(&mut self, before: &State, action: &str, answer: &HookAnswer) {
+        let told = match answer {
+            HookAnswer::Ok => "ok".to_owned(),
+            HookAnswer::Abort { reason } => format!("abort: {reason}"),
+            HookAnswer::Patch { .. } => "patch".to_owned(),
+            HookAnswer::Redirect { to } => format!("redirect to `{to}`"),
+        };
+        self.emit(Event::HookAnswered { action: action.to_owned(), answer: told.clone() });
+        let Some(Pending::Hook { hook, way }) = before.pending.get(action) else { return };
+        if let HookAnswer::Patch { ops } = answer {
+            match self.hook_patch(ops) {
+                Ok(patch) => self.change(patch),
+                Err(violations) => {
+                    let reason = format!("its patch was refused: {}", first(&violations));
+                    return self.hook_stops(hook, *way, &reason);
+                }
+            }
+        }
+        match (way, answer) {
+            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => self.work(),
+            (None, HookAnswer::Abort { reason }) => self.hook_stops(hook, None, reason),
+            (None, HookAnswer::Redirect { to }) => {
+                let reason = format!("it wants to go to `{to}`, and a hook on entering cannot");
+                self.hook_stops(hook, None, &reason);
+            }
+            (Some(way), HookAnswer::Ok | HookAnswer::Patch { .. }) => self.leave_after(*way),
+            (Some(way), HookAnswer::Abort { reason }) => self.hook_stops(hook, Some(*way), reason),
+            (Some(way), HookAnswer::Redirect { to }) => self.redirect(hook, *way, to),
+        }
+    }
+
+    /// The hook let the way be taken; its patch may have closed it.
+    fn leave_after(&mut self, index: usize) {
+        let way = &self.workflow.transitions[index];
+        match self.opened(index) {
+            Some(because) => self.take(index, way, because),
+            None => {
+                let reason = "it was open until the hook changed the document".to_owned();
+                self.stopped(index, reason);
+            }
+        }
+    }
+
+    fn redirect(&mut self, hook: &str, held: usize, to: &str) {
+        let ways = self.workflow.ways_out(&self.state.phase);
+        let open = ways.iter().find_map(|(index, way)| {
+            let because = if way.to == to { self.opened(*index) } else { None };
+            because.map(|because| (*index, *way, because))
+        });
+        match open {
+            Some((index, way, because)) => {
+                let because = format!("hook `{hook}` redirected here, and {because}");
+                self.take(index, way, because);
+            }
+            None => {
+                let reason = format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
+                self.stopped(held, reason);
+            }
+        }
+    }
+
+    fn hook_stops(&mut self, hook: &str, way: Option<usize>, reason: &str) {
+        match way {
+            Some(way) => self.stopped(way, format!("hook `{hook}` stopped it: {reason}")),
+            None => {
+                let what = format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
+                self.otherwise(&Otherwise::Wait, what);
+            }
+        }
+    }
+
+    /// A way was held up for good; a person must look.
+    fn stopped(&mut self, way: usize, reason: String) {
+        let to = self.workflow.transitions[way].to.clone();
+        let phase = self.state.phase.clone();
+        let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
+        let gates = vec![ClosedGate { way, to, reason, attempts: 0 }];
+        self.emit(Event::GatesClosed { gates, again_at: None });
+        let wait = self.wait(WaitKind::Trouble, &phase, question);
+        self.open(wait);
+    }
+
+    fn hook_patch(&self, ops: &Value) -> Result<Patch, Vec<Violation>> {
+        let patch = Patch::parse(ops)?;
+        let authority =
+            Authority { writes: vec![String::new()], protected: engine_places(self.protocol) };
+        let violations = authority.check(&patch, &self.state.document);
+        if !violations.is_empty() {
+            return Err(violations);
+        }
+        self.fits(&patch)?;
+        Ok(patch)
+    }
+}

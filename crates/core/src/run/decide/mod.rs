@@ -1,0 +1,117 @@
+//! Deciding: what an input means for a run. Pure and total: a bad reply is data, a bad input is told
+//! back, and nothing here can fail for reasons outside.
+//!
+//! ```text
+//! input ──► Received ──► what it means (a file a kind) ──► phases, gates ──► Stamped
+//! ```
+//!
+//! `Deciding` folds each event as it makes it, so that whatever comes later sees what is true by then.
+
+mod deciding;
+mod phases;
+mod gates;
+mod models;
+mod tools;
+mod questions;
+mod persons;
+mod effects;
+mod hooks;
+mod children;
+mod budgets;
+mod clock;
+mod writing;
+mod stamps;
+
+use super::event::Event;
+use super::input::{Incoming, Input};
+use super::{Rejection, State};
+use crate::protocol::Protocol;
+use deciding::Deciding;
+
+pub use clock::next_alarm;
+
+/// What an input comes to: the events, and the run after them.
+#[derive(Debug)]
+pub struct Step {
+    /// In order; the first is what came in.
+    pub events: Vec<Event>,
+    /// The fold of the state before and the events.
+    pub state: State,
+}
+
+/// Decides what an input means.
+pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step, Rejection> {
+    let pinned = &state.protocol;
+    if !pinned.is_empty() && *pinned != protocol.digest {
+        let (pinned, given) = (pinned.clone(), protocol.digest.clone());
+        return Err(Rejection::OtherProtocol { pinned, given });
+    }
+    admissible(state, &input.what)?;
+    let mut deciding = match &input.what {
+        Incoming::Start(start) => Deciding::of_start(protocol, state, input, start)?,
+        _ => Deciding::of_run(protocol, state, input)?,
+    };
+    match &input.what {
+        Incoming::Start(start) => deciding.start(start)?,
+        Incoming::ModelReplied(reply) => deciding.replied(reply),
+        Incoming::ModelFailed { failure, message, retryable, retry_after, .. } => {
+            deciding.model_failed(failure, message, *retryable, *retry_after);
+        }
+        Incoming::Submitted { text, by } => deciding.submitted(text, by)?,
+        Incoming::Answered { wait, value, by } => deciding.answered(wait, value, by)?,
+        Incoming::Decided { wait, approve, by, note } => {
+            deciding.decided(wait, *approve, by, note.as_ref())?;
+        }
+        Incoming::Ticked => deciding.ticked()?,
+        Incoming::EffectFinished { action, result } => deciding.effect_finished(action, result),
+        Incoming::EffectFailed { action, failure, message, retryable } => {
+            deciding.effect_failed(state, action, failure, message, *retryable);
+        }
+        Incoming::ToolFinished { action, ok, .. } => deciding.tool_finished(action, *ok),
+        Incoming::HookFinished { action, answer } => deciding.hook_finished(state, action, answer),
+        Incoming::ChildEnded { action, completed, reason, document } => {
+            deciding.child_ended(action, *completed, reason.as_deref(), document);
+        }
+        Incoming::Told { action } => deciding.emit(Event::Told { action: action.clone() }),
+        Incoming::Halted { by, reason } => {
+            deciding.emit(Event::Halted { by: by.clone(), reason: reason.clone() });
+        }
+        Incoming::Resumed { by, grants } => deciding.resumed(by, grants),
+        Incoming::Cancelled { by, reason } => deciding.cancelled(by, reason.as_deref()),
+    }
+    Ok(deciding.stamped())
+}
+
+/// What can be told from the state alone, before anything is recorded.
+fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
+    let started = state.version > 0;
+    match what {
+        Incoming::Start(_) if started => return Err(Rejection::AlreadyStarted),
+        Incoming::Start(_) => return Ok(()),
+        _ if !started => return Err(Rejection::NotStarted),
+        _ => {}
+    }
+    if let Some((_, reason)) = &state.end
+        && !matches!(what, Incoming::Told { .. })
+    {
+        let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        return Err(Rejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
+    }
+    if let Some(action) = what.action()
+        && !state.pending.contains_key(action)
+    {
+        return Err(Rejection::UnknownOrder { action: action.to_owned() });
+    }
+    match what {
+        Incoming::Halted { .. } if state.halted.is_some() => Err(Rejection::AlreadyHalted),
+        Incoming::Resumed { grants, .. }
+            if state.halted.is_none()
+                && state.blocked.is_none()
+                && grants.is_empty()
+                && state.closed.is_empty() =>
+        {
+            Err(Rejection::NothingToResume { status: state.status().as_str() })
+        }
+        _ => Ok(()),
+    }
+}

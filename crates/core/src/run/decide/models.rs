@@ -1,0 +1,224 @@
+//! A model's step: asked, judged, refused and asked again, or accepted.
+
+use super::deciding::Deciding;
+use crate::contract::{Contract, Then, load_inline};
+use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
+use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
+use crate::run::event::Event;
+use crate::run::input::ModelReply;
+use crate::run::prompt::model_of;
+use crate::run::state::{Blocked, EndKind};
+use crate::run::wait::{Closing, WaitKind};
+use crate::run::Rejection;
+use crate::spec::{Source, Tree};
+use std::sync::{Arc, LazyLock};
+
+/// The longest pause before a provider is asked again.
+const LONGEST_PAUSE: i64 = 60_000;
+
+/// The name of the model that is a person.
+const HUMAN: &str = "human";
+
+/// What may be handed in where nobody in particular is asked: one patch, or one merge.
+static HAND_IN: LazyLock<(Contract, Vec<Change>)> = LazyLock::new(|| {
+    let contract = load_inline(include_str!("hand_in.yaml")).expect("our own contract loads");
+    let source = Source::new("<hand_in>", "{}");
+    let origin = Origin::root(&Arc::new(Tree::parse(source).expect("an empty object is YAML")));
+    let change = |when: &str, verb: Verb| Change {
+        when: Some(crate::expr::Expr::compile(when, &crate::protocol::NAMES).expect("it compiles")),
+        verb,
+        origin: origin.clone(),
+    };
+    let merge = crate::expr::Expr::compile("reply.merge", &crate::protocol::NAMES).ok();
+    let changes = vec![
+        change("'patch' in reply", Verb::Patch { from: "/patch".to_owned() }),
+        change("'merge' in reply", Verb::Merge { at: String::new(), value: merge }),
+    ];
+    (contract, changes)
+});
+
+/// The contract of what may be handed in where nobody in particular is asked.
+#[must_use]
+pub fn hand_in() -> &'static Contract {
+    &HAND_IN.0
+}
+
+impl Deciding<'_> {
+    /// Asks the model of this phase, unless a budget says no.
+    pub(super) fn ask_model(&mut self, not_before: Option<i64>) {
+        self.ask_model_again(1, not_before);
+    }
+
+    fn ask_model_again(&mut self, attempt: u32, pause: Option<i64>) {
+        let Work::Agent(work) = &self.phase().work else { return };
+        if !self.within_call() {
+            return;
+        }
+        let action = self.order();
+        let not_before = pause.map(|pause| self.input.time.after(pause));
+        self.emit(Event::ModelAsked { action, attempt, not_before });
+        if model_of(self.protocol, &self.state, &work.agent).as_deref() == Some(HUMAN) {
+            let phase = self.state.phase.clone();
+            let question = format!("Play the model: hand in the reply that phase `{phase}` asks for.");
+            let wait = self.wait(WaitKind::Work, &phase, question);
+            self.open(wait);
+        }
+    }
+
+    /// A model replied, or somebody in its place.
+    pub(super) fn replied(&mut self, reply: &ModelReply) {
+        let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
+        for (budget, amount) in [("tokens", tokens), ("money", reply.usage.cost)] {
+            if amount > 0 {
+                self.emit(Event::Spent { budget: budget.to_owned(), amount });
+            }
+        }
+        self.close_work(&reply.by);
+        self.judge(&reply.text, reply.finish);
+    }
+
+    /// Closes the wait for work by hand: somebody did it.
+    fn close_work(&mut self, by: &str) {
+        let waits = self.state.waits.values();
+        let open = waits.filter(|wait| matches!(wait.kind, WaitKind::Work | WaitKind::Trouble));
+        for wait in open.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
+            let closing = Closing::Answered { by: by.to_owned() };
+            self.emit(Event::WaitClosed { wait, closing });
+        }
+    }
+
+    fn judge(&mut self, text: &str, finish: Finish) {
+        let Work::Agent(work) = &self.phase().work else { return };
+        match self.tool_calls(&work.agent, text, finish) {
+            Some(Ok(calls)) => return self.ask_tools(calls),
+            Some(Err(violations)) => return self.refuse(work, violations),
+            None => {}
+        }
+        let run = self.run();
+        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+        match work.contract.admit(text, finish, &context) {
+            Verdict::Refused(violations) => self.refuse(work, violations),
+            Verdict::Accepted(accepted) => {
+                match self.written(&work.apply, &accepted, Some(&work.contract)) {
+                    Err(violations) => self.refuse(work, violations),
+                    Ok(patch) => {
+                        self.accept(&accepted);
+                        self.change(patch);
+                        self.worked();
+                    }
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self, accepted: &Accepted) {
+        let attempt = self.state.step.as_ref().map_or(0, |step| step.attempt);
+        let (repairs, defaults) = (accepted.repairs().to_vec(), accepted.defaults().to_vec());
+        self.emit(Event::ReplyAccepted { attempt, repairs, defaults });
+    }
+
+    /// A reply was refused: ask again, or what follows when that is spent.
+    fn refuse(&mut self, work: &AgentWork, violations: Vec<Violation>) {
+        let step = self.state.step.clone().unwrap_or_default();
+        let attempt = step.attempt.max(1);
+        let most = self.violations_allowed();
+        let reasks = most.map_or(work.contract.on_violation.reask, |most| most.saturating_sub(1));
+        let before = (!step.violations.is_empty()).then_some(step.violations.as_slice());
+        let again = Reask::within(&work.contract, reasks, attempt, &violations, before);
+        let told = match again {
+            Reask::Ask(text) => Some(text),
+            Reask::Spent | Reask::Repeated => None,
+        };
+        let last = violations.first().map_or_else(String::new, ToString::to_string);
+        let asked = told.is_some();
+        self.emit(Event::ReplyRefused { attempt, violations, told });
+        if asked {
+            return self.ask_model_again(attempt + 1, None);
+        }
+        if let Some(budget) = &work.refusal_spends {
+            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
+            if !self.within(budget) {
+                return;
+            }
+        }
+        let tries = if attempt == 1 { "reply was".to_owned() } else { format!("{attempt} replies were") };
+        let what = format!("In phase `{}` {tries} refused; the last one: {last}", self.state.phase);
+        let by_contract = match work.contract.on_violation.then {
+            Then::Fail => Otherwise::Fail,
+            Then::Wait => Otherwise::Wait,
+        };
+        match work.on_refused.as_ref().unwrap_or(&by_contract) {
+            Otherwise::Wait => {
+                self.emit(Event::Blocked { blocked: Blocked::Refused });
+                let phase = self.state.phase.clone();
+                let wait = self.wait(WaitKind::Trouble, &phase, what);
+                self.open(wait);
+            }
+            Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
+            Otherwise::Phase(to) => self.go(None, to, what),
+        }
+    }
+
+    /// A provider failed: wait and ask again, as often as the budget allows.
+    pub(super) fn model_failed(
+        &mut self,
+        failure: &str,
+        message: &str,
+        retryable: bool,
+        retry_after: Option<i64>,
+    ) {
+        let (failure, message) = (failure.to_owned(), message.to_owned());
+        self.emit(Event::ProviderFailed { failure, message: message.clone() });
+        let step = self.state.step.clone().unwrap_or_default();
+        if !retryable {
+            let what = format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
+            return self.otherwise(&Otherwise::Wait, what);
+        }
+        if !self.within_provider_failures(step.provider_failures) {
+            return;
+        }
+        let doubled = 1_000_i64 << step.provider_failures.saturating_sub(1).min(16);
+        let pause = retry_after.unwrap_or(0).max(doubled.min(LONGEST_PAUSE));
+        self.ask_model_again(step.attempt.max(1), Some(pause));
+    }
+
+    /// Somebody hands in a text where nobody in particular was asked.
+    pub(super) fn submitted(&mut self, text: &str, by: &str) -> Result<(), Rejection> {
+        let phase = self.phase();
+        let refused = matches!(self.state.blocked, Some(Blocked::Refused));
+        if refused && matches!(phase.work, Work::Agent(_)) {
+            self.close_work(by);
+            self.judge(text, Finish::Stop);
+            return Ok(());
+        }
+        let idle = self.state.pending.is_empty();
+        if !idle || (self.state.closed.is_empty() && !matches!(phase.work, Work::None)) {
+            let phase = phase.id.clone();
+            let why = "it waits for something else; `next` tells what";
+            return Err(Rejection::NothingToSubmit { phase, why });
+        }
+        let (contract, changes) = &*HAND_IN;
+        let run = self.run();
+        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+        let written = match contract.admit(text, Finish::Stop, &context) {
+            Verdict::Refused(violations) => Err(violations),
+            Verdict::Accepted(accepted) => {
+                self.written(changes, &accepted, None).map(|patch| (patch, accepted))
+            }
+        };
+        match written {
+            Err(violations) => {
+                let told = Some(reask(contract, &violations));
+                self.emit(Event::ReplyRefused { attempt: 0, violations, told });
+                self.state.step = None;
+            }
+            Ok((patch, accepted)) => {
+                self.accept(&accepted);
+                self.change(patch);
+                self.close_work(by);
+                self.choose();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Phases: how a run begins, enters, works, and leaves.
+
+use serde_json::Value;
+
+use super::deciding::Deciding;
+use super::writing::merged;
+use crate::contract::Contract;
+use crate::protocol::Work;
+use crate::reply::{Context, Violation};
+use crate::run::Rejection;
+use crate::run::apply::stamp;
+use crate::run::event::Event;
+use crate::run::input::Start;
+use crate::run::state::EndKind;
+
+/// How many phases a run may pass through on one input. No process needs more, and a ring of phases
+/// without work must not hold the engine.
+const MOST_MOVES: usize = 200;
+
+impl Deciding<'_> {
+    /// The run begins.
+    pub(super) fn start(&mut self, start: &Start) -> Result<(), Rejection> {
+        let refuse = |reason: String, violations: Vec<Violation>| {
+            Err(Rejection::CannotStart { reason, violations })
+        };
+        let first = match &start.phase {
+            Some(phase) => self.workflow.phase(phase),
+            None => self.workflow.phases.first(),
+        };
+        let Some(first) = first else {
+            let named = start.phase.as_deref().unwrap_or("at all");
+            return refuse(format!("workflow `{}` has no phase `{named}`", self.workflow.id), Vec::new());
+        };
+        let spec = &self.protocol.document;
+        let mut document = match (&start.document, &start.phase) {
+            (Some(whole), Some(_)) => whole.clone(),
+            (Some(given), None) => merged(&spec.initial, given),
+            (None, _) => spec.initial.clone(),
+        };
+        if !document.is_object() {
+            return refuse("the document must be an object".to_owned(), Vec::new());
+        }
+        if let Some(contract) = &spec.contract {
+            contract.schema.fill(&mut document);
+        }
+        self.emit(Event::Started {
+            protocol: self.protocol.digest.clone(),
+            workflow: self.workflow.id.clone(),
+            document,
+            model: start.model.clone(),
+            parent: start.parent.clone(),
+            fork: start.fork.clone(),
+        });
+        // What was given must fit before anything is done with it.
+        self.state.phase.clone_from(&first.id);
+        let violations = self.first_faults();
+        self.state.phase.clear();
+        if !violations.is_empty() {
+            return refuse("its first document breaks the contract".to_owned(), violations);
+        }
+        self.enter(&first.id);
+        Ok(())
+    }
+
+    fn first_faults(&self) -> Vec<Violation> {
+        let Some(contract) = &self.protocol.document.contract else { return Vec::new() };
+        let mut document = (*self.state.document).clone();
+        let run = self.run();
+        for place in &self.protocol.document.engine {
+            if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
+                && let Some(value) = value.to_json()
+            {
+                stamp(&mut document, &place.at, &value);
+            }
+        }
+        faults(contract, &document, &Context { state: None, run: Some(&run), new: Some(&document) })
+    }
+
+    /// Enters a phase.
+    pub(super) fn enter(&mut self, id: &str) {
+        let moves = self.events.iter().filter(|event| matches!(event, Event::PhaseEntered { .. }));
+        if moves.count() >= MOST_MOVES {
+            let what = format!("the run passed through {MOST_MOVES} phases on one input; they lead round in a ring");
+            return self.end(EndKind::Failed, Some(what));
+        }
+        self.drop_waits();
+        self.drop_children("the run that started this one went on without it");
+        self.emit(Event::PhaseEntered { phase: id.to_owned() });
+        self.passed.push(id.to_owned());
+        let phase = self.phase();
+        if !self.within_loops() {
+            return;
+        }
+        match &phase.on_enter {
+            Some(hook) => self.ask_hook(hook, None),
+            None => self.work(),
+        }
+    }
+
+    /// Begins the work of the phase, or ends the run where there is nothing after it.
+    pub(super) fn work(&mut self) {
+        let phase = self.phase();
+        if self.workflow.ends_in(phase) && matches!(phase.work, Work::None) {
+            return self.end(EndKind::Completed, None);
+        }
+        match &phase.work {
+            Work::None => self.choose(),
+            Work::Agent(_) => self.ask_model(None),
+            Work::Ask(questions) => self.ask_people(questions),
+            Work::Effect { effect, .. } => self.ask_effect(effect),
+            Work::Invoke(invoke) => self.ask_child(invoke),
+        }
+    }
+
+    /// The work of the phase is done.
+    pub(super) fn worked(&mut self) {
+        if self.workflow.ends_in(self.phase()) {
+            return self.end(EndKind::Completed, None);
+        }
+        self.choose();
+    }
+
+    /// Goes to a phase, by a way or because something says so.
+    pub(super) fn go(&mut self, way: Option<usize>, to: &str, because: String) {
+        let from = self.state.phase.clone();
+        self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
+        self.enter(to);
+    }
+}
+
+/// Everything wrong with a document, by its contract's schema and rules. Nothing is copied.
+pub(super) fn faults(
+    contract: &Contract,
+    document: &Value,
+    context: &Context<'_>,
+) -> Vec<Violation> {
+    let mut violations = contract.schema.violations(document);
+    if violations.is_empty() {
+        for rule in contract.rules.iter().filter(|rule| !rule.lacks(context)) {
+            rule.check(document, context, &mut violations);
+        }
+    }
+    violations
+}

@@ -1,0 +1,318 @@
+//! Events: what is now true. A run is the fold of its events, and nothing else changes it.
+//!
+//! Stored for ever: a field may be added, one that is there keeps its meaning, and every past
+//! version stays readable (`FORMAT` counts them).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::order::{Effect, ToolCall};
+use super::state::{Blocked, ClosedGate, EndKind};
+use super::wait::{Closing, Wait};
+use super::{Fork, Input, Parent, Time};
+use crate::json::Repair;
+use crate::patch::Patch;
+use crate::reply::Violation;
+
+/// The version of the format that is written.
+pub const FORMAT: u32 = 1;
+
+/// A fact of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Something came in. The first event of every version.
+    Received {
+        /// What.
+        input: Box<Input>,
+    },
+    /// The run exists.
+    Started {
+        /// The digest of its protocol.
+        protocol: String,
+        /// Its workflow.
+        workflow: String,
+        /// Its document.
+        document: Value,
+        /// The model that is asked, whatever agents and index say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// The run that waits for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<Parent>,
+        /// What it was forked from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fork: Option<Fork>,
+    },
+    /// A phase was entered.
+    PhaseEntered {
+        /// Which.
+        phase: String,
+    },
+    /// A way was taken.
+    WayTaken {
+        /// Its position among the workflow's transitions; `None` where no transition led there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        way: Option<usize>,
+        /// From where.
+        from: String,
+        /// Where to.
+        to: String,
+        /// What opened it.
+        because: String,
+    },
+    /// No way was open.
+    GatesClosed {
+        /// Each gate, and why.
+        gates: Vec<ClosedGate>,
+        /// When they are asked again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again_at: Option<Time>,
+    },
+    /// A model is to be asked.
+    ModelAsked {
+        /// The order.
+        action: String,
+        /// Which try of this step.
+        attempt: u32,
+        /// Not before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Time>,
+    },
+    /// A provider failed.
+    ProviderFailed {
+        /// What kind of failure.
+        failure: String,
+        /// A sentence.
+        message: String,
+    },
+    /// A reply was refused.
+    ReplyRefused {
+        /// Which try of this step.
+        attempt: u32,
+        /// Everything wrong with it.
+        violations: Vec<Violation>,
+        /// What the model is told; absent where it is not asked again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told: Option<String>,
+    },
+    /// A reply was accepted.
+    ReplyAccepted {
+        /// Which try of this step.
+        attempt: u32,
+        /// What was mended on the way.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
+        /// Where defaults were filled in.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        defaults: Vec<String>,
+    },
+    /// The document changed.
+    DocumentChanged {
+        /// How.
+        patch: Patch,
+    },
+    /// The engine's own places in the document changed.
+    Stamped {
+        /// Place and value.
+        places: Vec<(String, Value)>,
+    },
+    /// Tokens, money, or a budget of the author's were spent.
+    Spent {
+        /// From which.
+        budget: String,
+        /// How much.
+        amount: u64,
+    },
+    /// A wait was opened.
+    WaitOpened {
+        /// It.
+        wait: Box<Wait>,
+    },
+    /// A wait ended.
+    WaitClosed {
+        /// Which.
+        wait: String,
+        /// How.
+        closing: Closing,
+    },
+    /// The run cannot go on until somebody helps.
+    Blocked {
+        /// By what.
+        blocked: Blocked,
+    },
+    /// An effect is to be done.
+    EffectAsked {
+        /// The order.
+        action: String,
+        /// Which try.
+        attempt: u32,
+        /// What.
+        effect: Effect,
+        /// Not before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Time>,
+    },
+    /// An effect was done.
+    EffectDone {
+        /// The order.
+        action: String,
+    },
+    /// An effect failed.
+    EffectFailed {
+        /// The order.
+        action: String,
+        /// What kind of failure.
+        failure: String,
+        /// A sentence.
+        message: String,
+    },
+    /// A tool is to be used.
+    ToolAsked {
+        /// The order.
+        action: String,
+        /// What for.
+        call: ToolCall,
+    },
+    /// A tool was used.
+    ToolUsed {
+        /// The order.
+        action: String,
+        /// Whether it could do what was asked.
+        ok: bool,
+    },
+    /// A hook is to be run.
+    HookAsked {
+        /// The order.
+        action: String,
+        /// Its id.
+        hook: String,
+        /// The way that is held until it answers; `None` where a phase was entered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        way: Option<usize>,
+    },
+    /// A hook answered.
+    HookAnswered {
+        /// The order.
+        action: String,
+        /// In words.
+        answer: String,
+    },
+    /// A child run is to be started.
+    ChildAsked {
+        /// The order.
+        action: String,
+        /// Its id.
+        run: String,
+        /// Its workflow.
+        workflow: String,
+        /// What is merged into its first document.
+        document: Value,
+        /// How deep it stands.
+        depth: u32,
+    },
+    /// A child run ended.
+    ChildEnded {
+        /// The order.
+        action: String,
+        /// Whether it reached its end.
+        completed: bool,
+    },
+    /// Another run is to be told something.
+    TellAsked {
+        /// The order.
+        action: String,
+        /// Whom.
+        run: String,
+        /// What.
+        tell: Tell,
+    },
+    /// It was told.
+    Told {
+        /// The order.
+        action: String,
+    },
+    /// A person stopped the run.
+    Halted {
+        /// Who.
+        by: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person let it go on.
+    Resumed {
+        /// Who.
+        by: String,
+    },
+    /// More of a budget was granted.
+    Granted {
+        /// Of which.
+        budget: String,
+        /// How much more.
+        amount: u64,
+    },
+    /// The run is over.
+    Ended {
+        /// How.
+        end: EndKind,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// What one run tells another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "tell", rename_all = "snake_case")]
+pub enum Tell {
+    /// The parent: its child has ended.
+    ChildEnded {
+        /// The parent's order.
+        action: String,
+    },
+    /// A child: it is not needed any more.
+    Cancel {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Event {
+    /// The word that the log has for it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Received { .. } => "received",
+            Self::Started { .. } => "started",
+            Self::PhaseEntered { .. } => "phase_entered",
+            Self::WayTaken { .. } => "way_taken",
+            Self::GatesClosed { .. } => "gates_closed",
+            Self::ModelAsked { .. } => "model_asked",
+            Self::ProviderFailed { .. } => "provider_failed",
+            Self::ReplyRefused { .. } => "reply_refused",
+            Self::ReplyAccepted { .. } => "reply_accepted",
+            Self::DocumentChanged { .. } => "document_changed",
+            Self::Stamped { .. } => "stamped",
+            Self::Spent { .. } => "spent",
+            Self::WaitOpened { .. } => "wait_opened",
+            Self::WaitClosed { .. } => "wait_closed",
+            Self::Blocked { .. } => "blocked",
+            Self::EffectAsked { .. } => "effect_asked",
+            Self::EffectDone { .. } => "effect_done",
+            Self::EffectFailed { .. } => "effect_failed",
+            Self::ToolAsked { .. } => "tool_asked",
+            Self::ToolUsed { .. } => "tool_used",
+            Self::HookAsked { .. } => "hook_asked",
+            Self::HookAnswered { .. } => "hook_answered",
+            Self::ChildAsked { .. } => "child_asked",
+            Self::ChildEnded { .. } => "child_ended",
+            Self::TellAsked { .. } => "tell_asked",
+            Self::Told { .. } => "told",
+            Self::Halted { .. } => "halted",
+            Self::Resumed { .. } => "resumed",
+            Self::Granted { .. } => "granted",
+            Self::Ended { .. } => "ended",
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Inputs that change nothing: told back to whoever brought them, and not recorded.
+
+use thiserror::Error;
+
+use crate::reply::Violation;
+
+/// Why an input was not taken. The run is as it was.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Rejection {
+    /// There is no such run yet.
+    #[error("the run has not begun")]
+    NotStarted,
+    /// It has begun already.
+    #[error("the run has begun already")]
+    AlreadyStarted,
+    /// It cannot begin like this.
+    #[error("the run cannot begin: {reason}")]
+    CannotStart {
+        /// Why not.
+        reason: String,
+        /// What is wrong with its first document.
+        violations: Vec<Violation>,
+    },
+    /// Nothing happens any more.
+    #[error("the run is over: {how}")]
+    Ended {
+        /// How it ended.
+        how: String,
+    },
+    /// There is no such wait.
+    #[error("no wait `{wait}`; open are: {open}")]
+    UnknownWait {
+        /// What was asked for.
+        wait: String,
+        /// What there is.
+        open: String,
+    },
+    /// The wait is over.
+    #[error("`{wait}` was closed already: one answer is taken, and this one came second or too late")]
+    AlreadyClosed {
+        /// Which.
+        wait: String,
+    },
+    /// The deadline has passed.
+    #[error("`{wait}` could be answered until {deadline}; it is too late")]
+    TooLate {
+        /// Which.
+        wait: String,
+        /// Until when.
+        deadline: String,
+    },
+    /// The wait takes something else.
+    #[error("`{wait}` is a {kind}: {expected}")]
+    WrongKind {
+        /// Which.
+        wait: String,
+        /// What it is.
+        kind: &'static str,
+        /// What moves it.
+        expected: &'static str,
+    },
+    /// Somebody else must answer.
+    #[error("`{wait}` is for `{who}`; `{by}` may not answer it")]
+    NotYours {
+        /// Which.
+        wait: String,
+        /// Whose it is.
+        who: String,
+        /// Who tried.
+        by: String,
+    },
+    /// The answer has another shape.
+    #[error("the answer to `{wait}` does not fit: {}", told(violations))]
+    WrongShape {
+        /// Which.
+        wait: String,
+        /// Everything wrong with it.
+        violations: Vec<Violation>,
+    },
+    /// A result nobody waits for: a repeated one, or one of an order that was dropped.
+    #[error("no order `{action}` is out; its result came before, or is not wanted any more")]
+    UnknownOrder {
+        /// The order.
+        action: String,
+    },
+    /// Nothing is due.
+    #[error("nothing is due at this time")]
+    NothingDue,
+    /// There is nothing to hand in here.
+    #[error("phase `{phase}` takes nothing by hand: {why}")]
+    NothingToSubmit {
+        /// The phase.
+        phase: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// It is not halted, nor blocked.
+    #[error("there is nothing to resume: the run is {status}")]
+    NothingToResume {
+        /// Where it stands.
+        status: &'static str,
+    },
+    /// It is halted already.
+    #[error("the run is halted already")]
+    AlreadyHalted,
+    /// The protocol is not the one the run is pinned to.
+    #[error("the run is pinned to protocol {pinned}, and this is {given}")]
+    OtherProtocol {
+        /// The digest of the run's.
+        pinned: String,
+        /// The digest that was given.
+        given: String,
+    },
+}
+
+impl Rejection {
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::AlreadyStarted => "already_started",
+            Self::CannotStart { .. } => "cannot_start",
+            Self::Ended { .. } => "run_ended",
+            Self::UnknownWait { .. } => "unknown_wait",
+            Self::AlreadyClosed { .. } => "already_closed",
+            Self::TooLate { .. } => "too_late",
+            Self::WrongKind { .. } => "wrong_kind",
+            Self::NotYours { .. } => "not_yours",
+            Self::WrongShape { .. } => "wrong_shape",
+            Self::UnknownOrder { .. } => "unknown_order",
+            Self::NothingDue => "nothing_due",
+            Self::NothingToSubmit { .. } => "nothing_to_submit",
+            Self::NothingToResume { .. } => "nothing_to_resume",
+            Self::AlreadyHalted => "already_halted",
+            Self::OtherProtocol { .. } => "other_protocol",
+        }
+    }
+
+    /// What was wrong with the value, where it was one.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        match self {
+            Self::WrongShape { violations, .. } | Self::CannotStart { violations, .. } => violations,
+            _ => &[],
+        }
+    }
+}
+
+fn told(violations: &[Violation]) -> String {
+    let told: Vec<String> = violations.iter().map(|violation| violation.message.clone()).collect();
+    told.join("; ")
+}

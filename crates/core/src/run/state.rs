@@ -1,0 +1,353 @@
+//! What a run is at one version: the fold of its events so far. Only `apply` changes it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::order::{Effect, ToolCall};
+use super::wait::Wait;
+use super::{Fork, Parent, Status, Tell, Time};
+use crate::reply::Violation;
+
+/// A run at one version. Snapshots are this, as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The run's id.
+    pub run: String,
+    /// How many inputs it has taken.
+    pub version: u64,
+    /// How many events it has.
+    pub seq: u64,
+    /// When it began.
+    pub created_at: Time,
+    /// When the last input came.
+    pub updated_at: Time,
+    /// The digest of its protocol.
+    pub protocol: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// The model that is asked, whatever agents and index say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The run that waits for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// What it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Fork>,
+    /// The document.
+    pub document: Arc<Value>,
+    /// The phase it stands in.
+    pub phase: String,
+    /// Since when.
+    pub entered_at: Time,
+    /// The model's step that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<ModelStep>,
+    /// Orders that are out, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pending: BTreeMap<String, Pending>,
+    /// Open waits, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub waits: BTreeMap<String, Wait>,
+    /// How many waits there have been; the next one's number is one more.
+    #[serde(default)]
+    pub waits_opened: u64,
+    /// Why no way was open, when the gates were last asked in this phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<ClosedGate>,
+    /// When the gates are asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_at: Option<Time>,
+    /// What the run cannot get past without help.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Blocked>,
+    /// Decisions on manual gates in this phase, by position of the way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub decisions: BTreeMap<usize, Decision>,
+    /// What was spent, by budget: of the run under its name, of a phase under `name@phase`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spent: BTreeMap<String, u64>,
+    /// What was granted beyond the limits, by budget.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub granted: BTreeMap<String, u64>,
+    /// How the last accepted reply came to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_reply: Option<LastReply>,
+    /// How many times models were asked.
+    #[serde(default)]
+    pub calls: u64,
+    /// Who stopped it, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halted: Option<(String, Option<String>)>,
+    /// How it ended, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<(EndKind, Option<String>)>,
+}
+
+/// A model's step: asked, refused, asked again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ModelStep {
+    /// Which try is out, or was the last.
+    pub attempt: u32,
+    /// Rounds of tool use so far.
+    #[serde(default)]
+    pub tool_rounds: u32,
+    /// Failures of the provider in a row.
+    #[serde(default)]
+    pub provider_failures: u32,
+    /// What was said after the first question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turn>,
+    /// What was wrong with the last reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+    /// Tools used in this round, in the order they were asked for, and what they gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolUse>,
+}
+
+/// One thing said between a model and us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Who.
+    pub role: Role,
+    /// What.
+    pub text: String,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Us.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A tool that was asked for, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The order.
+    pub action: String,
+    /// What was asked.
+    pub call: ToolCall,
+    /// Whether it could be done, and what the agent gets to see; `None` until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<(bool, String)>,
+}
+
+/// An order that is out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub enum Pending {
+    /// Ask the model of this phase.
+    Model {
+        /// Not before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Time>,
+    },
+    /// Do this outside.
+    Effect {
+        /// Which try.
+        attempt: u32,
+        /// What.
+        effect: Effect,
+        /// Not before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Time>,
+    },
+    /// Use a tool.
+    Tool {
+        /// What for.
+        call: ToolCall,
+    },
+    /// Run a hook.
+    Hook {
+        /// Its id.
+        hook: String,
+        /// The way that is held until it answers; `None` where a phase was entered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        way: Option<usize>,
+    },
+    /// Start a child run.
+    Child {
+        /// Its id.
+        run: String,
+        /// Its workflow.
+        workflow: String,
+        /// What is merged into its first document.
+        document: Value,
+        /// How deep it stands.
+        depth: u32,
+    },
+    /// Tell another run something.
+    Tell {
+        /// Whom.
+        run: String,
+        /// What.
+        tell: Tell,
+    },
+}
+
+impl Pending {
+    /// The word for it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Model { .. } => "model",
+            Self::Effect { .. } => "effect",
+            Self::Tool { .. } => "tool",
+            Self::Hook { .. } => "hook",
+            Self::Child { .. } => "child",
+            Self::Tell { .. } => "tell",
+        }
+    }
+
+    /// The moment before which it is not to be done.
+    #[must_use]
+    pub fn not_before(&self) -> Option<Time> {
+        match self {
+            Self::Model { not_before } | Self::Effect { not_before, .. } => *not_before,
+            _ => None,
+        }
+    }
+}
+
+/// A gate that was closed, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedGate {
+    /// The position of its way among the workflow's transitions.
+    pub way: usize,
+    /// Where the way leads.
+    pub to: String,
+    /// Why it is closed, in a sentence.
+    pub reason: String,
+    /// How often it was asked again.
+    #[serde(default)]
+    pub attempts: u32,
+}
+
+/// What a run cannot get past without help.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Blocked {
+    /// A budget is spent.
+    Budget {
+        /// Which: `name`, or `name@phase`.
+        budget: String,
+        /// Its limit.
+        limit: u64,
+    },
+    /// Every try of the model's step was refused.
+    Refused,
+    /// An effect, a child, a hook or a deadline went wrong for good.
+    Trouble {
+        /// What, in a sentence.
+        what: String,
+    },
+}
+
+/// A decision on a manual gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Yes or no.
+    pub approve: bool,
+    /// Who.
+    pub by: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// How an accepted reply came to be, so that gates can tell a clean one from a laboured one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastReply {
+    /// The phase it was given in.
+    pub phase: String,
+    /// On which try.
+    pub attempt: u32,
+    /// How many repairs it took.
+    pub repairs: usize,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndKind {
+    /// It reached its end.
+    Completed,
+    /// It cannot go on.
+    Failed,
+    /// A person ended it.
+    Cancelled,
+}
+
+impl State {
+    /// A run before its first event.
+    #[must_use]
+    pub fn blank(run: impl Into<String>) -> Self {
+        Self {
+            run: run.into(),
+            version: 0,
+            seq: 0,
+            created_at: Time::default(),
+            updated_at: Time::default(),
+            protocol: String::new(),
+            workflow: String::new(),
+            model: None,
+            parent: None,
+            fork: None,
+            document: Arc::new(Value::Null),
+            phase: String::new(),
+            entered_at: Time::default(),
+            step: None,
+            pending: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            waits_opened: 0,
+            closed: Vec::new(),
+            again_at: None,
+            blocked: None,
+            decisions: BTreeMap::new(),
+            spent: BTreeMap::new(),
+            granted: BTreeMap::new(),
+            last_reply: None,
+            calls: 0,
+            halted: None,
+            end: None,
+        }
+    }
+
+    /// Where it stands. A fold needs no event for it: it follows from the rest.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let out = self.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
+        match &self.end {
+            Some((EndKind::Completed, _)) => Status::Completed,
+            Some((EndKind::Failed | EndKind::Cancelled, _)) => Status::Failed,
+            None if self.halted.is_some() => Status::Halted,
+            None if out && self.waits.is_empty() => Status::Running,
+            None => Status::Waiting,
+        }
+    }
+
+    /// The next moment at which something happens by itself; the phase's own time-out comes on top.
+    #[must_use]
+    pub fn next_alarm(&self) -> Option<Time> {
+        if self.end.is_some() || self.halted.is_some() {
+            return None;
+        }
+        let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
+        let orders = self.pending.values().filter_map(Pending::not_before);
+        deadlines.chain(orders).chain(self.again_at).min()
+    }
+
+    /// What was spent of a budget.
+    #[must_use]
+    pub fn spent_of(&self, budget: &str) -> u64 {
+        self.spent.get(budget).copied().unwrap_or(0)
+    }
+}
