@@ -21,6 +21,7 @@
 
 pub mod reply;
 pub mod contract;
+pub mod patch;
 pub mod expr;
 pub mod spec;
 pub mod json;
