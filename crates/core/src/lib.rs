@@ -23,6 +23,7 @@ pub mod run;
 pub mod protocol;
 pub mod reply;
 pub mod contract;
+pub mod patch;
 pub mod expr;
 pub mod spec;
 pub mod json;

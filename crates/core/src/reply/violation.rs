@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::json::Span;
 
+/// What a sentence calls the place that the empty pointer names.
+const WHOLE: &str = "the reply";
+
 /// One thing wrong with a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
@@ -37,7 +40,7 @@ impl Violation {
         found: impl Into<String>,
     ) -> Self {
         let (pointer, expected, found) = (pointer.into(), expected.into(), found.into());
-        let place = if pointer.is_empty() { "the reply" } else { &pointer };
+        let place = if pointer.is_empty() { WHOLE } else { &pointer };
         let message = format!("{place}: expected {expected}, found {found}");
         Self { pointer, code, expected, found, message, hint: None, span: None }
     }
@@ -53,6 +56,26 @@ impl Violation {
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same inside something larger: `prefix` is the pointer of what its pointer begins at.
+    #[must_use]
+    pub fn under(self, prefix: &str) -> Self {
+        let pointer = format!("{prefix}{}", self.pointer);
+        self.pointing(pointer)
+    }
+
+    /// The same at another place, which its sentence then names.
+    #[must_use]
+    pub fn pointing(mut self, pointer: impl Into<String>) -> Self {
+        let pointer = pointer.into();
+        let old = if self.pointer.is_empty() { WHOLE } else { &self.pointer };
+        if let Some(rest) = self.message.strip_prefix(old).filter(|rest| rest.starts_with(": ")) {
+            let new = if pointer.is_empty() { WHOLE } else { &pointer };
+            self.message = format!("{new}{rest}");
+        }
+        self.pointer = pointer;
         self
     }
 
@@ -189,6 +212,14 @@ codes! {
     Content = "content",
     /// A fault the schema names itself.
     Schema = "schema",
+    /// A patch that is none.
+    InvalidPatch = "invalid_patch",
+    /// A write to a place that is not the writer's.
+    NotAuthorized = "not_authorized",
+    /// An operation that cannot be done to the document.
+    PatchFailed = "patch_failed",
+    /// A `test` that does not hold.
+    TestFailed = "test_failed",
 }
 
 impl fmt::Display for Code {

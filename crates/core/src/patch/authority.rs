@@ -1,0 +1,164 @@
+//! Who may write where: the places a patch may change, and those that no patch may.
+//!
+//! The check is by place, not by value: it asks what an operation would write, never whether that
+//! would make a difference. Not here: reading. `test` and the `from` of a `copy` may look anywhere,
+//! because whoever writes a patch has been shown the document.
+
+use serde_json::Value;
+
+use super::error::{member, named};
+use super::reach::{Lengths, Reach};
+use super::{Patch, Pointer, PointerError};
+use crate::reply::{Code, Violation};
+
+/// The places that may be written, and those that may not whatever the first list says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Authority {
+    writes: Vec<Pointer>,
+    protected: Vec<Pointer>,
+}
+
+impl Authority {
+    /// Reads both lists. A place covers itself and everything below it; the empty pointer covers all.
+    pub fn parse<W: AsRef<str>, P: AsRef<str>>(
+        writes: &[W],
+        protected: &[P],
+    ) -> Result<Self, PointerError> {
+        Ok(Self {
+            writes: writes.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?,
+            protected: protected
+                .iter()
+                .map(|text| text.as_ref().parse())
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The places that may be written.
+    #[must_use]
+    pub fn writes(&self) -> &[Pointer] {
+        &self.writes
+    }
+
+    /// The places that may not.
+    #[must_use]
+    pub fn protected(&self) -> &[Pointer] {
+        &self.protected
+    }
+
+    /// One violation for every write that reaches too far; the pointers lead into the patch:
+    /// `/2/path`.
+    ///
+    /// - Every verb but `test` writes its `path`; `move` writes its `from` as well.
+    /// - A write to a place is a write to everything below it: replacing, removing or adding
+    ///   something around a protected place is refused, even if that place would keep its value.
+    /// - Adding or removing an item of an array is a write to every later item.
+    /// - A place is what it is when its operation runs. An array around a place that is out of reach
+    ///   cannot be replaced, so its indices mean the same from the first operation to the last.
+    ///
+    /// ```
+    /// use countersign_core::patch::{Authority, Patch};
+    /// use serde_json::json;
+    ///
+    /// let authority = Authority::parse(&["/domain"], &["/domain/locked"]).unwrap();
+    /// let document = json!({"domain": {"locked": 1}, "control": {"limits": 3}});
+    /// let patch = Patch::parse(&json!([
+    ///     {"op": "copy", "from": "/control/limits", "path": "/domain/seen"},
+    ///     {"op": "replace", "path": "/domain", "value": {}},
+    ///     {"op": "move", "from": "/control/limits", "path": "/domain/limits"},
+    /// ])).unwrap();
+    /// let violations = authority.check(&patch, &document);
+    /// let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    /// assert_eq!(lines, [
+    ///     "/1/path: expected a place that leaves /domain/locked alone, found /domain [not_authorized]",
+    ///     "/2/from: expected a place under /domain, found /control/limits [not_authorized]",
+    /// ]);
+    /// ```
+    #[must_use]
+    pub fn check(&self, patch: &Patch, document: &Value) -> Vec<Violation> {
+        let mut lengths = Lengths::of(document);
+        let mut violations = Vec::new();
+        for (index, op) in patch.ops.iter().enumerate() {
+            for reach in lengths.writes(op) {
+                violations.extend(self.judge(index, &reach));
+            }
+        }
+        violations
+    }
+
+    fn judge(&self, index: usize, reach: &Reach) -> Option<Violation> {
+        let refused = |expected: String| {
+            let (at, found) = (member(index, reach.member), named(reach.place.as_str()));
+            Violation::new(Code::NotAuthorized, at, expected, found)
+        };
+        if let Some((protected, touch)) = self.hit(reach) {
+            let violation =
+                refused(format!("a place that leaves {} alone", named(protected.as_str())));
+            return Some(match touch {
+                Touch::Inside => violation,
+                Touch::Around => violation.hinting(format!(
+                    "{protected} lies inside; write the places beside it one by one"
+                )),
+                Touch::Shifts => violation.hinting(format!(
+                    "what is behind an added or removed item gets another index, and so would {protected}"
+                )),
+            });
+        }
+        let beyond = self.beyond(reach)?;
+        let violation = refused(self.allowed());
+        Some(if beyond == reach.place {
+            violation
+        } else {
+            violation.hinting(format!("this would change what stands at {beyond} too"))
+        })
+    }
+
+    /// The first protected place that is written.
+    fn hit(&self, reach: &Reach) -> Option<(&Pointer, Touch)> {
+        self.protected.iter().find_map(|protected| {
+            if covers(protected, &reach.place) {
+                return Some((protected, Touch::Inside));
+            }
+            if protected.is_below(&reach.place) && reach.shift.is_none() {
+                return Some((protected, Touch::Around));
+            }
+            let shift = reach.shift.as_ref()?;
+            let index = protected.index_in(shift.array.as_str())?;
+            (index >= shift.first).then_some((protected, Touch::Shifts))
+        })
+    }
+
+    /// The first place written that is not among those that may be.
+    fn beyond(&self, reach: &Reach) -> Option<Pointer> {
+        let may = |place: &Pointer| self.writes.iter().any(|allowed| covers(allowed, place));
+        match &reach.shift {
+            Some(shift) if may(&shift.array) => None,
+            Some(shift) => (shift.first..=shift.last)
+                .map(|index| Pointer::sibling(shift.array.as_str(), index))
+                .find(|place| !may(place)),
+            None => Some(reach.place.clone()).filter(|place| !may(place)),
+        }
+    }
+
+    fn allowed(&self) -> String {
+        match self.writes.as_slice() {
+            [] => "no change at all".to_owned(),
+            places => {
+                let names: Vec<&str> = places.iter().map(Pointer::as_str).collect();
+                format!("a place under {}", names.join(" or "))
+            }
+        }
+    }
+}
+
+/// How a write touches a protected place.
+#[derive(Debug, Clone, Copy)]
+enum Touch {
+    Inside,
+    Around,
+    Shifts,
+}
+
+/// Whether a place is the other one or lies around it.
+fn covers(outer: &Pointer, place: &Pointer) -> bool {
+    outer == place || place.is_below(outer)
+}

@@ -1,0 +1,77 @@
+//! An RFC 7396 merge patch as the operations that do the same to a given document.
+//!
+//! Not a second way to change a document: what comes out is checked, applied and logged like any
+//! other patch.
+
+use serde_json::Value;
+
+use super::{Op, Patch, Pointer};
+
+impl Patch {
+    /// The operations that do to `target` what the merge patch would.
+    ///
+    /// Whatever the merge patch names becomes an operation, even where it changes nothing, so that
+    /// naming a place one may not write is refused and not only changing it: an equal value is a
+    /// `replace`, a null for a member that is not there is an `add` and a `remove`, and an empty
+    /// object for one that is there is a `move` onto itself. Objects on the way to a named place are
+    /// not named. The operations hold for `target` only.
+    ///
+    /// ```
+    /// use countersign_core::patch::Patch;
+    /// use serde_json::json;
+    ///
+    /// let mut document = json!({"title": "a", "author": {"given": "b", "family": "c"}});
+    /// let merge = json!({"title": "z", "author": {"family": null}});
+    /// let patch = Patch::merge(&document, &merge);
+    /// assert_eq!(json!(patch), json!([
+    ///     {"op": "replace", "path": "/title", "value": "z"},
+    ///     {"op": "remove", "path": "/author/family"},
+    /// ]));
+    /// patch.apply(&mut document).unwrap();
+    /// assert_eq!(document, json!({"title": "z", "author": {"given": "b"}}));
+    /// ```
+    #[must_use]
+    pub fn merge(target: &Value, merge: &Value) -> Self {
+        let mut ops = Vec::new();
+        match (target, merge) {
+            (Value::Object(_), Value::Object(_)) => {
+                members(&mut ops, &Pointer::root(), target, merge);
+            }
+            _ => ops.push(Op::Replace { path: Pointer::root(), value: without_nulls(merge) }),
+        }
+        Self { ops }
+    }
+}
+
+/// The operations for what is inside two objects.
+fn members(ops: &mut Vec<Op>, pointer: &Pointer, target: &Value, merge: &Value) {
+    for (name, value) in merge.as_object().into_iter().flatten() {
+        let path = pointer.child(name);
+        match (target.get(name), value) {
+            (Some(_), Value::Null) => ops.push(Op::Remove { path }),
+            (None, Value::Null) => {
+                ops.push(Op::Add { path: path.clone(), value: Value::Null });
+                ops.push(Op::Remove { path });
+            }
+            (Some(Value::Object(_)), Value::Object(inside)) if inside.is_empty() => {
+                ops.push(Op::Move { from: path.clone(), path });
+            }
+            (Some(old @ Value::Object(_)), Value::Object(_)) => members(ops, &path, old, value),
+            (Some(_), _) => ops.push(Op::Replace { path, value: without_nulls(value) }),
+            (None, _) => ops.push(Op::Add { path, value: without_nulls(value) }),
+        }
+    }
+}
+
+/// What a merge patch makes of nothing: itself, without the members that are null. Nulls in arrays
+/// are values.
+fn without_nulls(merge: &Value) -> Value {
+    match merge {
+        Value::Object(members) => members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), without_nulls(value)))
+            .collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,195 @@
+//! A JSON Pointer (RFC 6901) that has been checked, kept as text.
+//!
+//! The grammar is taken strictly, so two pointers name the same place only if their texts are equal.
+//! Not for pointers with wildcards: that is `json::Pattern`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::json;
+
+/// A place in a document. The empty pointer is the whole document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pointer(String);
+
+/// Why a text is no JSON Pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum PointerError {
+    /// It is not empty and does not begin with `/`.
+    #[error("expected a JSON Pointer, found a text that does not begin with `/`")]
+    NoSlash,
+    /// A `~` with neither `0` nor `1` behind it.
+    #[error("expected a JSON Pointer, found a `~` that is neither `~0` nor `~1`")]
+    BareTilde,
+}
+
+impl Pointer {
+    /// The whole document.
+    #[must_use]
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Reads a pointer; nothing about it is mended.
+    pub fn parse(text: impl Into<String>) -> Result<Self, PointerError> {
+        let text = text.into();
+        if !text.is_empty() && !text.starts_with('/') {
+            return Err(PointerError::NoSlash);
+        }
+        if text.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1'])) {
+            return Err(PointerError::BareTilde);
+        }
+        Ok(Self(text))
+    }
+
+    /// The text, escapes and all.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The place of a member.
+    #[must_use]
+    pub fn child(&self, segment: &str) -> Self {
+        Self(json::child(&self.0, segment))
+    }
+
+    /// Whether this place lies inside the other; a place does not lie inside itself.
+    #[must_use]
+    pub fn is_below(&self, other: &Self) -> bool {
+        below(&self.0, &other.0).is_some()
+    }
+
+    /// How many steps lead from the root to here.
+    pub(super) fn depth(&self) -> usize {
+        self.0.matches('/').count()
+    }
+
+    /// The pointer of what holds this place, and the last step; `None` for the root.
+    pub(super) fn split_last(&self) -> Option<(&str, Cow<'_, str>)> {
+        let parent = json::parent(&self.0)?;
+        json::split(&self.0[parent.len()..]).next().map(|segment| (parent, segment))
+    }
+
+    /// The same place with another last step.
+    pub(super) fn sibling(parent: &str, index: usize) -> Self {
+        Self(format!("{parent}/{index}"))
+    }
+
+    /// The index at which this place lies in, or below, an item of the array.
+    pub(super) fn index_in(&self, array: &str) -> Option<usize> {
+        below(&self.0, array)?.split('/').nth(1).and_then(index)
+    }
+
+    /// This place once an item has been put into the array before the item it lies in.
+    pub(super) fn shifted_in(&self, array: &str) -> Self {
+        match self.index_in(array) {
+            Some(index) => {
+                let rest = &self.0[array.len() + 1..];
+                let tail = rest.find('/').map_or("", |slash| &rest[slash..]);
+                Self(format!("{array}/{}{tail}", index + 1))
+            }
+            None => self.clone(),
+        }
+    }
+}
+
+/// What of a pointer stands behind another; begins with `/`.
+fn below<'p>(pointer: &'p str, other: &str) -> Option<&'p str> {
+    pointer.strip_prefix(other).filter(|rest| rest.starts_with('/'))
+}
+
+/// An array index as RFC 6901 writes it: digits, no leading zero.
+pub(super) fn index(segment: &str) -> Option<usize> {
+    let digits = segment.bytes().all(|byte| byte.is_ascii_digit());
+    let leading_zero = segment.len() > 1 && segment.starts_with('0');
+    if digits && !leading_zero { segment.parse().ok() } else { None }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Pointer {
+    type Err = PointerError;
+
+    fn from_str(text: &str) -> Result<Self, PointerError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for Pointer {
+    type Error = PointerError;
+
+    fn try_from(text: String) -> Result<Self, PointerError> {
+        Self::parse(text)
+    }
+}
+
+impl From<Pointer> for String {
+    fn from(pointer: Pointer) -> Self {
+        pointer.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_taken_strictly() {
+        for good in ["", "/", "//", "/a/b", "/~0", "/~1", "/~01", "/a~1b~0c", "/é", "/-", "/ "] {
+            assert_eq!(Pointer::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["a", "a/b", " /a", "#/a", "0", "-"] {
+            assert_eq!(Pointer::parse(bad), Err(PointerError::NoSlash), "{bad}");
+        }
+        for bad in ["/~", "/~2", "/a~/b", "/~~0", "/a~"] {
+            assert_eq!(Pointer::parse(bad), Err(PointerError::BareTilde), "{bad}");
+        }
+    }
+
+    #[test]
+    fn below_is_by_segments_and_never_itself() {
+        let below = |inner: &str, outer: &str| {
+            Pointer::parse(inner).unwrap().is_below(&Pointer::parse(outer).unwrap())
+        };
+        assert!(below("/a/b", "/a"));
+        assert!(below("/a", ""));
+        assert!(below("/a/", "/a"));
+        assert!(!below("/ab", "/a"));
+        assert!(!below("/a", "/a"));
+        assert!(!below("", ""));
+        assert!(!below("/a~1b", "/a"));
+    }
+
+    #[test]
+    fn an_index_is_digits_without_a_leading_zero() {
+        for (segment, expected) in [("0", Some(0)), ("10", Some(10)), ("7", Some(7))] {
+            assert_eq!(index(segment), expected);
+        }
+        for bad in
+            ["", "-", "-1", "+1", "00", "01", "1e0", "1.0", " 1", "१", "99999999999999999999"]
+        {
+            assert_eq!(index(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_place_moves_with_its_array() {
+        let place = Pointer::parse("/list/2/a/0").unwrap();
+        assert_eq!(place.index_in("/list"), Some(2));
+        assert_eq!(place.index_in("/list/2/a"), Some(0));
+        assert_eq!(place.index_in("/list/2"), None);
+        assert_eq!(place.index_in("/lis"), None);
+        assert_eq!(place.shifted_in("/list").as_str(), "/list/3/a/0");
+        assert_eq!(place.shifted_in("/list/2/a").as_str(), "/list/2/a/1");
+    }
+}
