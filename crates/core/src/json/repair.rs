@@ -2,7 +2,7 @@
 //!
 //! A repair is never silent: the reader either records it or refuses the text.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Span;
 
@@ -207,7 +207,7 @@ impl RepairKind {
 }
 
 /// One mend, and where it was made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
     /// What was mended.
     #[serde(rename = "repair")]
@@ -235,5 +235,22 @@ impl Serialize for RepairKind {
 impl Serialize for RepairClass {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for RepairKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.ok_or_else(|| serde::de::Error::custom(format!("no repair `{name}`")))
+    }
+}
+
+impl<'de> Deserialize<'de> for RepairClass {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let all = [Self::Lossless, Self::Syntactic, Self::Guess];
+        let known = all.into_iter().find(|class| class.as_str() == name);
+        known.ok_or_else(|| serde::de::Error::custom(format!("no class of repairs `{name}`")))
     }
 }

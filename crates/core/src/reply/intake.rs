@@ -2,6 +2,7 @@
 //!
 //! Gives candidates, never a choice: which one is the reply is for the contract to say.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json::{
@@ -57,7 +58,8 @@ impl Intake {
 }
 
 /// Why the model stopped writing, as its provider says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Finish {
     /// It was done, or nobody knows otherwise.
     #[default]

@@ -32,7 +32,19 @@ impl Reask {
         violations: &[Violation],
         before: Option<&[Violation]>,
     ) -> Self {
-        if attempt > contract.on_violation.reask {
+        Self::within(contract, contract.on_violation.reask, attempt, violations, before)
+    }
+
+    /// The same where somebody else than the contract says how often the model may be asked again.
+    #[must_use]
+    pub fn within(
+        contract: &Contract,
+        reasks: u32,
+        attempt: u32,
+        violations: &[Violation],
+        before: Option<&[Violation]>,
+    ) -> Self {
+        if attempt > reasks {
             return Self::Spent;
         }
         let same = |left: &Violation, right: &Violation| {

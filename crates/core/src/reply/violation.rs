@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::json::Span;
@@ -13,7 +13,7 @@ use crate::json::Span;
 const WHOLE: &str = "the reply";
 
 /// One thing wrong with a reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
     /// The place in the value. A missing field is named by where it should stand.
     pub pointer: String,
@@ -235,5 +235,16 @@ impl fmt::Display for Code {
 impl Serialize for Code {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// Reads what `Serialize` writes; a name that is no code of ours is a rule's.
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = Self::ALL.iter().find(|code| code.name() == Some(text.as_str()));
+        Ok(known
+            .cloned()
+            .unwrap_or_else(|| Self::Rule(text.strip_prefix("rule:").unwrap_or(&text).to_owned())))
     }
 }

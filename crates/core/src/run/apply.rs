@@ -7,9 +7,7 @@ use thiserror::Error;
 
 use super::event::Event;
 use super::input::Incoming;
-use super::state::{
-    Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn,
-};
+use super::state::{Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn};
 use super::wait::{Closing, WaitKind};
 use crate::json;
 use crate::patch::PatchError;
@@ -52,7 +50,9 @@ pub enum CorruptLog {
         message: String,
     },
     /// A hash that does not follow from the one before.
-    #[error("event {seq} does not follow from the one before it: its hash is {found}, and should be {expected}")]
+    #[error(
+        "event {seq} does not follow from the one before it: its hash is {found}, and should be {expected}"
+    )]
     Chain {
         /// The event.
         seq: u64,
@@ -68,7 +68,8 @@ pub enum CorruptLog {
 pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
     state.seq += 1;
     let seq = state.seq;
-    let unknown = |what: &str| CorruptLog::Unknown { seq, kind: event.kind(), what: what.to_owned() };
+    let unknown =
+        |what: &str| CorruptLog::Unknown { seq, kind: event.kind(), what: what.to_owned() };
     match event {
         Event::Received { input } => {
             state.version += 1;

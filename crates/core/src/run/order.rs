@@ -77,3 +77,16 @@ pub enum ToolCall {
         path: String,
     },
 }
+
+impl ToolCall {
+    /// The tool's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "read",
+            Self::Write { .. } => "write",
+            Self::List { .. } => "list",
+            Self::Search { .. } => "search",
+        }
+    }
+}

@@ -36,7 +36,9 @@ pub enum Rejection {
         open: String,
     },
     /// The wait is over.
-    #[error("`{wait}` was closed already: one answer is taken, and this one came second or too late")]
+    #[error(
+        "`{wait}` was closed already: one answer is taken, and this one came second or too late"
+    )]
     AlreadyClosed {
         /// Which.
         wait: String,
@@ -141,7 +143,9 @@ impl Rejection {
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         match self {
-            Self::WrongShape { violations, .. } | Self::CannotStart { violations, .. } => violations,
+            Self::WrongShape { violations, .. } | Self::CannotStart { violations, .. } => {
+                violations
+            }
             _ => &[],
         }
     }

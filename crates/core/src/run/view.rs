@@ -8,9 +8,9 @@ use super::State;
 #[must_use]
 pub fn view(state: &State) -> Value {
     let loops = state.spent_of(&format!("loops@{}", state.phase));
-    let last = state.last_reply.as_ref().map(|last| {
-        json!({ "phase": last.phase, "attempt": last.attempt, "repairs": last.repairs })
-    });
+    let last = state.last_reply.as_ref().map(
+        |last| json!({ "phase": last.phase, "attempt": last.attempt, "repairs": last.repairs }),
+    );
     let mut spent = Map::new();
     for (budget, amount) in &state.spent {
         spent.insert(budget.clone(), json!(amount));

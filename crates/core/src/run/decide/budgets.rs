@@ -10,9 +10,13 @@ impl Deciding<'_> {
     /// Whether another model call may be made: tokens, money and time are asked before, not after.
     pub(super) fn within_call(&mut self) -> bool {
         let elapsed = self.input.time.since(self.state.created_at);
-        [(BudgetName::Tokens, None), (BudgetName::Money, None), (BudgetName::WallTime, Some(elapsed))]
-            .into_iter()
-            .all(|(name, spent)| self.room(name.as_str(), spent, 1))
+        [
+            (BudgetName::Tokens, None),
+            (BudgetName::Money, None),
+            (BudgetName::WallTime, Some(elapsed)),
+        ]
+        .into_iter()
+        .all(|(name, spent)| self.room(name.as_str(), spent, 1))
     }
 
     /// Whether this many more questions may be asked.
@@ -85,7 +89,11 @@ impl Deciding<'_> {
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
         let of = if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") };
         let sentence = limit.says.clone().unwrap_or_else(|| {
-            format!("The budget `{name}`{of} is spent: {} of {}.", told(name, spent), told(name, most))
+            format!(
+                "The budget `{name}`{of} is spent: {} of {}.",
+                told(name, spent),
+                told(name, most)
+            )
         });
         match &limit.then {
             Spent::Fail => self.end(EndKind::Failed, Some(sentence)),

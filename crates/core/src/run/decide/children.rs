@@ -73,7 +73,10 @@ impl Deciding<'_> {
                 }
             }
             Err(violations) => {
-                let what = format!("What workflow `{name}` gave back does not fit: {}", first(&violations));
+                let what = format!(
+                    "What workflow `{name}` gave back does not fit: {}",
+                    first(&violations)
+                );
                 self.otherwise(&invoke.on_failed, what);
             }
         }

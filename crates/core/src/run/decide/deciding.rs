@@ -32,8 +32,8 @@ impl<'p> Deciding<'p> {
         start: &Start,
     ) -> Result<Self, Rejection> {
         let workflow = protocol.workflow(&start.workflow);
-        let workflow = workflow
-            .map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
+        let workflow =
+            workflow.map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
         Ok(Self::new(protocol, workflow, state, input))
     }
 
@@ -44,8 +44,8 @@ impl<'p> Deciding<'p> {
         input: &'p Input,
     ) -> Result<Self, Rejection> {
         let workflow = protocol.workflow(&state.workflow);
-        let workflow = workflow
-            .map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
+        let workflow =
+            workflow.map_err(|reason| Rejection::CannotStart { reason, violations: Vec::new() })?;
         let mut deciding = Self::new(protocol, workflow, state, input);
         deciding.passed.push(state.phase.clone());
         Ok(deciding)
@@ -58,15 +58,15 @@ impl<'p> Deciding<'p> {
         input: &'p Input,
     ) -> Self {
         let (state, events, passed) = (state.clone(), Vec::new(), Vec::new());
-        let mut deciding =
-            Self { protocol, workflow, input, state, events, passed, orders: 0 };
+        let mut deciding = Self { protocol, workflow, input, state, events, passed, orders: 0 };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding
     }
 
     /// Records a fact, and folds it in.
     pub(super) fn emit(&mut self, event: Event) {
-        apply(&mut self.state, &event).expect("an event that is made here fits the state it is made for");
+        apply(&mut self.state, &event)
+            .expect("an event that is made here fits the state it is made for");
         self.events.push(event);
     }
 

@@ -65,14 +65,16 @@ impl Deciding<'_> {
             None => Ok(taken(anything(), result)),
             Some(contract) => {
                 let run = self.run();
-                let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+                let context =
+                    Context { state: Some(&self.state.document), run: Some(&run), new: None };
                 match contract.admit_value(result, &context) {
                     Verdict::Accepted(accepted) => Ok(*accepted),
                     Verdict::Refused(violations) => Err(violations),
                 }
             }
         };
-        let written = accepted.and_then(|accepted| self.written(apply, &accepted, contract.as_deref()));
+        let written =
+            accepted.and_then(|accepted| self.written(apply, &accepted, contract.as_deref()));
         match written {
             Ok(patch) => {
                 self.change(patch);

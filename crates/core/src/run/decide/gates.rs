@@ -50,9 +50,8 @@ impl Deciding<'_> {
     /// Whether a way leads to a phase without work that was passed since the document last changed.
     fn goes_round(&self, way: &Transition) -> bool {
         let target = self.workflow.phase(&way.to);
-        let idle = target.is_some_and(|phase| {
-            matches!(phase.work, Work::None) && !self.workflow.ends_in(phase)
-        });
+        let idle = target
+            .is_some_and(|phase| matches!(phase.work, Work::None) && !self.workflow.ends_in(phase));
         idle && self.passed.contains(&way.to)
     }
 
@@ -102,7 +101,9 @@ impl Deciding<'_> {
                     Some(text) => {
                         Passage::Closed(format!("`{pointer}` is `{text}`, and must be `{value}`"))
                     }
-                    None => Passage::Closed(format!("there is no `{pointer}`; it must be `{value}`")),
+                    None => {
+                        Passage::Closed(format!("there is no `{pointer}`; it must be `{value}`"))
+                    }
                 }
             }
             Check::File { path } => match self.input.files.get(path) {
@@ -111,7 +112,8 @@ impl Deciding<'_> {
             },
             Check::Manual { who, .. } => match self.state.decisions.get(&index) {
                 Some(decision) => {
-                    let note = decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
+                    let note =
+                        decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
                     if decision.approve {
                         Passage::Open(format!("{} approved it{note}", decision.by))
                     } else {
@@ -134,7 +136,9 @@ impl Deciding<'_> {
                 let seen = self.seen(expr, run);
                 Passage::Closed(format!("`{source}` does not hold{seen}"))
             }
-            Err(error) => Passage::Closed(format!("`{source}` cannot be decided: {}", error.message)),
+            Err(error) => {
+                Passage::Closed(format!("`{source}` cannot be decided: {}", error.message))
+            }
         }
     }
 
@@ -174,7 +178,8 @@ impl Deciding<'_> {
                 let at = self.input.time.after(retry.pause(gate.attempts));
                 again_at = Some(again_at.map_or(at, |other: Time| other.min(at)));
             } else {
-                gate.reason.push_str(&format!("; asked again {} times, and not any more", gate.attempts));
+                gate.reason
+                    .push_str(&format!("; asked again {} times, and not any more", gate.attempts));
             }
         }
         self.emit(Event::GatesClosed { gates: closed.clone(), again_at });
@@ -201,9 +206,10 @@ impl Deciding<'_> {
             if asked || self.state.decisions.contains_key(index) {
                 continue;
             }
-            let question = gate.description.clone().unwrap_or_else(|| {
-                format!("May the run go from `{}` to `{}`?", way.from, way.to)
-            });
+            let question = gate
+                .description
+                .clone()
+                .unwrap_or_else(|| format!("May the run go from `{}` to `{}`?", way.from, way.to));
             let mut wait = self.wait(WaitKind::Approval, &way.to, question);
             wait.way = Some(*index);
             wait.who.clone_from(who);

@@ -77,7 +77,8 @@ impl Deciding<'_> {
                 self.take(index, way, because);
             }
             None => {
-                let reason = format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
+                let reason =
+                    format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
                 self.stopped(held, reason);
             }
         }
@@ -87,7 +88,8 @@ impl Deciding<'_> {
         match way {
             Some(way) => self.stopped(way, format!("hook `{hook}` stopped it: {reason}")),
             None => {
-                let what = format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
+                let what =
+                    format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
                 self.otherwise(&Otherwise::Wait, what);
             }
         }
@@ -106,8 +108,8 @@ impl Deciding<'_> {
 
     fn hook_patch(&self, ops: &Value) -> Result<Patch, Vec<Violation>> {
         let patch = Patch::parse(ops)?;
-        let authority =
-            Authority { writes: vec![String::new()], protected: engine_places(self.protocol) };
+        let authority = Authority::parse(&[""], &engine_places(self.protocol))
+            .expect("pointers were read when the protocol was loaded");
         let violations = authority.check(&patch, &self.state.document);
         if !violations.is_empty() {
             return Err(violations);

@@ -29,6 +29,8 @@ use crate::protocol::Protocol;
 use deciding::Deciding;
 
 pub use clock::next_alarm;
+pub use models::hand_in;
+pub use tools::tool_calls;
 
 /// What an input comes to: the events, and the run after them.
 #[derive(Debug)]

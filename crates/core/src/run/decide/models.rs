@@ -4,12 +4,12 @@ use super::deciding::Deciding;
 use crate::contract::{Contract, Then, load_inline};
 use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
 use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
+use crate::run::Rejection;
 use crate::run::event::Event;
 use crate::run::input::ModelReply;
 use crate::run::prompt::model_of;
 use crate::run::state::{Blocked, EndKind};
 use crate::run::wait::{Closing, WaitKind};
-use crate::run::Rejection;
 use crate::spec::{Source, Tree};
 use std::sync::{Arc, LazyLock};
 
@@ -59,10 +59,17 @@ impl Deciding<'_> {
         self.emit(Event::ModelAsked { action, attempt, not_before });
         if model_of(self.protocol, &self.state, &work.agent).as_deref() == Some(HUMAN) {
             let phase = self.state.phase.clone();
-            let question = format!("Play the model: hand in the reply that phase `{phase}` asks for.");
+            let question =
+                format!("Play the model: hand in the reply that phase `{phase}` asks for.");
             let wait = self.wait(WaitKind::Work, &phase, question);
             self.open(wait);
         }
+    }
+
+    /// Asks the model of this phase to go on with the same try: its tools were used.
+    pub(super) fn ask_model_on(&mut self) {
+        let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt.max(1));
+        self.ask_model_again(attempt, None);
     }
 
     /// A model replied, or somebody in its place.
@@ -141,7 +148,8 @@ impl Deciding<'_> {
                 return;
             }
         }
-        let tries = if attempt == 1 { "reply was".to_owned() } else { format!("{attempt} replies were") };
+        let tries =
+            if attempt == 1 { "reply was".to_owned() } else { format!("{attempt} replies were") };
         let what = format!("In phase `{}` {tries} refused; the last one: {last}", self.state.phase);
         let by_contract = match work.contract.on_violation.then {
             Then::Fail => Otherwise::Fail,
@@ -171,7 +179,8 @@ impl Deciding<'_> {
         self.emit(Event::ProviderFailed { failure, message: message.clone() });
         let step = self.state.step.clone().unwrap_or_default();
         if !retryable {
-            let what = format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
+            let what =
+                format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
             return self.otherwise(&Otherwise::Wait, what);
         }
         if !self.within_provider_failures(step.provider_failures) {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::deciding::Deciding;
+use crate::run::Rejection;
 use crate::run::event::Event;
 use crate::run::state::{Blocked, EndKind};
 use crate::run::wait::{Closing, WaitKind};
-use crate::run::Rejection;
 
 impl Deciding<'_> {
     /// Somebody approved or denied.
@@ -40,7 +40,8 @@ impl Deciding<'_> {
                 }
             }
             WaitKind::Question | WaitKind::Document | WaitKind::Work => {
-                let (kind, expected) = (wait.kind.as_str(), "answer it, or hand in what it asks for");
+                let (kind, expected) =
+                    (wait.kind.as_str(), "answer it, or hand in what it asks for");
                 return Err(Rejection::WrongKind { wait: wait.id, kind, expected });
             }
         }

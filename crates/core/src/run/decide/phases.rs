@@ -29,7 +29,10 @@ impl Deciding<'_> {
         };
         let Some(first) = first else {
             let named = start.phase.as_deref().unwrap_or("at all");
-            return refuse(format!("workflow `{}` has no phase `{named}`", self.workflow.id), Vec::new());
+            return refuse(
+                format!("workflow `{}` has no phase `{named}`", self.workflow.id),
+                Vec::new(),
+            );
         };
         let spec = &self.protocol.document;
         let mut document = match (&start.document, &start.phase) {
@@ -80,7 +83,9 @@ impl Deciding<'_> {
     pub(super) fn enter(&mut self, id: &str) {
         let moves = self.events.iter().filter(|event| matches!(event, Event::PhaseEntered { .. }));
         if moves.count() >= MOST_MOVES {
-            let what = format!("the run passed through {MOST_MOVES} phases on one input; they lead round in a ring");
+            let what = format!(
+                "the run passed through {MOST_MOVES} phases on one input; they lead round in a ring"
+            );
             return self.end(EndKind::Failed, Some(what));
         }
         self.drop_waits();

@@ -7,9 +7,9 @@ use super::writing::{anything, taken};
 use crate::expr::Expr;
 use crate::protocol::{Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
+use crate::run::Rejection;
 use crate::run::event::Event;
 use crate::run::wait::{Choice, Closing, Wait, WaitKind, WaitShape};
-use crate::run::Rejection;
 
 impl Deciding<'_> {
     /// Asks every question of the phase that applies now.
@@ -78,10 +78,8 @@ impl Deciding<'_> {
             let kind = wait.kind.as_str();
             return Err(Rejection::WrongKind { wait: wait.id, kind, expected });
         }
-        self.take_answer(&wait, value, by).map_err(|violations| Rejection::WrongShape {
-            wait: wait.id.clone(),
-            violations,
-        })
+        self.take_answer(&wait, value, by)
+            .map_err(|violations| Rejection::WrongShape { wait: wait.id.clone(), violations })
     }
 
     /// An open wait that this person may answer now.
@@ -166,13 +164,16 @@ impl Deciding<'_> {
                     return Err(wrong("/path", "the path of a file".to_owned()));
                 };
                 let lower = path.to_lowercase();
-                if !accepts.is_empty() && !accepts.iter().any(|end| lower.ends_with(&end.to_lowercase())) {
+                if !accepts.is_empty()
+                    && !accepts.iter().any(|end| lower.ends_with(&end.to_lowercase()))
+                {
                     return Err(wrong("/path", format!("a file of type {}", accepts.join(", "))));
                 }
             }
             (_, Some(Shape::Value(contract))) => {
                 let run = self.run();
-                let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+                let context =
+                    Context { state: Some(&self.state.document), run: Some(&run), new: None };
                 return match contract.admit_value(value, &context) {
                     Verdict::Accepted(accepted) => Ok(*accepted),
                     Verdict::Refused(violations) => Err(violations),
@@ -196,7 +197,9 @@ fn choices(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<Choice>, String>
         let choice = match &item {
             Value::String(text) => Choice { id: text.clone(), label: text.clone() },
             Value::Object(_) => {
-                let id = item["id"].as_str().ok_or_else(|| format!("a choice of `{source}` has no `id`"))?;
+                let id = item["id"]
+                    .as_str()
+                    .ok_or_else(|| format!("a choice of `{source}` has no `id`"))?;
                 let label = item["label"].as_str().or(item["text"].as_str()).unwrap_or(id);
                 Choice { id: id.to_owned(), label: label.to_owned() }
             }

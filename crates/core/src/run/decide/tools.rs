@@ -9,9 +9,8 @@ use crate::reply::{Code, Context, Finish, Verdict, Violation};
 use crate::run::event::Event;
 use crate::run::order::ToolCall;
 
-static CALLS: LazyLock<Contract> = LazyLock::new(|| {
-    load_inline(include_str!("tool_calls.yaml")).expect("our own contract loads")
-});
+static CALLS: LazyLock<Contract> =
+    LazyLock::new(|| load_inline(include_str!("tool_calls.yaml")).expect("our own contract loads"));
 
 /// The contract of a reply that asks for tools.
 #[must_use]
@@ -34,7 +33,8 @@ impl Deciding<'_> {
             Verdict::Refused(violations) => return Some(Err(violations)),
             Verdict::Accepted(accepted) => accepted.into_value(),
         };
-        let calls: Result<Vec<ToolCall>, _> = serde_json::from_value(accepted["tool_calls"].clone());
+        let calls: Result<Vec<ToolCall>, _> =
+            serde_json::from_value(accepted["tool_calls"].clone());
         let calls = calls.expect("the contract lets nothing else in");
         let allowed: Vec<&str> = agent.tools.iter().map(|tool| tool.as_str()).collect();
         let mut violations = Vec::new();

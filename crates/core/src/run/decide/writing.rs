@@ -1,0 +1,350 @@
+//! Writing: what an accepted value makes of the document, as a patch within the phase's authority.
+//!
+//! Only an [`Accepted`] makes a patch. It is tried on a copy, and the document's own contract is
+//! asked about the result; until all of that holds, nothing has changed.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::deciding::Deciding;
+use super::phases::faults;
+use crate::contract::{Contract, load_inline};
+use crate::expr::Expr;
+use crate::json;
+use crate::patch::{Authority, Op, Patch, Pointer};
+use crate::protocol::{Change, Protocol, Verb};
+use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
+use crate::run::event::Event;
+
+static ANYTHING: LazyLock<Contract> = LazyLock::new(|| {
+    load_inline("id: anything\nversion: 1.0.0\nschema: true").expect("our own contract loads")
+});
+
+/// The contract of what nobody described: it takes every value.
+pub(super) fn anything() -> &'static Contract {
+    &ANYTHING
+}
+
+/// A value that a contract without demands lets in.
+pub(super) fn taken(contract: &Contract, value: &Value) -> Accepted {
+    match contract.admit_value(value, &Context::default()) {
+        Verdict::Accepted(accepted) => *accepted,
+        Verdict::Refused(_) => unreachable!("a contract without demands refuses nothing"),
+    }
+}
+
+/// The places that are the engine's.
+pub(super) fn engine_places(protocol: &Protocol) -> Vec<String> {
+    protocol.document.engine.iter().map(|place| place.at.clone()).collect()
+}
+
+/// A document with an RFC 7396 patch merged in.
+pub(super) fn merged(document: &Value, merge: &Value) -> Value {
+    let mut merged = document.clone();
+    match Patch::merge(document, merge).apply(&mut merged) {
+        Ok(_) => merged,
+        Err(_) => merge.clone(),
+    }
+}
+
+impl Deciding<'_> {
+    /// Records a patch, unless it changes nothing.
+    pub(super) fn change(&mut self, patch: Patch) {
+        if !patch.ops.is_empty() {
+            self.emit(Event::DocumentChanged { patch });
+            self.passed.clear();
+        }
+    }
+
+    /// The patch that these changes make of an accepted value, or everything against it.
+    pub(super) fn written(
+        &self,
+        changes: &[Change],
+        accepted: &Accepted,
+        contract: Option<&Contract>,
+    ) -> Result<Patch, Vec<Violation>> {
+        let run = self.run();
+        let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
+        let authority = Authority::parse(&writes, &engine_places(self.protocol))
+            .expect("pointers were read when the protocol was loaded");
+        let mut document = (*self.state.document).clone();
+        let mut patch = Patch::default();
+        for change in changes {
+            let made = {
+                let roots = [Some(&document), Some(&run), Some(accepted.value())];
+                made(change, &roots, &document, &authority)?
+            };
+            made.apply(&mut document)
+                .map_err(|error| vec![placed(change, Violation::from(error))])?;
+            patch.ops.extend(made.ops);
+        }
+        self.holds_after(&document, &run, accepted, contract)?;
+        Ok(patch)
+    }
+
+    /// Whether a patch of the protocol's own can be applied and leaves a document that fits.
+    pub(super) fn fits(&self, patch: &Patch) -> Result<(), Vec<Violation>> {
+        let mut document = (*self.state.document).clone();
+        patch.apply(&mut document).map_err(|error| vec![Violation::from(error)])?;
+        let run = self.run();
+        self.document_holds(&document, &run)
+    }
+
+    fn holds_after(
+        &self,
+        document: &Value,
+        run: &Value,
+        accepted: &Accepted,
+        contract: Option<&Contract>,
+    ) -> Result<(), Vec<Violation>> {
+        let before = Context { state: Some(&self.state.document), run: Some(run), new: None };
+        let after = Context { new: Some(document), ..before };
+        let mut violations = Vec::new();
+        for rule in contract.iter().flat_map(|contract| &contract.rules) {
+            // The others were asked when the reply was let in.
+            if rule.lacks(&before) && !rule.lacks(&after) {
+                rule.check(accepted.value(), &after, &mut violations);
+            }
+        }
+        if !violations.is_empty() {
+            return Err(violations);
+        }
+        self.document_holds(document, run)
+    }
+
+    fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {
+        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
+        let context =
+            Context { state: Some(&self.state.document), run: Some(run), new: Some(document) };
+        let violations = faults(contract, document, &context);
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let told = |violation: Violation| {
+            let message = format!("in the document that would result, {}", violation.message);
+            violation.saying(message)
+        };
+        Err(violations.into_iter().map(told).collect())
+    }
+}
+
+/// One change as operations against the document of this moment.
+fn made(
+    change: &Change,
+    roots: &[Option<&Value>],
+    document: &Value,
+    authority: &Authority,
+) -> Result<Patch, Vec<Violation>> {
+    let reply = roots[2].unwrap_or(&Value::Null);
+    if let Some(when) = &change.when
+        && !when.test(roots).map_err(|error| vec![undecided(when, &error.message)])?
+    {
+        return Ok(Patch::default());
+    }
+    let value = |expr: &Option<Expr>| match expr {
+        None => Ok(reply.clone()),
+        Some(expr) => {
+            let value = expr.eval(roots).map_err(|error| vec![undecided(expr, &error.message)])?;
+            value.to_json().ok_or_else(|| vec![undecided(expr, "it is undefined")])
+        }
+    };
+    match &change.verb {
+        Verb::Patch { from } => {
+            let place = |violation: Violation| violation.under(from);
+            let given = reply.pointer(from).unwrap_or(&Value::Null);
+            if given.is_null() {
+                return Ok(Patch::default());
+            }
+            let tagged = given.is_object();
+            let patch =
+                if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
+            let patch =
+                patch.map_err(|faults| faults.into_iter().map(place).collect::<Vec<_>>())?;
+            let faults = authority.check(&patch, document);
+            if faults.is_empty() {
+                return Ok(patch);
+            }
+            let back =
+                |violation| if tagged { patch.place_in(given, violation) } else { violation };
+            Err(faults.into_iter().map(back).map(place).collect())
+        }
+        Verb::Merge { at, value: given } => {
+            let merge = nested(at, value(given)?);
+            let patch = Patch::merge(document, &merge);
+            let faults = authority.check(&patch, document);
+            if faults.is_empty() { Ok(patch) } else { Err(named(&patch, faults)) }
+        }
+        Verb::Set { at, value: given } => set(document, at, value(given)?, authority),
+        Verb::Append { at, value: given } => {
+            let value = value(given)?;
+            match document.pointer(at) {
+                None | Some(Value::Null) => set(document, at, Value::Array(vec![value]), authority),
+                Some(Value::Array(_)) => checked(
+                    vec![Op::Add { path: pointer(&json::child(at, "-"))?, value }],
+                    document,
+                    authority,
+                ),
+                Some(other) => Err(vec![no_list(at, other)]),
+            }
+        }
+        Verb::Upsert { at, key, value: given } => {
+            upsert(document, at, key, listed(value(given)?), authority)
+        }
+        Verb::Remove { at, key, value: given } => match key {
+            None => match document.pointer(at) {
+                None => Ok(Patch::default()),
+                Some(_) => checked(vec![Op::Remove { path: pointer(at)? }], document, authority),
+            },
+            Some(key) => remove(document, at, key, &listed(value(given)?), authority),
+        },
+    }
+}
+
+/// Puts a value in its place; what holds it is made where it is missing.
+fn set(
+    document: &Value,
+    at: &str,
+    value: Value,
+    authority: &Authority,
+) -> Result<Patch, Vec<Violation>> {
+    // The place that is meant is asked for, not the missing ones around it that must be made.
+    let meant = Patch::from_ops(vec![Op::Add { path: pointer(at)?, value: Value::Null }]);
+    let faults = authority.check(&meant, document);
+    if !faults.is_empty() {
+        return Err(named(&meant, faults));
+    }
+    let (mut place, mut value) = (at, value);
+    while let Some(holder) = json::parent(place) {
+        if document.pointer(holder).is_some_and(|holder| !holder.is_null()) {
+            break;
+        }
+        let segment = json::split(&place[holder.len()..]).next().unwrap_or_default().into_owned();
+        value = Value::Object(Map::from_iter([(segment, value)]));
+        place = holder;
+    }
+    Ok(Patch::from_ops(vec![Op::Add { path: pointer(place)?, value }]))
+}
+
+fn upsert(
+    document: &Value,
+    at: &str,
+    key: &str,
+    items: Vec<Value>,
+    authority: &Authority,
+) -> Result<Patch, Vec<Violation>> {
+    let list = match document.pointer(at) {
+        None | Some(Value::Null) => return set(document, at, Value::Array(items), authority),
+        Some(Value::Array(list)) => list,
+        Some(other) => return Err(vec![no_list(at, other)]),
+    };
+    let mut ops = Vec::new();
+    let mut fresh: Vec<Value> = Vec::new();
+    for item in items {
+        let Some(id) = item.get(key) else {
+            let expected = format!("a field `{key}`, which tells items apart");
+            return Err(vec![Violation::new(
+                Code::Required,
+                json::child("", key),
+                expected,
+                show(&item),
+            )]);
+        };
+        match (list.iter().position(|known| known.get(key) == Some(id)), &item) {
+            (Some(index), Value::Object(members)) => {
+                for (name, value) in members.iter().filter(|(name, _)| *name != key) {
+                    let place = json::child(&json::child(at, &index.to_string()), name);
+                    ops.push(Op::Add { path: pointer(&place)?, value: value.clone() });
+                }
+            }
+            _ => match fresh.iter_mut().find(|known| known.get(key) == Some(id)) {
+                Some(known) => *known = merged(known, &item),
+                None => fresh.push(item),
+            },
+        }
+    }
+    for value in fresh {
+        ops.push(Op::Add { path: pointer(&json::child(at, "-"))?, value });
+    }
+    checked(ops, document, authority)
+}
+
+fn remove(
+    document: &Value,
+    at: &str,
+    key: &str,
+    keys: &[Value],
+    authority: &Authority,
+) -> Result<Patch, Vec<Violation>> {
+    let list = match document.pointer(at) {
+        None | Some(Value::Null) => return Ok(Patch::default()),
+        Some(Value::Array(list)) => list,
+        Some(other) => return Err(vec![no_list(at, other)]),
+    };
+    let gone = |item: &&Value| item.get(key).is_some_and(|id| keys.contains(id));
+    let indices = list.iter().enumerate().filter(|(_, item)| gone(item)).map(|(index, _)| index);
+    // From the back, so that the indices before it stay what they are.
+    let mut ops = Vec::new();
+    for index in indices.collect::<Vec<_>>().into_iter().rev() {
+        ops.push(Op::Remove { path: pointer(&json::child(at, &index.to_string()))? });
+    }
+    checked(ops, document, authority)
+}
+
+fn checked(ops: Vec<Op>, document: &Value, authority: &Authority) -> Result<Patch, Vec<Violation>> {
+    let patch = Patch::from_ops(ops);
+    let faults = authority.check(&patch, document);
+    if faults.is_empty() { Ok(patch) } else { Err(named(&patch, faults)) }
+}
+
+/// Faults of operations that no reply wrote out: they are named by the place they would write.
+fn named(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
+    let rename = |fault: Violation| {
+        let index =
+            json::split(&fault.pointer).next().and_then(|index| index.parse::<usize>().ok());
+        let place = index.and_then(|index| patch.ops.get(index)).map(|op| op.path().as_str());
+        let place = place.unwrap_or_default().to_owned();
+        let message = format!("{place}: expected {}, found a change of it", fault.expected);
+        Violation { pointer: place, ..fault }.saying(message)
+    };
+    faults.into_iter().map(rename).collect()
+}
+
+/// A fault of an operation, at the place in the reply where it was written.
+fn placed(change: &Change, violation: Violation) -> Violation {
+    match &change.verb {
+        Verb::Patch { from } => violation.under(from),
+        _ => violation,
+    }
+}
+
+fn pointer(text: &str) -> Result<Pointer, Vec<Violation>> {
+    Pointer::parse(text).map_err(|error| {
+        vec![Violation::new(Code::InvalidPatch, "", "a JSON Pointer", format!("`{text}`: {error}"))]
+    })
+}
+
+fn listed(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        other => vec![other],
+    }
+}
+
+/// The value below a place, as an object around it.
+fn nested(at: &str, value: Value) -> Value {
+    let segments: Vec<String> = json::split(at).map(std::borrow::Cow::into_owned).collect();
+    segments
+        .into_iter()
+        .rev()
+        .fold(value, |inner, segment| Value::Object(Map::from_iter([(segment, inner)])))
+}
+
+fn no_list(at: &str, found: &Value) -> Violation {
+    Violation::new(Code::PatchFailed, at, "a list in the document", show(found))
+}
+
+fn undecided(expr: &Expr, message: &str) -> Violation {
+    let found = format!("`{}`: {message}", expr.source().trim());
+    Violation::new(Code::PatchFailed, "", "a value to write", found)
+}
