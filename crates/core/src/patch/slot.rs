@@ -46,7 +46,7 @@ impl<'v> Slot<'v> {
                 match asked {
                     Some(index) if index <= end => Ok(Self::Item(items, index)),
                     _ => {
-                        let indices = format!("an index from 0 to {end}, or `-`");
+                        let indices = format!("an index from 0 to {end} or `-`");
                         Err(no_index(&indices, parent, &segment, asked))
                     }
                 }
