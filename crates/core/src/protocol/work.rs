@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
@@ -127,8 +128,8 @@ pub enum Choices {
     Computed(Expr),
 }
 
-/// One of several answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One of several answers. Stored with the wait that offers it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// What is answered.
     pub id: String,

@@ -40,4 +40,4 @@ pub use status::Status;
 pub use time::Time;
 pub use verify::{Fault, Verification, verify};
 pub use view::view;
-pub use wait::{Choice, Closing, Wait, WaitKind, WaitShape};
+pub use wait::{Closing, Wait, WaitKind, WaitShape};

@@ -52,7 +52,7 @@ pub enum Rejection {
         deadline: String,
     },
     /// The wait takes something else.
-    #[error("`{wait}` is a {kind}: {expected}")]
+    #[error("`{wait}` ({kind}) takes no such answer: {expected}")]
     WrongKind {
         /// Which.
         wait: String,
@@ -152,6 +152,6 @@ impl Rejection {
 }
 
 fn told(violations: &[Violation]) -> String {
-    let told: Vec<String> = violations.iter().map(|violation| violation.message.clone()).collect();
-    told.join("; ")
+    let told = violations.iter().map(|violation| violation.message.replacen("the reply: ", "", 1));
+    told.collect::<Vec<_>>().join("; ")
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Time;
+use crate::protocol::Choice;
 
 /// One open wait. Exactly one answer is taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,15 +90,6 @@ pub enum WaitShape {
         /// Extensions that are taken; any when empty.
         accepts: Vec<String>,
     },
-}
-
-/// One of several answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
-    /// What is answered.
-    pub id: String,
-    /// What is shown.
-    pub label: String,
 }
 
 /// How a wait ended.

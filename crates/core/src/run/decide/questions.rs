@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::deciding::Deciding;
 use super::writing::{anything, taken};
 use crate::expr::Expr;
-use crate::protocol::{Otherwise, Question, Shape, Work};
+use crate::protocol::{Choice, Choices, Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::Rejection;
 use crate::run::event::Event;
-use crate::run::wait::{Choice, Closing, Wait, WaitKind, WaitShape};
+use crate::run::wait::{Closing, Wait, WaitKind, WaitShape};
 
 impl Deciding<'_> {
     /// Asks every question of the phase that applies now.
@@ -51,7 +51,11 @@ impl Deciding<'_> {
                 (WaitKind::Question, WaitShape::Value { schema })
             }
             Shape::Choices(list) => {
-                (WaitKind::Question, WaitShape::Choices { choices: choices(list, &roots)? })
+                let choices = match list {
+                    Choices::Listed(choices) => choices.clone(),
+                    Choices::Computed(list) => choices(list, &roots)?,
+                };
+                (WaitKind::Question, WaitShape::Choices { choices })
             }
             Shape::Document { suggested_path, accepts } => {
                 let (suggested_path, accepts) = (suggested_path.clone(), accepts.clone());

@@ -1,0 +1,147 @@
+//! A story: the files of a protocol, then `--- inputs`, a YAML list of what comes in.
+//!
+//! An input is written as the log has it, without what the story can supply: `time` counts a second
+//! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
+//! that is out. `files` tells which files are there.
+
+use std::fmt::Write as _;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{
+    Event, GENESIS, Incoming, Input, Start, State, Time, decide, next_alarm, prompt, seal, verify,
+};
+use countersign_core::spec::{Source, Tree};
+use serde_json::{Value, json};
+
+use crate::folder::sound;
+
+/// Runs a story and tells what became true.
+pub(crate) fn tell(text: &str) -> String {
+    let (files, inputs) = text.split_once("--- inputs\n").expect("a story has inputs");
+    let protocol = sound(files);
+    let inputs = Tree::parse(Source::new("inputs.yaml", inputs)).unwrap().value;
+    let mut teller = Teller::new(&protocol);
+    for input in inputs.as_array().expect("inputs are a list") {
+        teller.input(input);
+    }
+    teller.end()
+}
+
+struct Teller<'p> {
+    protocol: &'p Protocol,
+    state: State,
+    hash: String,
+    log: Vec<countersign_core::run::Sealed>,
+    time: i64,
+    told: String,
+}
+
+impl<'p> Teller<'p> {
+    fn new(protocol: &'p Protocol) -> Self {
+        let (state, hash) = (State::blank("r1"), GENESIS.to_owned());
+        Self {
+            protocol,
+            state,
+            hash,
+            log: Vec::new(),
+            time: 1_768_996_800_000,
+            told: String::new(),
+        }
+    }
+
+    fn input(&mut self, written: &Value) {
+        self.time += written["after"].as_i64().unwrap_or(1_000);
+        let mut what = written.clone();
+        let members = what.as_object_mut().unwrap();
+        members.remove("after");
+        let files = members.remove("files");
+        let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
+        if what == "start" || what["input"] == "start" {
+            let workflow = what["workflow"].as_str().unwrap_or(&self.protocol.default_workflow);
+            let start = Start {
+                protocol: self.protocol.digest.clone(),
+                workflow: workflow.to_owned(),
+                document: what.get("document").cloned(),
+                phase: what["phase"].as_str().map(str::to_owned),
+                model: what["model"].as_str().map(str::to_owned),
+                by: None,
+                parent: what
+                    .get("parent")
+                    .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
+                fork: None,
+            };
+            return self.decide(Incoming::Start(Box::new(start)), files);
+        }
+        if let Some(kind) = what["action"].as_str() {
+            let out = self.state.pending.iter().find(|(_, order)| order.kind() == kind);
+            if let Some((id, _)) = out {
+                what["action"] = json!(id);
+            }
+        }
+        if what["input"] == "model_replied" && what.get("by").is_none() {
+            what["by"] = json!("script");
+        }
+        if what["text"].is_object() {
+            what["text"] = json!(what["text"].to_string());
+        }
+        let incoming: Incoming = serde_json::from_value(what).unwrap();
+        self.decide(incoming, files);
+    }
+
+    fn decide(&mut self, what: Incoming, files: std::collections::BTreeMap<String, bool>) {
+        let input = Input { time: Time(self.time), key: None, files, what };
+        let shown = serde_json::to_value(&input.what).unwrap();
+        let kind = shown["input"].as_str().unwrap().to_owned();
+        match decide(self.protocol, &self.state, &input) {
+            Err(rejection) => {
+                let _ =
+                    writeln!(self.told, "> {kind}\n  rejected: {rejection} [{}]", rejection.code());
+            }
+            Ok(step) => {
+                let sealed = seal(&self.state, &step.state, &step.events, &self.hash);
+                self.hash.clone_from(&sealed.last().unwrap().hash);
+                self.log.extend(sealed);
+                let _ = writeln!(self.told, "> {kind}");
+                for event in &step.events {
+                    self.event(event);
+                }
+                self.state = step.state;
+                let alarm = next_alarm(self.protocol, &self.state);
+                let alarm = alarm
+                    .map_or_else(String::new, |at| format!(", wakes in {} ms", at.0 - self.time));
+                let (phase, status) = (&self.state.phase, self.state.status().as_str());
+                let _ = writeln!(self.told, "  = {status} in {phase}{alarm}");
+                if let Some(prompt) = prompt(self.protocol, &self.state) {
+                    let last = prompt.turns.last().unwrap();
+                    let _ =
+                        writeln!(self.told, "  ? {}", last.text.trim_end().replace('\n', "\n    "));
+                }
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        if matches!(event, Event::Received { .. }) {
+            return;
+        }
+        let mut value = serde_json::to_value(event).unwrap();
+        let kind = value["event"].as_str().unwrap().to_owned();
+        value.as_object_mut().unwrap().remove("event");
+        if kind == "started" {
+            value.as_object_mut().unwrap().remove("protocol");
+        }
+        let _ = writeln!(self.told, "  {kind} {value}");
+    }
+
+    /// The last of it, and the proof.
+    fn end(mut self) -> String {
+        let verified = verify(self.protocol, "r1", &self.log).unwrap();
+        assert_eq!(verified.state, self.state, "the fold of the log is the state");
+        assert_eq!(verified.hash, self.hash);
+        let snapshot = serde_json::to_string(&self.state).unwrap();
+        let again: State = serde_json::from_str(&snapshot).unwrap();
+        assert_eq!(again, self.state, "a snapshot reads as what was written");
+        let _ = write!(self.told, "\n{:#}\n", self.state.document);
+        self.told
+    }
+}
