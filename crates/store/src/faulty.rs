@@ -149,11 +149,11 @@ fn draw(state: &mut u64) -> u64 {
 }
 
 impl Store for FaultyStore {
-    fn create<'a>(&'a self, run: NewRun, commit: Commit) -> Reply<'a, ()> {
+    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         self.write(self.inner.create(run, commit))
     }
 
-    fn append<'a>(&'a self, commit: Commit) -> Reply<'a, ()> {
+    fn append(&self, commit: Commit) -> Reply<'_, ()> {
         self.write(self.inner.append(commit))
     }
 
@@ -190,7 +190,7 @@ impl Store for FaultyStore {
         self.read(self.inner.keyed(run, key))
     }
 
-    fn due<'a>(&'a self, now: i64, limit: usize) -> Reply<'a, Vec<RunId>> {
+    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
         self.read(self.inner.due(now, limit))
     }
 

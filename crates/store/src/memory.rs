@@ -57,7 +57,7 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn create<'a>(&'a self, run: NewRun, commit: Commit) -> Reply<'a, ()> {
+    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         self.ask(move |tables| {
             check_creation(&run, &commit)?;
             match tables.runs.get(&commit.run) {
@@ -73,7 +73,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn append<'a>(&'a self, commit: Commit) -> Reply<'a, ()> {
+    fn append(&self, commit: Commit) -> Reply<'_, ()> {
         self.ask(move |tables| {
             check_commit(&commit)?;
             let Some(run) = tables.runs.get(&commit.run) else {
@@ -140,7 +140,7 @@ impl Store for MemoryStore {
         self.ask(move |tables| Ok(tables.runs.get(run).and_then(|run| run.keys.get(key).copied())))
     }
 
-    fn due<'a>(&'a self, now: i64, limit: usize) -> Reply<'a, Vec<RunId>> {
+    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
         self.ask(move |tables| {
             let (mut woken, mut working) = (Vec::new(), Vec::new());
             for (id, run) in &tables.runs {
@@ -325,9 +325,9 @@ impl Run {
             return None;
         }
         let snapshot = self.snapshots.range(..=version).next_back().map(|(_, found)| found.clone());
-        let held = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
+        let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
         let events = self.events.iter();
-        let events = events.filter(|event| event.seq > held && event.version <= version);
+        let events = events.filter(|event| event.seq > covered && event.version <= version);
         Some(Loaded { head: self.head(), version, snapshot, events: events.cloned().collect() })
     }
 }

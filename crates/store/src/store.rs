@@ -23,13 +23,13 @@ pub trait Store: Send + Sync {
     /// Keeps a new run with its first commit, whose `expected_version` is 0.
     ///
     /// `Conflict` where the run exists; `DuplicateKey` where it exists and knows the commit's key.
-    fn create<'a>(&'a self, run: NewRun, commit: Commit) -> Reply<'a, ()>;
+    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()>;
 
     /// Keeps all of a commit, or nothing and says why; the only way a run changes.
     ///
     /// Asked in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `Conflict`.
     /// Finishing an action or closing a wait that is not there is no fault: it is not there after.
-    fn append<'a>(&'a self, commit: Commit) -> Reply<'a, ()>;
+    fn append(&self, commit: Commit) -> Reply<'_, ()>;
 
     /// Where a run stands.
     fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>>;
@@ -62,7 +62,7 @@ pub trait Store: Send + Sync {
     /// with outstanding actions and no live lease.
     ///
     /// The one method that looks across tenants. It is for workers, and gives ids and nothing else.
-    fn due<'a>(&'a self, now: i64, limit: usize) -> Reply<'a, Vec<RunId>>;
+    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>>;
 
     /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
     /// another's lease is alive.

@@ -1,6 +1,8 @@
 //! Real processes on one file. Each test is both sides: started again with a file in its environment,
 //! it is the other process.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,6 @@
-//! What is special to SQLite: the file outlives the process, is shared, fills up, gets damaged.
+//! What is special to `SQLite`: the file outlives the process, is shared, fills up, gets damaged.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -210,14 +212,13 @@ async fn a_file_made_by_schema_1_is_read() {
             number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
         {FIRST_SCHEMA}
         INSERT INTO migrations VALUES (1, 'runs',
-            '{}');
+            '{CHECKSUM_OF_FIRST_SCHEMA}');
         INSERT INTO runs VALUES ('local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 'running',
             'ask', 2, 'an old run', 'w', 3, 40, 50, 1);
         INSERT INTO events VALUES ('local', 'old', 1, 1, 2, 'started', 'h1', '{{}}');
         INSERT INTO actions VALUES ('local', 'old', 'old/1/0', 1, 0, 'call_model', '{{}}');
         INSERT INTO keys VALUES ('local', 'old', 'k', 1);
-        COMMIT;",
-        CHECKSUM_OF_FIRST_SCHEMA
+        COMMIT;"
     );
     db.execute_batch(&text).unwrap();
     drop(db);

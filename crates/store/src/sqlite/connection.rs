@@ -15,7 +15,7 @@ pub struct Settings {
     pub busy_timeout: Duration,
     /// How many reads run at the same time.
     pub readers: usize,
-    /// The largest size of the file, in pages of 4 KB; no limit but SQLite's where absent.
+    /// The largest size of the file, in pages of 4 KB; no limit but `SQLite`'s where absent.
     pub max_pages: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Place {
 
 const STATEMENTS_KEPT: usize = 64;
 
-/// How often the change to WAL is tried: SQLite does not wait for others there.
+/// How often the change to WAL is tried: `SQLite` does not wait for others there.
 const WAL_ATTEMPTS: u32 = 200;
 
 impl Place {

@@ -84,7 +84,9 @@ fn applied(db: &Connection) -> Result<Vec<(u32, String)>, StoreError> {
 fn checksum(sql: &str) -> String {
     // A checkout with other line ends is the same text.
     let digest = Sha256::digest(sql.replace("\r\n", "\n"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::new();
+    digest.iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
+    text
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The embedded store: SQLite, one file, one writer thread with group commit, a few readers.
+//! The embedded store: `SQLite`, one file, one writer thread with group commit, a few readers.
 //! How many processes share the file is no matter; how fast the disk is, is.
 
 mod store;

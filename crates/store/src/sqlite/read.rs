@@ -72,10 +72,10 @@ pub(super) fn load(
         Ok(SnapshotRow { version, seq: row.get::<_, i64>(1)? as u64, body: row.get(2)? })
     });
     let snapshot = snapshot.optional()?;
-    let held = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
+    let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
     let mut events = Vec::new();
     let mut statement = db.prepare_cached(EVENTS)?;
-    let mut rows = statement.query(params![tenant, id, held as i64, i64::MAX])?;
+    let mut rows = statement.query(params![tenant, id, covered as i64, i64::MAX])?;
     while let Some(row) = rows.next()? {
         // Versions rise along the log, so the rest is later still.
         if row.get::<_, i64>(1)? as u64 > version {
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
 
-    /// How SQLite goes about a statement, a line a step.
+    /// How `SQLite` goes about a statement, a line a step.
     fn plan(sql: &str) -> Vec<String> {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, MIGRATIONS).unwrap();

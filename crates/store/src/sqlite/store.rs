@@ -17,7 +17,7 @@ use crate::{
     Store, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
-/// Keeps runs in one SQLite file.
+/// Keeps runs in one `SQLite` file.
 ///
 /// Several processes may have the file open. Dropping the store finishes what is queued and closes
 /// the file.
@@ -44,21 +44,21 @@ impl SqliteStore {
         Ok(Self { writer, readers })
     }
 
-    fn write<'a, T: Send + 'static>(
-        &'a self,
+    fn write<T: Send + 'static>(
+        &self,
         check: Result<(), StoreError>,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Reply<'a, T> {
+    ) -> Reply<'_, T> {
         Box::pin(async move {
             check?;
             self.writer.submit(work).await
         })
     }
 
-    fn read<'a, T: Send + 'static>(
-        &'a self,
+    fn read<T: Send + 'static>(
+        &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Reply<'a, T> {
+    ) -> Reply<'_, T> {
         Box::pin(self.readers.ask(question))
     }
 }
@@ -69,12 +69,12 @@ fn no_thread(error: std::io::Error) -> StoreError {
 }
 
 impl Store for SqliteStore {
-    fn create<'a>(&'a self, run: NewRun, commit: Commit) -> Reply<'a, ()> {
+    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         let check = check_creation(&run, &commit);
         self.write(check, move |db| write::create(db, &run, &commit))
     }
 
-    fn append<'a>(&'a self, commit: Commit) -> Reply<'a, ()> {
+    fn append(&self, commit: Commit) -> Reply<'_, ()> {
         self.write(check_commit(&commit), move |db| write::append(db, &commit))
     }
 
@@ -118,7 +118,7 @@ impl Store for SqliteStore {
         self.read(move |db| read::keyed(db, &run, &key))
     }
 
-    fn due<'a>(&'a self, now: i64, limit: usize) -> Reply<'a, Vec<RunId>> {
+    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
         self.read(move |db| read::due(db, now, limit))
     }
 

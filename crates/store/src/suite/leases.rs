@@ -105,7 +105,7 @@ pub async fn due_are_the_woken_and_the_deserted(store: Arc<dyn Store>) {
         ("working", Some(NOW + 50), vec![sample::action("x")]),
         ("deserted", None, vec![sample::action("x")]),
     ] {
-        let commit = Commit { wake_at, actions, ..sample::step(&run(id), 0) };
+        let commit = Commit { actions, wake_at, ..sample::step(&run(id), 0) };
         store.create(sample::new_run(), commit).await.unwrap();
     }
     for id in ["working", "deserted", "b-woken"] {

@@ -43,7 +43,7 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     assert_eq!(store.keyed(&run, "b-key").await.unwrap(), None);
     assert_eq!(store.runs(&RunFilter::newest(ours.clone(), 10)).await.unwrap().len(), 1);
     assert_eq!(store.waits(&every_wait(&ours)).await.unwrap().len(), 1);
-    assert_eq!(store.resolve(&ours, "r").await.unwrap(), [run.clone()]);
+    assert_eq!(store.resolve(&ours, "r").await.unwrap().as_slice(), std::slice::from_ref(&run));
 
     // Their lease is not ours, and releasing ours is not theirs.
     let mine = store.lease(&run, "w2", NOW, NOW + 10).await.unwrap().unwrap();
