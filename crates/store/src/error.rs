@@ -1,0 +1,92 @@
+//! What a store says when it cannot do what was asked. Never holds the text of a row.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use crate::RunId;
+
+/// The error below ours. Shared, because one failed flush fails many callers.
+pub type Cause = Arc<dyn Error + Send + Sync>;
+
+/// Why a store did not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another writer was first: load again and decide again.
+    #[error("the run is at version {found}, expected {expected}")]
+    Conflict {
+        /// The version the writer had seen.
+        expected: u64,
+        /// The version that is there.
+        found: u64,
+    },
+    /// The writer's lease is over, and someone else may hold the run: stop working on it.
+    #[error("the lease with epoch {epoch} is not held any more; the run's epoch is {current}")]
+    Fenced {
+        /// The epoch the writer had.
+        epoch: u64,
+        /// The epoch of the run's last lease.
+        current: u64,
+    },
+    /// The input with this key was taken before: this is no failure of the input.
+    #[error("the idempotency key was taken before, at version {version}")]
+    DuplicateKey {
+        /// The version that took it.
+        version: u64,
+    },
+    /// There is no such run.
+    #[error("no run `{run}`")]
+    NotFound {
+        /// The run that was asked for.
+        run: RunId,
+    },
+    /// The caller asked for something no store may keep; nothing was kept.
+    #[error("not a well-formed request: {what}")]
+    Malformed {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The file was written by a newer program.
+    #[error("the database has schema {found}, this program knows schemas up to {known}")]
+    TooNew {
+        /// The schema of the file.
+        found: u32,
+        /// The newest schema this program knows.
+        known: u32,
+    },
+    /// The database belongs to another program.
+    #[error("the file is a database of another program: expected one of Countersign, or none")]
+    Foreign,
+    /// Another process kept the database for too long; nothing was kept.
+    #[error("the database is kept busy by another process")]
+    Busy {
+        /// What the database said.
+        #[source]
+        source: Cause,
+    },
+    /// The database did not do its work; whether a write was kept is not known.
+    #[error("the database is not available")]
+    Unavailable {
+        /// What the database said.
+        #[source]
+        source: Cause,
+    },
+    /// There is no room for more; nothing was kept.
+    #[error("the database or its disk is full")]
+    Full,
+    /// What is stored cannot be right.
+    #[error("the database is damaged: {what}")]
+    Corrupt {
+        /// What was found.
+        what: String,
+    },
+    /// The store has stopped; whether a write was kept is not known.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    pub(crate) fn malformed(what: impl Into<String>) -> Self {
+        Self::Malformed { what: what.into() }
+    }
+}

@@ -1,0 +1,126 @@
+//! How the file is opened: the settings of a connection that make it safe. Nothing here knows tables.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::{Cause, StoreError};
+
+/// How a file is opened.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long to wait for another process that writes.
+    pub busy_timeout: Duration,
+    /// How many reads run at the same time.
+    pub readers: usize,
+    /// The largest size of the file, in pages of 4 KB; no limit but `SQLite`'s where absent.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { busy_timeout: Duration::from_secs(5), readers: 4, max_pages: None }
+    }
+}
+
+/// A place to open connections to.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) settings: Settings,
+}
+
+const STATEMENTS_KEPT: usize = 64;
+
+/// How often the change to WAL is tried: `SQLite` does not wait for others there.
+const WAL_ATTEMPTS: u32 = 200;
+
+impl Place {
+    /// A connection that may write, to a file that is made where there is none.
+    pub(super) fn writer(&self) -> Result<Connection, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = self.connect(flags)?;
+        use_wal(&db)?;
+        // Every acknowledged commit is on the disk, not only in the system's memory.
+        db.pragma_update(None, "synchronous", "FULL")?;
+        db.pragma_update(None, "foreign_keys", true)?;
+        // A log that once grew large does not stay so.
+        db.pragma_update(None, "journal_size_limit", 64 << 20)?;
+        if let Some(pages) = self.settings.max_pages {
+            db.pragma_update(None, "max_page_count", pages)?;
+        }
+        Ok(db)
+    }
+
+    /// A connection that cannot write.
+    pub(super) fn reader(&self) -> Result<Connection, StoreError> {
+        // Opened for writing, because the last one to leave tidies up the write-ahead log.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = self.connect(flags)?;
+        db.pragma_update(None, "query_only", true)?;
+        Ok(db)
+    }
+
+    fn connect(&self, flags: OpenFlags) -> Result<Connection, StoreError> {
+        let db = Connection::open_with_flags(&self.path, flags)
+            .map_err(|error| unopened(&self.path, error))?;
+        db.busy_timeout(self.settings.busy_timeout)?;
+        // What a savepoint must remember stays in memory.
+        db.pragma_update(None, "temp_store", "MEMORY")?;
+        db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        Ok(db)
+    }
+}
+
+fn use_wal(db: &Connection) -> Result<(), StoreError> {
+    let mut attempts = 0;
+    loop {
+        let answer =
+            db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+        match answer {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => {
+                let source: Cause = Arc::new(NoWal { mode });
+                return Err(StoreError::Unavailable { source });
+            }
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && attempts < WAL_ATTEMPTS =>
+            {
+                attempts += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the file system cannot share memory between processes: journal mode `{mode}`, expected `wal`"
+)]
+struct NoWal {
+    mode: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open `{}`", path.display())]
+struct Unopened {
+    path: PathBuf,
+    #[source]
+    source: rusqlite::Error,
+}
+
+fn unopened(path: &Path, source: rusqlite::Error) -> StoreError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
+            let source: Cause = Arc::new(Unopened { path: path.to_owned(), source });
+            StoreError::Unavailable { source }
+        }
+        _ => source.into(),
+    }
+}

@@ -1,0 +1,14 @@
+//! The embedded store: `SQLite`, one file, one writer thread with group commit, a few readers.
+//! How many processes share the file is no matter; how fast the disk is, is.
+
+mod store;
+mod connection;
+mod migrate;
+mod writer;
+mod readers;
+mod write;
+mod read;
+mod fault;
+
+pub use connection::Settings;
+pub use store::SqliteStore;

@@ -1,0 +1,292 @@
+//! The statements that read. Each question names its tenant, but for the worker's: what is due.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::lease::Tenure;
+use crate::{
+    ActionRow, EventRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, SnapshotRow, StoreError,
+    TenantId, WaitFilter, WaitRow,
+};
+
+const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until
+    FROM runs WHERE tenant = ?1 AND id = ?2";
+/// The cursor is always given: where the list begins, it is one before the newest run.
+const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until
+    FROM runs
+    WHERE tenant = ?1 AND (created_at, id) < (?2, ?3)
+        AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
+        AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
+    ORDER BY created_at DESC, id DESC LIMIT ?8";
+const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
+    WHERE tenant = ?1 AND run = ?2 AND version <= ?3 ORDER BY version DESC LIMIT 1";
+const EVENTS: &str = "SELECT seq, version, time, kind, hash, body FROM events
+    WHERE tenant = ?1 AND run = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4";
+const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
+    WHERE tenant = ?1
+        AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
+        AND ?6 IS NULL AND (?7 IS NULL OR kind = ?7)
+        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+    ORDER BY ifnull(deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
+/// `WAITS` for one run, whose waits lie together and are few.
+const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
+    WHERE tenant = ?1
+        AND (ifnull(+deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
+        AND run = ?6 AND (?7 IS NULL OR kind = ?7)
+        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+    ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
+const ACTIONS: &str = "SELECT id, kind, body FROM actions WHERE tenant = ?1 AND run = ?2
+    ORDER BY version, position";
+const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
+const WOKEN: &str = "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
+    ORDER BY wake_at, tenant, id LIMIT ?2";
+const WORKING: &str = "SELECT tenant, id FROM runs
+    WHERE working = 1 AND (lease_worker IS NULL OR lease_until <= ?1)
+        AND (wake_at IS NULL OR wake_at > ?1)
+    ORDER BY tenant, id LIMIT ?2";
+const BLOB: &str = "SELECT bytes FROM blobs WHERE tenant = ?1 AND digest = ?2";
+const PROTOCOL: &str = "SELECT text FROM protocols WHERE tenant = ?1 AND digest = ?2";
+const STARTING: &str = "SELECT tenant, id FROM runs WHERE tenant = ?1 AND id >= ?2
+    AND (?3 IS NULL OR id < ?3) ORDER BY id LIMIT ?4";
+
+pub(super) fn head(db: &Connection, run: &RunId) -> Result<Option<Head>, StoreError> {
+    Ok(db.prepare_cached(HEAD)?.query_row(key(run), read_head).optional()?)
+}
+
+pub(super) fn load(
+    db: &Connection,
+    run: &RunId,
+    at: Option<u64>,
+) -> Result<Option<Loaded>, StoreError> {
+    let Some(head) = head(db, run)? else { return Ok(None) };
+    let version = at.unwrap_or(head.version);
+    if !(1..=head.version).contains(&version) {
+        return Ok(None);
+    }
+    let (tenant, id) = key(run);
+    let mut statement = db.prepare_cached(SNAPSHOT)?;
+    let snapshot = statement.query_row(params![tenant, id, version as i64], |row| {
+        let version = row.get::<_, i64>(0)? as u64;
+        Ok(SnapshotRow { version, seq: row.get::<_, i64>(1)? as u64, body: row.get(2)? })
+    });
+    let snapshot = snapshot.optional()?;
+    let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
+    let mut events = Vec::new();
+    let mut statement = db.prepare_cached(EVENTS)?;
+    let mut rows = statement.query(params![tenant, id, covered as i64, i64::MAX])?;
+    while let Some(row) = rows.next()? {
+        // Versions rise along the log, so the rest is later still.
+        if row.get::<_, i64>(1)? as u64 > version {
+            break;
+        }
+        events.push(read_event(row)?);
+    }
+    Ok(Some(Loaded { head, version, snapshot, events }))
+}
+
+pub(super) fn events(
+    db: &Connection,
+    run: &RunId,
+    after_seq: u64,
+    limit: usize,
+) -> Result<Vec<EventRow>, StoreError> {
+    let (tenant, id) = key(run);
+    let mut statement = db.prepare_cached(EVENTS)?;
+    let after = i64::try_from(after_seq).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![tenant, id, after, count(limit)], read_event)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<Head>, StoreError> {
+    let RunFilter { tenant, status, phase, workflow, protocol, after, limit } = filter;
+    let (created_at, id) = match after {
+        Some(after) => (after.created_at, Value::Text(after.id.clone())),
+        // To SQLite every blob comes after every text.
+        None => (i64::MAX, Value::Blob(Vec::new())),
+    };
+    let mut statement = db.prepare_cached(RUNS)?;
+    let owner = tenant.as_str();
+    let wanted = params![owner, created_at, id, status, phase, workflow, protocol, count(*limit)];
+    let rows = statement.query_map(wanted, read_head)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<WaitRow>, StoreError> {
+    let WaitFilter { tenant, run, kind, who, after, limit } = filter;
+    let (deadline, opened_at, after_run, after_id) = match after {
+        Some(after) => (after.deadline, after.opened_at, after.run.as_str(), after.id.as_str()),
+        None => (i64::MIN, i64::MIN, "", ""),
+    };
+    let sql = if run.is_some() { WAITS_OF_RUN } else { WAITS };
+    let mut statement = db.prepare_cached(sql)?;
+    let owner = tenant.as_str();
+    let wanted =
+        params![owner, deadline, opened_at, after_run, after_id, run, kind, who, count(*limit)];
+    let rows = statement.query_map(wanted, |row| {
+        let tenant = TenantId::new(row.get::<_, String>(0)?);
+        Ok(WaitRow {
+            run: RunId::new(tenant, row.get::<_, String>(1)?),
+            id: row.get(2)?,
+            kind: row.get(3)?,
+            opened_at: row.get(4)?,
+            deadline: row.get(5)?,
+            who: row.get(6)?,
+            body: row.get(7)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn actions(db: &Connection, run: &RunId) -> Result<Vec<ActionRow>, StoreError> {
+    let mut statement = db.prepare_cached(ACTIONS)?;
+    let rows = statement.query_map(key(run), |row| {
+        Ok(ActionRow { id: row.get(0)?, kind: row.get(1)?, body: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn keyed(db: &Connection, run: &RunId, input: &str) -> Result<Option<u64>, StoreError> {
+    let (tenant, id) = key(run);
+    let mut statement = db.prepare_cached(KEYED)?;
+    let version = statement.query_row((tenant, id, input), |row| row.get::<_, i64>(0));
+    Ok(version.optional()?.map(|version| version as u64))
+}
+
+pub(super) fn due(db: &Connection, now: i64, limit: usize) -> Result<Vec<RunId>, StoreError> {
+    let mut due: Vec<RunId> = Vec::new();
+    for sql in [WOKEN, WORKING] {
+        let mut statement = db.prepare_cached(sql)?;
+        for run in statement.query_map((now, count(limit - due.len())), read_id)? {
+            due.push(run?);
+        }
+    }
+    Ok(due)
+}
+
+pub(super) fn blob(
+    db: &Connection,
+    tenant: &TenantId,
+    digest: &str,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut statement = db.prepare_cached(BLOB)?;
+    Ok(statement.query_row((tenant.as_str(), digest), |row| row.get(0)).optional()?)
+}
+
+pub(super) fn protocol(
+    db: &Connection,
+    tenant: &TenantId,
+    digest: &str,
+) -> Result<Option<String>, StoreError> {
+    let mut statement = db.prepare_cached(PROTOCOL)?;
+    Ok(statement.query_row((tenant.as_str(), digest), |row| row.get(0)).optional()?)
+}
+
+pub(super) fn resolve(
+    db: &Connection,
+    tenant: &TenantId,
+    prefix: &str,
+) -> Result<Vec<RunId>, StoreError> {
+    let mut statement = db.prepare_cached(STARTING)?;
+    let wanted = params![tenant.as_str(), prefix, past(prefix), count(RESOLVE_LIMIT)];
+    let rows = statement.query_map(wanted, read_id)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The first text that comes after every text with this prefix.
+fn past(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        // The range steps over the surrogates, which are no characters.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
+fn key(run: &RunId) -> (&str, &str) {
+    (run.tenant.as_str(), &run.id)
+}
+
+fn count(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn read_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
+    let tenant = TenantId::new(row.get::<_, String>(0)?);
+    Ok(RunId::new(tenant, row.get::<_, String>(1)?))
+}
+
+fn read_event(row: &Row<'_>) -> rusqlite::Result<EventRow> {
+    Ok(EventRow {
+        seq: row.get::<_, i64>(0)? as u64,
+        version: row.get::<_, i64>(1)? as u64,
+        time: row.get(2)?,
+        kind: row.get(3)?,
+        hash: row.get(4)?,
+        body: row.get(5)?,
+    })
+}
+
+fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
+    let run = read_id(row)?;
+    let tenure =
+        Tenure { worker: row.get(13)?, epoch: row.get::<_, i64>(14)? as u64, until: row.get(15)? };
+    Ok(Head {
+        lease: tenure.lease(&run),
+        run,
+        protocol: row.get(2)?,
+        workflow: row.get(3)?,
+        created_at: row.get(4)?,
+        version: row.get::<_, i64>(5)? as u64,
+        seq: row.get::<_, i64>(6)? as u64,
+        hash: row.get(7)?,
+        status: row.get(8)?,
+        phase: row.get(9)?,
+        updated_at: row.get(10)?,
+        summary: row.get(11)?,
+        wake_at: row.get(12)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrate::{MIGRATIONS, migrate};
+
+    /// How `SQLite` goes about a statement, a line a step.
+    fn plan(sql: &str) -> Vec<String> {
+        let mut db = Connection::open_in_memory().unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let blanks = vec![Value::Null; statement.parameter_count()];
+        let rows = statement.query_map(rusqlite::params_from_iter(blanks), |row| row.get(3));
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
+        for sql in [HEAD, RUNS, SNAPSHOT, EVENTS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING] {
+            let steps = plan(sql);
+            assert!(steps.iter().all(|step| step.starts_with("SEARCH")), "{sql}: {steps:?}");
+        }
+        // These sort what one run has open.
+        for sql in [ACTIONS, WAITS_OF_RUN] {
+            assert!(plan(sql)[0].contains("(tenant=? AND run=?)"), "{sql}: {:?}", plan(sql));
+        }
+        // This reads an index that holds only the runs at work.
+        assert_eq!(plan(WORKING), ["SCAN runs USING INDEX runs_working"]);
+    }
+
+    #[test]
+    fn a_prefix_ends_before_the_next_text() {
+        assert_eq!(past("ab").as_deref(), Some("ac"));
+        assert_eq!(past("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(past("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(past("\u{10ffff}"), None);
+        assert_eq!(past(""), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The face of every store. What each method promises is said here and held by the suite; how it is
+//! done is the business of the implementations.
+
+use std::pin::Pin;
+
+use crate::{
+    ActionRow, Blob, Commit, EventRow, Head, Lease, Loaded, NewRun, RunFilter, RunId, StoreError,
+    TenantId, WaitFilter, WaitRow,
+};
+
+/// What a store answers, once awaited. Nothing happens before the first poll.
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// How many runs [`Store::resolve`] names at most: enough to tell that a short id means several.
+pub const RESOLVE_LIMIT: usize = 16;
+
+/// Keeps runs. Object-safe, so that what uses it says `Arc<dyn Store>`.
+///
+/// A write that was answered with `Ok` is durable. A write whose answer never came, because the
+/// future was dropped or the store became unavailable, may or may not have been kept: read the head,
+/// or give the commit a key.
+pub trait Store: Send + Sync {
+    /// Keeps a new run with its first commit, whose `expected_version` is 0.
+    ///
+    /// `Conflict` where the run exists; `DuplicateKey` where it exists and knows the commit's key.
+    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()>;
+
+    /// Keeps all of a commit, or nothing and says why; the only way a run changes.
+    ///
+    /// Asked in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `Conflict`.
+    /// Finishing an action or closing a wait that is not there is no fault: it is not there after.
+    fn append(&self, commit: Commit) -> Reply<'_, ()>;
+
+    /// Where a run stands.
+    fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>>;
+
+    /// What a run's state is folded from at a version (`None` is the newest): the newest snapshot at
+    /// or before it, and the events after that one. `None` where the run or the version is absent.
+    fn load<'a>(&'a self, run: &'a RunId, at: Option<u64>) -> Reply<'a, Option<Loaded>>;
+
+    /// A run's events after a place in its log, in order.
+    fn events<'a>(
+        &'a self,
+        run: &'a RunId,
+        after_seq: u64,
+        limit: usize,
+    ) -> Reply<'a, Vec<EventRow>>;
+
+    /// Runs of one tenant, the one created last first.
+    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>>;
+
+    /// Open waits of one tenant: the nearest deadline first, those without one last, then by age.
+    fn waits<'a>(&'a self, filter: &'a WaitFilter) -> Reply<'a, Vec<WaitRow>>;
+
+    /// Actions a run has asked for and not finished, in the order they were asked for.
+    fn actions<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<ActionRow>>;
+
+    /// The version that took the input with this idempotency key.
+    fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>>;
+
+    /// Runs that need a worker: those whose time to wake has come, the earliest first, then those
+    /// with outstanding actions and no live lease.
+    ///
+    /// The one method that looks across tenants. It is for workers, and gives ids and nothing else.
+    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>>;
+
+    /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
+    /// another's lease is alive.
+    ///
+    /// Renewing keeps the epoch and never shortens; taking raises the epoch. Workers that must not
+    /// share a run need different names.
+    fn lease<'a>(
+        &'a self,
+        run: &'a RunId,
+        worker: &'a str,
+        now: i64,
+        until: i64,
+    ) -> Reply<'a, Option<Lease>>;
+
+    /// Gives a lease back; nothing happens where it is not the current one.
+    fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+
+    /// Keeps bytes under their digest; what is there already stays as it is.
+    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()>;
+
+    /// The bytes of a digest.
+    fn blob<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<Vec<u8>>>;
+
+    /// Keeps a protocol's text under its digest; what is there already stays as it is.
+    fn put_protocol<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+        text: &'a str,
+    ) -> Reply<'a, ()>;
+
+    /// The text of a protocol.
+    fn protocol<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<String>>;
+
+    /// Runs whose id starts so, by id, at most [`RESOLVE_LIMIT`]: people type short ids.
+    fn resolve<'a>(&'a self, tenant: &'a TenantId, prefix: &'a str) -> Reply<'a, Vec<RunId>>;
+}

@@ -1,0 +1,127 @@
+//! Cases: a commit is kept whole or not at all, once.
+
+use std::sync::Arc;
+
+use super::sample::{self, NOW, Told, told};
+use crate::{Commit, Head, Loaded, RunId, Store, StoreError};
+
+pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    let first = sample::full_step(&run, 0, "a");
+    store.create(sample::new_run(), first.clone()).await.unwrap();
+    let second = Commit {
+        finished: vec!["a-1".into()],
+        waits_closed: vec!["a-wait".into()],
+        ..sample::full_step(&run, 1, "b")
+    };
+    store.append(second.clone()).await.unwrap();
+
+    let head = Head {
+        run: run.clone(),
+        protocol: "sha256:aa".into(),
+        workflow: "intake".into(),
+        created_at: NOW,
+        version: 2,
+        seq: 4,
+        hash: "hash-4".into(),
+        status: "running".into(),
+        phase: "phase-2".into(),
+        updated_at: NOW + 2,
+        summary: "step 2".into(),
+        wake_at: Some(NOW + 50),
+        lease: None,
+    };
+    let expected = Told {
+        head: Some(head.clone()),
+        loaded: Some(Loaded { head, version: 2, snapshot: second.snapshot, events: Vec::new() }),
+        events: [first.events, second.events].concat(),
+        actions: vec![sample::action("a-2"), sample::action("b-1"), sample::action("b-2")],
+        waits: second.waits_opened,
+    };
+    assert_eq!(told(&*store, &run).await, expected);
+    for (mark, version) in [("a", 1), ("b", 2)] {
+        let key = format!("{mark}-key");
+        assert_eq!(store.keyed(&run, &key).await.unwrap(), Some(version));
+        let blob = sample::blob(mark);
+        assert_eq!(store.blob(&run.tenant, &blob.digest).await.unwrap(), Some(blob.bytes));
+    }
+}
+
+pub async fn a_run_begins_once(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 3).await;
+    let before = told(&*store, &run).await;
+    let again = store.create(sample::new_run(), sample::full_step(&run, 0, "again")).await;
+    assert!(matches!(again, Err(StoreError::Conflict { expected: 0, found: 3 })), "{again:?}");
+    assert_eq!(told(&*store, &run).await, before);
+    assert_eq!(store.blob(&run.tenant, "sha256:again").await.unwrap(), None);
+}
+
+pub async fn a_conflict_leaves_nothing(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 2).await;
+    let before = told(&*store, &run).await;
+    for expected in [1, 3] {
+        let late = store.append(sample::full_step(&run, expected, "late")).await;
+        let conflict = matches!(&late, Err(StoreError::Conflict { expected: told, found: 2 }) if *told == expected);
+        assert!(conflict, "{late:?}");
+        assert_eq!(told(&*store, &run).await, before);
+        assert_eq!(store.keyed(&run, "late-key").await.unwrap(), None);
+        assert_eq!(store.blob(&run.tenant, "sha256:late").await.unwrap(), None);
+        assert!(store.due(NOW + 1000, 10).await.unwrap().is_empty());
+    }
+    store.append(sample::step(&run, 2)).await.unwrap();
+}
+
+pub async fn a_missing_run_is_told(store: Arc<dyn Store>) {
+    let run = RunId::local("nobody");
+    let answer = store.append(sample::full_step(&run, 1, "a")).await;
+    assert!(matches!(&answer, Err(StoreError::NotFound { run: told }) if *told == run));
+    let nothing = Told { head: None, loaded: None, events: vec![], actions: vec![], waits: vec![] };
+    assert_eq!(told(&*store, &run).await, nothing);
+    assert_eq!(store.keyed(&run, "a-key").await.unwrap(), None);
+    assert_eq!(store.blob(&run.tenant, "sha256:a").await.unwrap(), None);
+}
+
+pub async fn a_key_is_taken_once(store: Arc<dyn Store>) {
+    let (run, other) = (RunId::local("r"), RunId::local("other"));
+    sample::grow(&*store, &run, 1).await;
+    sample::grow(&*store, &other, 1).await;
+    let keyed = |run: &RunId, expected| Commit {
+        key: Some("Schlüssel".into()),
+        ..sample::step(run, expected)
+    };
+    store.append(keyed(&run, 1)).await.unwrap();
+    let before = told(&*store, &run).await;
+    // Repeated as it was, and decided anew: both hear of the version that took it.
+    for expected in [1, 2] {
+        let again = store.append(keyed(&run, expected)).await;
+        assert!(matches!(again, Err(StoreError::DuplicateKey { version: 2 })), "{again:?}");
+    }
+    assert_eq!(told(&*store, &run).await, before);
+    // Keys belong to a run.
+    store.append(keyed(&other, 1)).await.unwrap();
+}
+
+pub async fn the_key_of_a_creation_is_taken_once(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    let first = Commit { key: Some("k".into()), ..sample::step(&run, 0) };
+    store.create(sample::new_run(), first.clone()).await.unwrap();
+    store.append(sample::step(&run, 1)).await.unwrap();
+    let again = store.create(sample::new_run(), first).await;
+    assert!(matches!(again, Err(StoreError::DuplicateKey { version: 1 })), "{again:?}");
+}
+
+pub async fn a_commit_without_events_is_kept(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 1).await;
+    let head = sample::step(&run, 0).head;
+    let quiet = Commit { wake_at: Some(NOW), ..Commit::new(run.clone(), 1, head) };
+    store.append(quiet).await.unwrap();
+    let told = told(&*store, &run).await;
+    assert_eq!(told.events.len(), 2);
+    assert_eq!(
+        told.head.map(|head| (head.version, head.seq, head.wake_at)),
+        Some((2, 2, Some(NOW)))
+    );
+}

@@ -1,0 +1,136 @@
+//! Cases: one worker at a time, and a late one is told.
+
+use std::sync::Arc;
+
+use super::sample::{self, NOW, told};
+use crate::{Commit, Lease, RunId, Store, StoreError};
+
+pub async fn a_lease_is_taken_renewed_and_over(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 1).await;
+    let first = store.lease(&run, "w1", NOW, NOW + 10).await.unwrap().unwrap();
+    let taken = Lease { run: run.clone(), worker: "w1".into(), epoch: 1, until: NOW + 10 };
+    assert_eq!(first, taken);
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, Some(first.clone()));
+    assert_eq!(store.lease(&run, "w2", NOW + 9, NOW + 20).await.unwrap(), None);
+    // Renewed: the same epoch, and never shorter.
+    let renewed = store.lease(&run, "w1", NOW + 9, NOW + 20).await.unwrap().unwrap();
+    assert_eq!(renewed, Lease { until: NOW + 20, ..first.clone() });
+    let shorter = store.lease(&run, "w1", NOW + 9, NOW + 12).await.unwrap().unwrap();
+    assert_eq!(shorter, renewed);
+    assert_eq!(store.lease(&run, "w2", NOW + 19, NOW + 30).await.unwrap(), None);
+    // Over at its end, for others and for who held it.
+    let second = store.lease(&run, "w2", NOW + 20, NOW + 30).await.unwrap().unwrap();
+    assert_eq!((second.epoch, second.worker.as_str()), (2, "w2"));
+    assert_eq!(store.lease(&run, "w1", NOW + 21, NOW + 40).await.unwrap(), None);
+    let third = store.lease(&run, "w2", NOW + 30, NOW + 40).await.unwrap().unwrap();
+    assert_eq!(third.epoch, 3);
+}
+
+pub async fn a_released_lease_is_free(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 1).await;
+    let first = store.lease(&run, "w1", NOW, NOW + 10).await.unwrap().unwrap();
+    store.release(&first).await.unwrap();
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, None);
+    let second = store.lease(&run, "w2", NOW, NOW + 10).await.unwrap().unwrap();
+    assert_eq!(second.epoch, 2);
+    // Given back twice, or too late, nothing happens.
+    store.release(&first).await.unwrap();
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, Some(second));
+    store.release(&Lease { run: RunId::local("nobody"), ..first }).await.unwrap();
+}
+
+pub async fn a_late_worker_is_fenced(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 1).await;
+    let under = |lease: &Lease, expected| Commit {
+        lease: Some(lease.clone()),
+        ..sample::full_step(&run, expected, "late")
+    };
+    let first = store.lease(&run, "w1", NOW, NOW + 10).await.unwrap().unwrap();
+    let second = store.lease(&run, "w2", NOW + 10, NOW + 20).await.unwrap().unwrap();
+    let before = told(&*store, &run).await;
+    // Whatever version it had seen.
+    for expected in [0, 1] {
+        let late = store.append(under(&first, expected)).await;
+        assert!(matches!(late, Err(StoreError::Fenced { epoch: 1, current: 2 })), "{late:?}");
+    }
+    let forged = store.append(under(&Lease { worker: "w1".into(), ..second.clone() }, 1)).await;
+    assert!(matches!(forged, Err(StoreError::Fenced { epoch: 2, current: 2 })), "{forged:?}");
+    assert_eq!(told(&*store, &run).await, before);
+    store.append(Commit { lease: Some(second.clone()), ..sample::step(&run, 1) }).await.unwrap();
+    // Without a lease the version alone decides: a person's answer needs no worker.
+    store.append(sample::step(&run, 2)).await.unwrap();
+    store.release(&second).await.unwrap();
+    let released = store.append(under(&second, 3)).await;
+    assert!(matches!(released, Err(StoreError::Fenced { epoch: 2, current: 2 })), "{released:?}");
+}
+
+pub async fn a_commit_renews_its_lease(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    sample::grow(&*store, &run, 1).await;
+    let lease = store.lease(&run, "w1", NOW, NOW + 10).await.unwrap().unwrap();
+    let later = Lease { until: NOW + 30, ..lease.clone() };
+    store.append(Commit { lease: Some(later.clone()), ..sample::step(&run, 1) }).await.unwrap();
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, Some(later.clone()));
+    // One that was known earlier does not shorten it.
+    store.append(Commit { lease: Some(lease), ..sample::step(&run, 2) }).await.unwrap();
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, Some(later));
+    assert_eq!(store.lease(&run, "w2", NOW + 29, NOW + 50).await.unwrap(), None);
+}
+
+pub async fn a_lease_needs_a_run_a_worker_and_a_future(store: Arc<dyn Store>) {
+    let run = RunId::local("r");
+    let missing = store.lease(&run, "w", NOW, NOW + 1).await;
+    assert!(matches!(missing, Err(StoreError::NotFound { .. })), "{missing:?}");
+    sample::grow(&*store, &run, 1).await;
+    for (worker, until) in [("", NOW + 1), ("w", NOW), ("w", NOW - 1)] {
+        let answer = store.lease(&run, worker, NOW, until).await;
+        assert!(matches!(answer, Err(StoreError::Malformed { .. })), "{answer:?}");
+    }
+    let lease = Lease { run: RunId::local("new"), worker: "w".into(), epoch: 0, until: NOW };
+    let early = Commit { lease: Some(lease.clone()), ..sample::step(&lease.run, 0) };
+    let answer = store.create(sample::new_run(), early).await;
+    assert!(matches!(answer, Err(StoreError::Malformed { .. })), "{answer:?}");
+}
+
+pub async fn due_are_the_woken_and_the_deserted(store: Arc<dyn Store>) {
+    let run = |id: &str| RunId::local(id);
+    for (id, wake_at, actions) in [
+        ("asleep", None, vec![]),
+        ("later", Some(NOW + 100), vec![]),
+        ("b-woken", Some(NOW - 1), vec![]),
+        ("a-woken", Some(NOW), vec![sample::action("x")]),
+        ("working", Some(NOW + 50), vec![sample::action("x")]),
+        ("deserted", None, vec![sample::action("x")]),
+    ] {
+        let commit = Commit { actions, wake_at, ..sample::step(&run(id), 0) };
+        store.create(sample::new_run(), commit).await.unwrap();
+    }
+    for id in ["working", "deserted", "b-woken"] {
+        let until = if id == "deserted" { NOW } else { NOW + 10 };
+        store.lease(&run(id), "w", NOW - 5, until).await.unwrap().unwrap();
+    }
+    let due = async |now, limit| {
+        let due = store.due(now, limit).await.unwrap();
+        due.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    // A time to wake counts under a lease too: who holds the run must hear of it.
+    assert_eq!(due(NOW, 10).await, ["b-woken", "a-woken", "deserted"]);
+    assert_eq!(due(NOW, 1).await, ["b-woken"]);
+    assert_eq!(due(NOW, 0).await, [""; 0]);
+    assert_eq!(due(NOW + 9, 10).await, ["b-woken", "a-woken", "deserted"]);
+    assert_eq!(due(NOW + 10, 10).await, ["b-woken", "a-woken", "deserted", "working"]);
+    assert_eq!(due(NOW + 50, 10).await, ["b-woken", "a-woken", "working", "deserted"]);
+    // What is done is not due any more.
+    let finished = vec!["x".into()];
+    for id in ["a-woken", "deserted"] {
+        let commit = Commit { finished: finished.clone(), ..sample::step(&run(id), 1) };
+        store.append(commit).await.unwrap();
+    }
+    assert_eq!(due(NOW, 10).await, ["b-woken"]);
+    let asleep = Commit { actions: vec![sample::action("y")], ..sample::step(&run("asleep"), 1) };
+    store.append(asleep).await.unwrap();
+    assert_eq!(due(NOW, 10).await, ["b-woken", "asleep"]);
+}

@@ -1,0 +1,86 @@
+//! The suite every store must pass: one list of cases, expanded to one test each by
+//! [`store_suite!`](crate::store_suite). It asks only through the trait; what is special to one store
+//! is tested beside that store.
+//!
+//! ```text
+//! countersign_store::store_suite!(memory, (Arc::new(MemoryStore::new()) as Arc<dyn Store>, ()));
+//! ```
+
+#![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
+#![expect(missing_docs, reason = "the name of a case is its sentence")]
+#![expect(clippy::missing_panics_doc, reason = "a case fails by panicking")]
+
+pub mod sample;
+pub mod commits;
+pub mod refusals;
+pub mod logs;
+pub mod lists;
+pub mod leases;
+pub mod tenants;
+pub mod crowds;
+
+/// Expands to a module with a `#[tokio::test]` for each case.
+///
+/// The expression is evaluated for each case and gives a pair: an empty store as `Arc<dyn Store>`, and
+/// whatever must live as long as it.
+#[macro_export]
+macro_rules! store_suite {
+    ($name:ident, $open:expr) => {
+        mod $name {
+            use super::*;
+
+            $crate::store_suite! { @cases $open,
+                commits::a_commit_is_kept_whole,
+                commits::a_run_begins_once,
+                commits::a_conflict_leaves_nothing,
+                commits::a_missing_run_is_told,
+                commits::a_key_is_taken_once,
+                commits::the_key_of_a_creation_is_taken_once,
+                commits::a_commit_without_events_is_kept,
+                refusals::what_contradicts_itself_is_refused_whole,
+                refusals::an_id_in_use_is_refused_whole,
+                refusals::a_gap_in_the_log_is_refused,
+                refusals::names_are_not_empty,
+                logs::events_come_back_byte_for_byte,
+                logs::pages_of_events_join,
+                logs::every_version_loads_as_its_prefix,
+                logs::the_newest_snapshot_that_fits_is_chosen,
+                logs::large_bodies_come_back,
+                logs::blobs_and_protocols_are_kept_once,
+                lists::runs_come_newest_first,
+                lists::runs_are_filtered,
+                lists::waits_come_by_deadline,
+                lists::waits_are_filtered,
+                lists::a_closed_wait_is_gone,
+                lists::actions_are_outstanding_in_order,
+                lists::finishing_what_is_not_there_is_no_fault,
+                lists::short_ids_are_resolved,
+                leases::a_lease_is_taken_renewed_and_over,
+                leases::a_released_lease_is_free,
+                leases::a_late_worker_is_fenced,
+                leases::a_commit_renews_its_lease,
+                leases::a_lease_needs_a_run_a_worker_and_a_future,
+                leases::due_are_the_woken_and_the_deserted,
+                tenants::tenants_never_see_each_other,
+                crowds::one_writer_wins_each_version,
+                crowds::many_runs_go_on_at_once,
+                crowds::one_worker_wins_a_lease,
+            }
+        }
+    };
+    (@cases $open:expr, $($group:ident :: $case:ident),* $(,)?) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $case() {
+                let (store, _kept) = $open;
+                $crate::suite::$group::$case(store).await;
+            }
+        )*
+
+        /// Every case of the suite stands in the list.
+        #[test]
+        fn no_case_is_left_out() {
+            $crate::suite::sample::assert_complete(&[$(stringify!($case)),*]);
+        }
+    };
+}

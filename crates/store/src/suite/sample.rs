@@ -1,0 +1,150 @@
+//! Runs and commits for tests: at version `v` the log of a sample run has `2 * v` events.
+
+use crate::{
+    ActionRow, Blob, Commit, EventRow, Head, HeadUpdate, Loaded, NewRun, RunId, SnapshotRow, Store,
+    TenantId, WaitFilter, WaitRow,
+};
+
+/// When everything in samples happens.
+pub const NOW: i64 = 1_763_200_000_000;
+
+const CASES: [&str; 7] = [
+    include_str!("commits.rs"),
+    include_str!("refusals.rs"),
+    include_str!("logs.rs"),
+    include_str!("lists.rs"),
+    include_str!("leases.rs"),
+    include_str!("tenants.rs"),
+    include_str!("crowds.rs"),
+];
+
+/// Panics where the suite has a case that is not named.
+pub fn assert_complete(named: &[&str]) {
+    let lines = CASES.iter().flat_map(|text| text.lines());
+    let written = lines.filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
+    assert_eq!(written.collect::<Vec<_>>(), named);
+}
+
+/// A run as it begins.
+#[must_use]
+pub fn new_run() -> NewRun {
+    NewRun { protocol: "sha256:aa".into(), workflow: "intake".into(), created_at: NOW }
+}
+
+/// An event at a place of the log.
+#[must_use]
+pub fn event(seq: u64, version: u64) -> EventRow {
+    EventRow {
+        seq,
+        version,
+        time: NOW + seq as i64,
+        kind: "reply_accepted".into(),
+        hash: format!("hash-{seq}"),
+        body: format!(r#"{{"seq":{seq}}}"#),
+    }
+}
+
+/// The step after a version, with two events.
+#[must_use]
+pub fn step(run: &RunId, expected_version: u64) -> Commit {
+    let (version, seq) = (expected_version + 1, 2 * expected_version);
+    let head = HeadUpdate {
+        status: "running".into(),
+        phase: format!("phase-{version}"),
+        updated_at: NOW + version as i64,
+        seq: seq + 2,
+        hash: format!("hash-{}", seq + 2),
+        summary: format!("step {version}"),
+    };
+    let events = vec![event(seq + 1, version), event(seq + 2, version)];
+    Commit { events, ..Commit::new(run.clone(), expected_version, head) }
+}
+
+/// The same with a snapshot.
+#[must_use]
+pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> Commit {
+    let commit = step(run, expected_version);
+    let (version, seq) = (commit.version, commit.head.seq);
+    let snapshot = Some(SnapshotRow { version, seq, body: format!(r#"{{"at":{version}}}"#) });
+    Commit { snapshot, ..commit }
+}
+
+/// The same with something of everything, under names that begin with `mark`.
+#[must_use]
+pub fn full_step(run: &RunId, expected_version: u64, mark: &str) -> Commit {
+    Commit {
+        actions: vec![action(&format!("{mark}-1")), action(&format!("{mark}-2"))],
+        waits_opened: vec![wait(run, &format!("{mark}-wait"), Some(NOW + 60))],
+        blobs: vec![blob(mark)],
+        key: Some(format!("{mark}-key")),
+        wake_at: Some(NOW + 50),
+        ..step_with_snapshot(run, expected_version)
+    }
+}
+
+/// An action.
+#[must_use]
+pub fn action(id: &str) -> ActionRow {
+    ActionRow { id: id.into(), kind: "call_model".into(), body: format!(r#"{{"action":"{id}"}}"#) }
+}
+
+/// A wait.
+#[must_use]
+pub fn wait(run: &RunId, id: &str, deadline: Option<i64>) -> WaitRow {
+    WaitRow {
+        id: id.into(),
+        run: run.clone(),
+        kind: "question".into(),
+        opened_at: NOW,
+        deadline,
+        who: None,
+        body: r#"{"question":"?"}"#.into(),
+    }
+}
+
+/// Bytes.
+#[must_use]
+pub fn blob(name: &str) -> Blob {
+    Blob { digest: format!("sha256:{name}"), bytes: vec![0, 255, 1, 254] }
+}
+
+/// Creates a run and takes it to a version.
+pub async fn grow(store: &dyn Store, run: &RunId, version: u64) {
+    store.create(new_run(), step(run, 0)).await.unwrap();
+    for expected in 1..version {
+        store.append(step(run, expected)).await.unwrap();
+    }
+}
+
+/// Everything a store tells of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Its head.
+    pub head: Option<Head>,
+    /// Its state.
+    pub loaded: Option<Loaded>,
+    /// Its log.
+    pub events: Vec<EventRow>,
+    /// What it has to do.
+    pub actions: Vec<ActionRow>,
+    /// What it waits for.
+    pub waits: Vec<WaitRow>,
+}
+
+/// Asks for everything about a run.
+pub async fn told(store: &dyn Store, run: &RunId) -> Told {
+    let waits = WaitFilter { run: Some(run.id.clone()), ..every_wait(&run.tenant) };
+    Told {
+        head: store.head(run).await.unwrap(),
+        loaded: store.load(run, None).await.unwrap(),
+        events: store.events(run, 0, usize::MAX).await.unwrap(),
+        actions: store.actions(run).await.unwrap(),
+        waits: store.waits(&waits).await.unwrap(),
+    }
+}
+
+/// The whole inbox of a tenant.
+#[must_use]
+pub fn every_wait(tenant: &TenantId) -> WaitFilter {
+    WaitFilter::all(tenant.clone(), usize::MAX)
+}

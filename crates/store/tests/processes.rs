@@ -1,0 +1,114 @@
+//! Real processes on one file. Each test is both sides: started again with a file in its environment,
+//! it is the other process.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use countersign_store::suite::sample::{self, told};
+use countersign_store::{RunId, SqliteStore, Store, StoreError};
+
+const FILE: &str = "COUNTERSIGN_STORE_TEST_FILE";
+
+/// The file to work on, in the process that was started by a test.
+fn given() -> Option<PathBuf> {
+    std::env::var_os(FILE).map(PathBuf::from)
+}
+
+/// Starts this test once more, as the other process.
+fn start(test: &str, file: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(FILE, file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Steps until a version is reached; counts the steps that were ours.
+async fn race(store: &dyn Store, run: &RunId, last: u64) -> u64 {
+    let mut won = 0;
+    let mut seen = 1;
+    while seen < last {
+        match store.append(sample::step(run, seen)).await {
+            Ok(()) => won += 1,
+            Err(StoreError::Conflict { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+        seen = store.head(run).await.unwrap().unwrap().version;
+    }
+    won
+}
+
+#[tokio::test]
+async fn two_processes_share_a_file() {
+    const LAST: u64 = 150;
+    let run = RunId::local("r");
+    if let Some(file) = given() {
+        let won = race(&SqliteStore::open(file).unwrap(), &run, LAST).await;
+        println!("\nwon {won}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("runs.db");
+    let store = SqliteStore::open(&file).unwrap();
+    sample::grow(&store, &run, 1).await;
+    let other = start("two_processes_share_a_file", &file);
+    let ours = race(&store, &run, LAST).await;
+    let output = other.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let theirs = text.lines().find_map(|line| line.strip_prefix("won ")).unwrap();
+    assert_eq!(ours + theirs.parse::<u64>().unwrap(), LAST - 1);
+    let log = store.events(&run, 0, usize::MAX).await.unwrap();
+    let expected: Vec<_> = (1..=2 * LAST).map(|seq| sample::event(seq, seq.div_ceil(2))).collect();
+    assert_eq!(log, expected);
+}
+
+#[tokio::test]
+async fn a_killed_process_loses_nothing_it_acknowledged() {
+    let run = RunId::local("r");
+    if let Some(file) = given() {
+        let store = SqliteStore::open(file).unwrap();
+        println!();
+        for expected in 0.. {
+            let commit = sample::full_step(&run, expected, &format!("m{expected}"));
+            if expected == 0 {
+                store.create(sample::new_run(), commit).await.unwrap();
+            } else {
+                store.append(commit).await.unwrap();
+            }
+            println!("kept {}", expected + 1);
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("runs.db");
+    let mut other = start("a_killed_process_loses_nothing_it_acknowledged", &file);
+    let mut kept = 0;
+    for line in BufReader::new(other.stdout.take().unwrap()).lines() {
+        if let Some(version) = line.unwrap().strip_prefix("kept ") {
+            kept = version.parse::<u64>().unwrap();
+        }
+        if kept == 100 {
+            break;
+        }
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!(kept, 100);
+
+    let store = SqliteStore::open(&file).unwrap();
+    let found = told(&store, &run).await;
+    let version = found.head.unwrap().version;
+    assert!(version >= kept, "acknowledged {kept}, found {version}");
+    assert_eq!(found.events.len() as u64, 2 * version);
+    assert_eq!(found.actions.len() as u64, 2 * version);
+    assert_eq!(found.waits.len() as u64, version);
+    assert_eq!(found.loaded.unwrap().snapshot.map(|found| found.version), Some(version));
+    for step in 0..version {
+        assert_eq!(store.keyed(&run, &format!("m{step}-key")).await.unwrap(), Some(step + 1));
+    }
+    store.append(sample::step(&run, version)).await.unwrap();
+}
