@@ -62,7 +62,10 @@ impl Dialect for Gemini {
         Prepared { body, sent: told.sent, drop_nulls: told.drop_nulls }
     }
 
-    /// There is no mark for the end: the reason comes with the last text, and then the body ends.
+    fn ends_without_mark(&self) -> bool {
+        true
+    }
+
     fn hear(&self, piece: &str, heard: &mut Heard<'_>) -> Result<(), Fault> {
         let piece = parsed(piece)?;
         if !piece["error"].is_null() {

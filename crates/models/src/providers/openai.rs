@@ -115,3 +115,19 @@ fn usage(told: &Value) -> Option<Usage> {
 fn name(id: &str) -> String {
     id.replace(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-', "_")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_openai_itself_has_renamed_the_longest_answer() {
+        let ask = Ask { max_tokens: Some(5), ..Ask::new("", "x") };
+        for (is_openai_itself, field) in [(true, "max_completion_tokens"), (false, "max_tokens")] {
+            let body = OpenAi { is_openai_itself }.prepare("m", &ask).body;
+            let body: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body[field], 5);
+            assert_eq!(body.as_object().unwrap().len(), 5);
+        }
+    }
+}

@@ -11,7 +11,7 @@ use countersign_core::spec::{Diagnostic, Source, Tree};
 use serde_json::Value;
 
 use super::entry::{Entry, Reply};
-use crate::{Fault, Flaw, Usage, Wait};
+use crate::{Fault, Flaw, Timeouts, Usage, Wait};
 
 /// The schema of script files.
 pub const SCRIPT_SCHEMA: &str = include_str!("script.schema.json");
@@ -82,7 +82,7 @@ fn entry(item: &Value) -> Result<Entry, &'static str> {
         None if item.get("finish").is_some() || item.get("usage").is_some() => {
             return Err("`finish` and `usage` belong to a reply, and this is an error");
         }
-        None => Err(fault(&item["error"])),
+        None => Err(fault(&item["error"])?),
     };
     Ok(Entry {
         outcome,
@@ -99,18 +99,25 @@ fn usage(told: &Value) -> Option<Usage> {
     })
 }
 
-fn fault(error: &Value) -> Fault {
+fn fault(error: &Value) -> Result<Fault, &'static str> {
+    let kind = error["kind"].as_str().unwrap_or_default();
+    if !matches!(kind, "rate_limited" | "overloaded") && error.get("retry_after_ms").is_some() {
+        return Err("`retry_after_ms` belongs to `rate_limited` and `overloaded`");
+    }
+    if matches!(kind, "timed_out" | "bad_answer") && error.get("message").is_some() {
+        return Err("`timed_out` and `bad_answer` come without a message of the provider");
+    }
     let message = error["message"].as_str().unwrap_or_default().to_owned();
     let retry_after = error["retry_after_ms"].as_u64().map(Duration::from_millis);
-    match error["kind"].as_str().unwrap_or_default() {
+    Ok(match kind {
         "rate_limited" => Fault::RateLimited { retry_after, message },
-        "timed_out" => Fault::TimedOut { wait: Wait::Total, after: Duration::ZERO },
+        "timed_out" => Fault::TimedOut { wait: Wait::Total, after: Timeouts::default().total },
         "unreachable" => Fault::Unreachable { why: message },
         "refused" => Fault::Refused { status: 400, code: String::new(), message },
         "bad_answer" => Fault::BadAnswer { flaw: Flaw::CutOff },
         "content_filtered" => Fault::ContentFiltered { reason: message },
         _ => Fault::Overloaded { status: 503, retry_after, message },
-    }
+    })
 }
 
 #[cfg(test)]
@@ -156,7 +163,7 @@ mod tests {
         let schema: Value = serde_json::from_str(SCRIPT_SCHEMA).unwrap();
         let kinds = &schema["$defs"]["entry"]["properties"]["error"]["properties"]["kind"]["enum"];
         for kind in kinds.as_array().unwrap() {
-            let text = serde_json::json!([{"error": {"kind": kind, "retry_after_ms": 7}}]);
+            let text = serde_json::json!([{"error": {"kind": kind}}]);
             let parsed = parse(Source::new("s.json", text.to_string()));
             let Ok(Entries::Run(entries)) = parsed else { panic!() };
             assert_eq!(entries[0].outcome.as_ref().unwrap_err().kind(), kind.as_str().unwrap());
@@ -165,9 +172,45 @@ mod tests {
 
     #[test]
     fn faults_are_told_with_their_place_and_the_nearest_name() {
-        for text in ["- replay: x\n", "- reply: x\n  error: { kind: refused }\n- when: a\n", "- error: { kind: rate_limit }\n", "- error: { kind: refused }\n  finish: stop\n", "phase: { a: [x] }\n", "phases: { a: x }\n", "- 5\n", "plain\n", "- [\n"] {
-            let found = parse(Source::new("s.yaml", text)).unwrap_err();
-            for f in found { println!("{text:?} => {f} ;; {:?}", f.hint); }
-        }
+        refused(
+            "- replay: x\n",
+            &[
+                "s.yaml:1:11: /0/replay: `replay` is no field of this object; expected only `reply`, `error`, `when`, `finish`, `delay_ms`, `usage` [unknown_field]; did you mean `reply`?",
+            ],
+        );
+        refused(
+            "- reply: x\n  error: { kind: refused }\n- when: a\n",
+            &[
+                "s.yaml:1:3: expected `reply` or `error`, found both [one_of]",
+                "s.yaml:3:3: expected `reply` or `error`, found neither [one_of]",
+            ],
+        );
+        refused(
+            "- error: { kind: rate_limit }\n",
+            &[
+                "s.yaml:1:18: /0/error/kind: expected one of \"rate_limited\", \"overloaded\", \"timed_out\", \"unreachable\", \"refused\", \"bad_answer\", \"content_filtered\", found \"rate_limit\" [enum]; did you mean \"rate_limited\"?",
+            ],
+        );
+        let stray =
+            "s.yaml:1:3: `finish` and `usage` belong to a reply, and this is an error [one_of]";
+        refused("- error: { kind: refused }\n  finish: stop\n", &[stray]);
+        let stray =
+            "s.yaml:1:3: `retry_after_ms` belongs to `rate_limited` and `overloaded` [one_of]";
+        refused("- error: { kind: refused, retry_after_ms: 1 }\n", &[stray]);
+        let stray = "s.yaml:1:3: `timed_out` and `bad_answer` come without a message of the provider [one_of]";
+        refused("- error: { kind: timed_out, message: x }\n", &[stray]);
+        refused(
+            "phase: { a: [x] }\n",
+            &[
+                "s.yaml:1:1: /phase: `phase` is no field of this object; expected only `phases` [unknown_field]; did you mean `phases`?",
+                "s.yaml:1:1: /phases: expected an object, found nothing: the field is missing [required]; there is a field `phase`; rename it",
+            ],
+        );
+        refused(
+            "phases: { a: x }\n",
+            &["s.yaml:1:14: /phases/a: expected an array, found \"x\" [type]; put it in [ ]"],
+        );
+        refused("- 5\n", &["s.yaml:1:3: /0: expected a string or an object, found 5 [type]"]);
+        refused("- [\n", &["s.yaml:1:3: not YAML: unclosed bracket '[' [invalid_yaml]"]);
     }
 }

@@ -127,16 +127,18 @@ impl Client {
                 }
             }
         }
+        let cut_off = Fault::BadAnswer { flaw: Flaw::CutOff };
         if !heard.is_over
             && let Ok(Some(piece)) = frames.rest()
         {
             // What was not ended may be cut through; then the cut is the fault.
             self.dialect.hear(&piece, heard).map_err(|fault| match fault {
-                Fault::BadAnswer { flaw: Flaw::Foreign { .. } } => {
-                    Fault::BadAnswer { flaw: Flaw::CutOff }
-                }
+                Fault::BadAnswer { flaw: Flaw::Foreign { .. } } => cut_off.clone(),
                 other => other,
             })?;
+        }
+        if !heard.is_over && !self.dialect.ends_without_mark() {
+            return Err(cut_off);
         }
         Ok(())
     }

@@ -19,6 +19,11 @@ pub(crate) trait Dialect: Send + Sync {
     /// The bytes of a question.
     fn prepare(&self, model: &str, ask: &Ask) -> Prepared;
 
+    /// Whether an answer may simply end, its reason given, where others end with a mark.
+    fn ends_without_mark(&self) -> bool {
+        false
+    }
+
     /// Takes in one piece of an answer.
     fn hear(&self, piece: &str, heard: &mut Heard<'_>) -> Result<(), Fault>;
 }
