@@ -1,0 +1,69 @@
+//! What a call costs, in whole millionths: money is never a fraction here.
+
+use crate::Usage;
+
+/// Prices in millionths of a unit of money for a million tokens: 2.50 is `2_500_000`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Price {
+    /// What is read.
+    pub input_per_million: u64,
+    /// What is written.
+    pub output_per_million: u64,
+    /// What is read from a cache; the price of other input where absent.
+    pub cached_per_million: Option<u64>,
+}
+
+/// The cost in millionths of a unit of money, rounded up so that a budget is never told too little.
+#[must_use]
+pub fn cost(usage: Usage, price: Price) -> u64 {
+    let cached = usage.cached_tokens.unwrap_or_default().min(usage.input_tokens);
+    let cached_price = price.cached_per_million.unwrap_or(price.input_per_million);
+    let parts = [
+        (usage.input_tokens - cached, price.input_per_million),
+        (cached, cached_price),
+        (usage.output_tokens, price.output_per_million),
+    ];
+    let sum = parts.iter().fold(0u128, |sum, (tokens, each)| {
+        sum.saturating_add(u128::from(*tokens) * u128::from(*each))
+    });
+    u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRICE: Price = Price {
+        input_per_million: 2_500_000,
+        output_per_million: 10_000_000,
+        cached_per_million: None,
+    };
+
+    #[test]
+    fn tokens_cost_their_price() {
+        let usage = Usage { input_tokens: 1_000, output_tokens: 200, cached_tokens: None };
+        assert_eq!(cost(usage, PRICE), 2_500 + 2_000);
+        assert_eq!(cost(Usage::default(), PRICE), 0);
+    }
+
+    #[test]
+    fn cached_input_has_its_own_price() {
+        let usage = Usage { input_tokens: 1_000, output_tokens: 0, cached_tokens: Some(400) };
+        let price = Price { cached_per_million: Some(250_000), ..PRICE };
+        assert_eq!(cost(usage, price), 1_500 + 100);
+        assert_eq!(cost(usage, PRICE), 2_500);
+    }
+
+    #[test]
+    fn fractions_are_rounded_up_and_nothing_overflows() {
+        let usage = Usage { input_tokens: 1, output_tokens: 0, cached_tokens: None };
+        assert_eq!(cost(usage, PRICE), 3);
+        let usage = Usage { input_tokens: u64::MAX, output_tokens: u64::MAX, cached_tokens: None };
+        let price = Price {
+            input_per_million: u64::MAX,
+            output_per_million: u64::MAX,
+            cached_per_million: None,
+        };
+        assert_eq!(cost(usage, price), u64::MAX);
+    }
+}

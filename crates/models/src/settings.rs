@@ -1,0 +1,153 @@
+//! What the edge hands in: keys, addresses, patience. Nothing else here reads the environment.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::{ConfigError, Key, Keys, Provider};
+
+/// Everything a connection needs beside the model's name.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What opens the providers.
+    pub keys: Keys,
+    /// Where they listen, if not where they usually do.
+    pub addresses: Addresses,
+    /// How long is waited.
+    pub timeouts: Timeouts,
+    /// A proxy for https addresses; a secret, because it may hold a password.
+    pub proxy: Option<Key>,
+    /// Hosts that are reached without the proxy, with commas between them.
+    pub no_proxy: String,
+}
+
+/// Where providers listen, as the owner of the machine says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Addresses(BTreeMap<Provider, String>);
+
+/// How long is waited for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the connection.
+    pub connect: Duration,
+    /// For the beginning of the response, from the call on.
+    pub first_byte: Duration,
+    /// For more of the response.
+    pub idle: Duration,
+    /// For the whole answer.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            // Models that think before they write are silent for minutes.
+            first_byte: Duration::from_mins(3),
+            idle: Duration::from_mins(2),
+            total: Duration::from_mins(15),
+        }
+    }
+}
+
+impl Addresses {
+    /// The same with an address for a provider.
+    #[must_use]
+    pub fn with(mut self, provider: Provider, address: impl Into<String>) -> Self {
+        self.0.insert(provider, address.into());
+        self
+    }
+
+    /// Where a provider listens.
+    #[must_use]
+    pub fn of(&self, provider: Provider) -> &str {
+        self.0.get(&provider).map_or(provider.address(), String::as_str)
+    }
+
+    /// Whether the owner of the machine chose the address.
+    pub(crate) fn is_chosen(&self, provider: Provider) -> bool {
+        self.0.contains_key(&provider)
+    }
+}
+
+impl Settings {
+    /// Reads keys, addresses and the proxy from the environment that the edge shows.
+    pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let set = |name: &str| read(name).filter(|value| !value.trim().is_empty());
+        let either = |upper: &str, lower: &str| set(upper).or_else(|| set(lower));
+        let mut addresses = Addresses::default();
+        for provider in Provider::ALL {
+            if let Some(address) = set(provider.address_variable()) {
+                let address = address.trim();
+                let address = match provider {
+                    Provider::Ollama => ollama_host(address),
+                    _ => address.to_owned(),
+                };
+                addresses = addresses.with(provider, address);
+            }
+        }
+        let proxy = either("HTTPS_PROXY", "https_proxy");
+        let proxy = proxy.map(|text| Key::parse(&text).ok_or(ConfigError::BadProxy)).transpose()?;
+        Ok(Self {
+            keys: Keys::from_env(read)?,
+            addresses,
+            timeouts: Timeouts::default(),
+            proxy,
+            no_proxy: either("NO_PROXY", "no_proxy").unwrap_or_default(),
+        })
+    }
+}
+
+/// `OLLAMA_HOST` tells a server where to listen: it may lack scheme and port, and mean every interface.
+fn ollama_host(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    let (authority, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+    let has_port = authority.rsplit(']').next().is_some_and(|tail| tail.contains(':'));
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if has_port => (host, format!(":{port}")),
+        _ if scheme == "https" || text.contains("://") => (authority, String::new()),
+        _ => (authority, ":11434".to_owned()),
+    };
+    let host = match host {
+        "0.0.0.0" | "" => "127.0.0.1",
+        "[::]" => "[::1]",
+        host => host,
+    };
+    let path = if path.is_empty() { String::new() } else { format!("/{path}") };
+    format!("{scheme}://{host}{port}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_chooses_addresses() {
+        let settings = Settings::from_env(&|name| match name {
+            "OPENAI_BASE_URL" => Some("http://127.0.0.1:8080/v1".to_owned()),
+            "OLLAMA_HOST" => Some("0.0.0.0".to_owned()),
+            "https_proxy" => Some("http://user:pass@proxy:3128".to_owned()),
+            _ => None,
+        })
+        .unwrap();
+        assert_eq!(settings.addresses.of(Provider::OpenAi), "http://127.0.0.1:8080/v1");
+        assert_eq!(settings.addresses.of(Provider::Ollama), "http://127.0.0.1:11434");
+        assert_eq!(settings.addresses.of(Provider::Anthropic), "https://api.anthropic.com");
+        assert!(!format!("{settings:?}").contains("pass"));
+    }
+
+    #[test]
+    fn ollama_hosts_become_addresses() {
+        for (text, address) in [
+            ("127.0.0.1", "http://127.0.0.1:11434"),
+            ("box:8000", "http://box:8000"),
+            ("0.0.0.0:8000", "http://127.0.0.1:8000"),
+            (":8000", "http://127.0.0.1:8000"),
+            ("[::]:8000", "http://[::1]:8000"),
+            ("[::1]", "http://[::1]:11434"),
+            ("https://ollama.com", "https://ollama.com"),
+            ("http://box/below", "http://box/below"),
+        ] {
+            assert_eq!(ollama_host(text), address);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! One call over HTTP: sends the bytes, listens, keeps what came, and watches the clock.
+
+use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::{Response, Url};
+use tokio::time::timeout;
+
+use super::frames::Frames;
+use super::http::innermost;
+use super::status;
+use super::{Dialect, Heard, Secrets};
+use crate::{Answer, Ask, BoxFuture, Exchange, Fault, Flaw, Model, ModelError, Timeouts, Wait};
+
+/// More than any answer within the limit of text takes.
+const MOST_BYTES: usize = 64 << 20;
+/// An error says what it has to say in less.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+
+/// A model behind an address.
+pub(crate) struct Client {
+    /// What the user typed.
+    pub(crate) spoken: String,
+    /// The model's name, as it is sent.
+    pub(crate) model: String,
+    /// Where it is asked.
+    pub(crate) url: Url,
+    /// What goes beside the body; holds the key.
+    pub(crate) headers: HeaderMap,
+    /// How long is waited.
+    pub(crate) timeouts: Timeouts,
+    /// What must not be kept.
+    pub(crate) secrets: Secrets,
+    /// What is spoken.
+    pub(crate) dialect: Box<dyn Dialect>,
+    /// What speaks it.
+    pub(crate) http: reqwest::Client,
+}
+
+impl Model for Client {
+    fn name(&self) -> &str {
+        &self.spoken
+    }
+
+    fn complete<'a>(
+        &'a self,
+        ask: &'a Ask,
+        live: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Box::pin(self.ask(ask, live))
+    }
+}
+
+impl Client {
+    async fn ask(
+        &self,
+        ask: &Ask,
+        live: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Answer, ModelError> {
+        let prepared = self.dialect.prepare(&self.model, ask);
+        let (mut heard, mut response) = (Heard::new(live), Vec::new());
+        let call = self.call(prepared.body.clone(), &mut response, &mut heard);
+        let outcome = match timeout(self.timeouts.total, call).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Fault::TimedOut { wait: Wait::Total, after: self.timeouts.total }),
+        };
+        let exchange = Exchange {
+            request: self.secrets.blot_bytes(prepared.body),
+            response: self.secrets.blot_bytes(response),
+        };
+        let ended =
+            outcome.and_then(|()| heard.end.take().ok_or(Fault::BadAnswer { flaw: Flaw::CutOff }));
+        match ended {
+            Ok((finish, reason)) => Ok(Answer {
+                text: self.secrets.blot(&heard.text).into_owned(),
+                finish,
+                reason: self.secrets.message(&reason),
+                usage: heard.usage,
+                model: heard
+                    .model
+                    .map_or_else(|| self.model.clone(), |name| self.secrets.message(&name)),
+                exchange,
+                sent: prepared.sent,
+                drop_nulls: prepared.drop_nulls,
+            }),
+            Err(fault) => Err(ModelError {
+                model: self.spoken.clone(),
+                fault: fault.cleaned(&|text| self.secrets.message(text)),
+                exchange: Some(Box::new(exchange)),
+            }),
+        }
+    }
+
+    async fn call(
+        &self,
+        body: Vec<u8>,
+        kept: &mut Vec<u8>,
+        heard: &mut Heard<'_>,
+    ) -> Result<(), Fault> {
+        let request = self.http.post(self.url.clone()).headers(self.headers.clone()).body(body);
+        let after = self.timeouts.first_byte;
+        let mut response = match timeout(after, request.send()).await {
+            Ok(sent) => sent.map_err(|error| self.unsent(&error))?,
+            Err(_) => return Err(Fault::TimedOut { wait: Wait::FirstByte, after }),
+        };
+        if !response.status().is_success() {
+            // What came of the error's text before it broke is still worth telling.
+            while kept.len() < MOST_ERROR_BYTES
+                && let Ok(true) = self.more(&mut response, kept).await
+            {}
+            return Err(status::fault(response.status().as_u16(), response.headers(), kept));
+        }
+        let framing = self.dialect.framing();
+        if let Some(found) = foreign(&response, framing.media_types()) {
+            while kept.len() < MOST_ERROR_BYTES
+                && let Ok(true) = self.more(&mut response, kept).await
+            {}
+            let expected = framing.media_types()[0];
+            return Err(Fault::BadAnswer { flaw: Flaw::Foreign { expected, found } });
+        }
+        let mut frames = Frames::new(framing);
+        let mut seen = 0;
+        while !heard.is_over && self.more(&mut response, kept).await? {
+            let pieces = frames.push(&kept[seen..]).map_err(|flaw| Fault::BadAnswer { flaw })?;
+            seen = kept.len();
+            for piece in pieces {
+                if !heard.is_over {
+                    self.dialect.hear(&piece, heard)?;
+                }
+            }
+        }
+        let cut_off = Fault::BadAnswer { flaw: Flaw::CutOff };
+        if !heard.is_over
+            && let Ok(Some(piece)) = frames.rest()
+        {
+            // What was not ended may be cut through; then the cut is the fault.
+            self.dialect.hear(&piece, heard).map_err(|fault| match fault {
+                Fault::BadAnswer { flaw: Flaw::Foreign { .. } } => cut_off.clone(),
+                other => other,
+            })?;
+        }
+        if !heard.is_over && !self.dialect.ends_without_mark() {
+            return Err(cut_off);
+        }
+        Ok(())
+    }
+
+    /// Waits for more of the response; false at its end.
+    async fn more(&self, response: &mut Response, kept: &mut Vec<u8>) -> Result<bool, Fault> {
+        let after = self.timeouts.idle;
+        match timeout(after, response.chunk()).await {
+            Err(_) => Err(Fault::TimedOut { wait: Wait::NextByte, after }),
+            Ok(Err(_)) => Err(Fault::BadAnswer { flaw: Flaw::CutOff }),
+            Ok(Ok(None)) => Ok(false),
+            Ok(Ok(Some(bytes))) if kept.len() + bytes.len() > MOST_BYTES => {
+                Err(Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MOST_BYTES } })
+            }
+            Ok(Ok(Some(bytes))) => {
+                kept.extend_from_slice(&bytes);
+                Ok(true)
+            }
+        }
+    }
+
+    fn unsent(&self, error: &reqwest::Error) -> Fault {
+        if error.is_timeout() {
+            return Fault::TimedOut { wait: Wait::Connect, after: self.timeouts.connect };
+        }
+        Fault::Unreachable { why: innermost(error) }
+    }
+}
+
+/// The media type of a response, where it is told and none of those expected.
+fn foreign(response: &Response, expected: &[&str]) -> Option<String> {
+    let told = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    (!expected.contains(&essence.as_str())).then_some(essence)
+}

@@ -1,0 +1,236 @@
+//! What is heard: whole answers, endings of every kind, and streams that are none.
+
+use countersign_core::reply::{Finish, MAX_BYTES};
+use countersign_models::{Fault, Flaw, Provider, Usage};
+use serde_json::json;
+
+use crate::asking::{ask, call};
+use crate::loopback::{Step, chunked, response, stream};
+
+const TEXT: &str = "{\"note\": \"хорошо 🙂\"}";
+
+fn recorded(provider: Provider) -> (&'static str, &'static str) {
+    match provider {
+        Provider::OpenAi => {
+            ("text/event-stream; charset=utf-8", include_str!("fixtures/openai.txt"))
+        }
+        Provider::Anthropic => ("text/event-stream", include_str!("fixtures/anthropic.txt")),
+        Provider::Gemini => ("text/event-stream", include_str!("fixtures/gemini.txt")),
+        Provider::Ollama => ("application/x-ndjson", include_str!("fixtures/ollama.txt")),
+    }
+}
+
+fn media_type(provider: Provider) -> &'static str {
+    recorded(provider).0
+}
+
+#[tokio::test]
+async fn a_whole_answer_is_heard_however_it_is_cut() {
+    for provider in Provider::ALL {
+        let (media_type, body) = recorded(provider);
+        for body in [body.to_owned(), body.replace('\n', "\r\n")] {
+            for size in [1, 7, 1_000_000] {
+                let steps = chunked(media_type, body.as_bytes(), size);
+                let (outcome, pieces, _server) = call(provider, steps, &ask()).await;
+                let answer = outcome.unwrap();
+                assert_eq!(answer.text, TEXT, "{provider}");
+                assert_eq!(pieces, ["{\"note\":", " \"хорошо 🙂\"}"], "{provider}");
+                assert_eq!(answer.finish, Finish::Stop);
+                let cached_tokens = (provider != Provider::Ollama).then_some(8);
+                let usage = Usage { input_tokens: 29, output_tokens: 11, cached_tokens };
+                assert_eq!(answer.usage, Some(usage), "{provider}");
+                assert!(answer.model.starts_with("some-model-high"), "{}", answer.model);
+                assert!(body.as_bytes().starts_with(&answer.exchange.response));
+                assert!(body.trim_end().len() <= answer.exchange.response.len(), "{provider}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_cut_anywhere_is_never_a_success() {
+    for provider in Provider::ALL {
+        let (media_type, body) = recorded(provider);
+        // The last sign of the last piece; what follows is white space.
+        let ends = body.trim_end().len() - 1;
+        for at in (0..ends).step_by(23).chain([ends]) {
+            let portion = body.as_bytes()[..at].to_vec();
+            let steps = vec![stream(media_type), Step::Send(portion)];
+            let (outcome, ..) = call(provider, steps, &ask()).await;
+            let error = outcome.unwrap_err();
+            let cut = Fault::BadAnswer { flaw: Flaw::CutOff };
+            assert_eq!(error.fault, cut, "{provider} at {at}");
+            assert!(error.retryable());
+            assert_eq!(error.exchange.unwrap().response.len(), at);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_inside_a_chunk_is_told() {
+    for provider in Provider::ALL {
+        let (media_type, body) = recorded(provider);
+        let Step::Send(mut bytes) = chunked(media_type, body.as_bytes(), 100).remove(0) else {
+            unreachable!()
+        };
+        bytes.truncate(bytes.len() / 2);
+        let (outcome, ..) = call(provider, vec![Step::Send(bytes)], &ask()).await;
+        assert_eq!(outcome.unwrap_err().fault, Fault::BadAnswer { flaw: Flaw::CutOff });
+    }
+}
+
+/// The end of an answer in a provider's words, after a bit of text.
+fn ending(provider: Provider, reason: &str) -> String {
+    match provider {
+        Provider::OpenAi => {
+            let piece = json!({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": reason}]});
+            format!("data: {piece}\n\ndata: [DONE]\n\n")
+        }
+        Provider::Anthropic => {
+            let text = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}});
+            let delta = json!({"type": "message_delta", "delta": {"stop_reason": reason}});
+            format!("data: {text}\n\ndata: {delta}\n\ndata: {{\"type\":\"message_stop\"}}\n\n")
+        }
+        Provider::Gemini => {
+            let piece = json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": reason}]});
+            format!("data: {piece}\n\n")
+        }
+        Provider::Ollama => {
+            let line = json!({"message": {"content": "x"}, "done": true, "done_reason": reason});
+            format!("{line}\n")
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_reason_to_stop_has_its_meaning() {
+    let wants_tool =
+        "bad_answer: the answer cannot be used: it asks for a tool, and none was offered";
+    let withheld =
+        |reason: &str| format!("content_filtered: the provider withheld the answer (`{reason}`)");
+    let stopped = |reason: &str| {
+        format!("bad_answer: the answer cannot be used: the provider stopped it (`{reason}`)")
+    };
+    let cases = [
+        (Provider::OpenAi, "stop", "Stop".to_owned()),
+        (Provider::OpenAi, "eos", "Stop".to_owned()),
+        (Provider::OpenAi, "length", "Length".to_owned()),
+        (Provider::OpenAi, "content_filter", withheld("content_filter")),
+        (Provider::OpenAi, "tool_calls", wants_tool.to_owned()),
+        (Provider::Anthropic, "end_turn", "Stop".to_owned()),
+        (Provider::Anthropic, "stop_sequence", "Stop".to_owned()),
+        (Provider::Anthropic, "max_tokens", "Length".to_owned()),
+        (Provider::Anthropic, "model_context_window_exceeded", "Length".to_owned()),
+        (Provider::Anthropic, "refusal", withheld("refusal")),
+        (Provider::Anthropic, "tool_use", wants_tool.to_owned()),
+        (Provider::Anthropic, "pause_turn", stopped("pause_turn")),
+        (Provider::Gemini, "STOP", "Stop".to_owned()),
+        (Provider::Gemini, "MAX_TOKENS", "Length".to_owned()),
+        (Provider::Gemini, "SAFETY", withheld("SAFETY")),
+        (Provider::Gemini, "RECITATION", withheld("RECITATION")),
+        (Provider::Gemini, "MALFORMED_FUNCTION_CALL", wants_tool.to_owned()),
+        (Provider::Gemini, "OTHER", stopped("OTHER")),
+        (Provider::Ollama, "stop", "Stop".to_owned()),
+        (Provider::Ollama, "length", "Length".to_owned()),
+        (Provider::Ollama, "load", stopped("load")),
+    ];
+    for (provider, reason, expected) in cases {
+        let steps = chunked(media_type(provider), ending(provider, reason).as_bytes(), 4096);
+        let (outcome, ..) = call(provider, steps, &ask()).await;
+        let found = match outcome {
+            Ok(answer) => {
+                assert_eq!((answer.text.as_str(), answer.reason.as_str()), ("x", reason));
+                format!("{:?}", answer.finish)
+            }
+            Err(error) => format!("{}: {}", error.kind(), error.fault),
+        };
+        assert_eq!(found, expected, "{provider} {reason}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_without_a_reason_are_seen_too() {
+    let refusal = json!({"choices": [{"index": 0, "delta": {"refusal": "I cannot"}}]});
+    let blocked = json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}});
+    for (provider, piece, reason) in
+        [(Provider::OpenAi, refusal, "refusal"), (Provider::Gemini, blocked, "PROHIBITED_CONTENT")]
+    {
+        let steps = chunked(media_type(provider), format!("data: {piece}\n\n").as_bytes(), 4096);
+        let (outcome, ..) = call(provider, steps, &ask()).await;
+        let fault = Fault::ContentFiltered { reason: reason.to_owned() };
+        assert_eq!(outcome.unwrap_err().fault, fault);
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_is_an_error() {
+    let google = json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "slow", "details": [{"retryDelay": "3s"}]}});
+    let anthropic =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let openai = json!({"error": {"type": "server_error", "code": null, "message": "oops"}});
+    let ollama = json!({"error": "model runner has unexpectedly stopped"});
+    for (provider, error, kind, wait) in [
+        (Provider::OpenAi, openai, "overloaded", None),
+        (Provider::Anthropic, anthropic, "overloaded", None),
+        (Provider::Gemini, google, "rate_limited", Some(3)),
+        (Provider::Ollama, ollama, "overloaded", None),
+    ] {
+        let piece = if provider == Provider::Ollama {
+            format!("{error}\n")
+        } else {
+            format!("event: error\ndata: {error}\n\n")
+        };
+        let steps = chunked(media_type(provider), piece.as_bytes(), 4096);
+        let (outcome, ..) = call(provider, steps, &ask()).await;
+        let error = outcome.unwrap_err();
+        assert_eq!((error.kind(), error.retryable()), (kind, true), "{provider}");
+        assert_eq!(error.retry_after().map(|wait| wait.as_secs()), wait);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_stopped_at_the_limit() {
+    let text = "x".repeat(64 << 10);
+    for provider in Provider::ALL {
+        let piece = ending(provider, "stop").replace("\"x\"", &format!("\"{text}\""));
+        let piece = match provider {
+            Provider::OpenAi => piece.replace("data: [DONE]\n\n", "").replace("\"stop\"", "null"),
+            Provider::Anthropic => piece.split_inclusive("\n\n").next().unwrap().to_owned(),
+            Provider::Gemini => piece.replace("\"stop\"", "null"),
+            Provider::Ollama => piece.replace("\"done\":true", "\"done\":false"),
+        };
+        let mut steps = vec![stream(media_type(provider))];
+        steps.extend(vec![Step::Send(piece.into_bytes()); 40]);
+        let (outcome, pieces, _server) = call(provider, steps, &ask()).await;
+        let error = outcome.unwrap_err();
+        assert_eq!(error.fault, Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_BYTES } });
+        assert!(!error.retryable());
+        assert_eq!(pieces.concat().len(), MAX_BYTES);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_stream_is_told_without_its_text() {
+    let cases = [
+        ("text/html", "<p>Login</p>", "expected text/event-stream, found text/html"),
+        ("application/json", "{}", "expected text/event-stream, found application/json"),
+        (
+            "text/event-stream",
+            "data: <p>\n\n",
+            "expected JSON, found something else at line 1, column 1",
+        ),
+        (
+            "text/event-stream",
+            "data: {\"x\":1}\n\n",
+            "expected `choices`, found a piece without them",
+        ),
+    ];
+    for (media_type, body, flaw) in cases {
+        let steps = response(200, &format!("content-type: {media_type}\r\n"), body);
+        let (outcome, ..) = call(Provider::OpenAi, steps, &ask()).await;
+        let error = outcome.unwrap_err();
+        let told = format!("`openai:some-model-high`: the answer cannot be used: {flaw}");
+        assert_eq!(error.to_string(), told);
+        assert_eq!(error.exchange.unwrap().response, body.as_bytes());
+    }
+}
