@@ -1,1 +1,9 @@
 //! The runtime does what the core decided: it drives runs, performs actions, and keeps files.
+
+pub mod folder;
+pub mod workspace;
+pub mod tool;
+pub mod program;
+pub mod hook;
+pub mod effect;
+pub mod projection;

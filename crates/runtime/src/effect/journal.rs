@@ -1,0 +1,153 @@
+//! The journal of effects that must not be had twice where once is known.
+//!
+//! An entry says that an effect was started, then what came of it. After a crash a finished one is
+//! answered from here; one that was only started is done again, because nobody knows how far it got.
+//! Entries are files of their own, written whole. The journal is not the log: what happened to a
+//! run is in the store, and an entry may be forgotten once its result is there.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use countersign_core::json;
+use countersign_core::run::Effect;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::workspace::{sha256, sync, write_atomic};
+
+/// How much of an id its file's name shows.
+const SHOWN: usize = 80;
+
+/// The folder of entries. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    folder: Arc<Dir>,
+}
+
+/// Why the journal did not answer.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The file system refused.
+    #[error("the journal of effects at `{path}` is not accessible: {source}")]
+    Io {
+        /// The folder or the entry.
+        path: String,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// An entry is not what was written.
+    #[error(
+        "the entry `{file}` in the journal of effects is not readable; was it changed by hand?"
+    )]
+    Corrupt {
+        /// Its file.
+        file: String,
+    },
+    /// The id was used before, for something else.
+    #[error("action `{id}` was started before with another order")]
+    OtherOrder {
+        /// The id.
+        id: String,
+    },
+}
+
+/// One entry as it is stored. A field may be added; one that is there keeps its meaning.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    id: String,
+    /// The digest of the order.
+    order: String,
+    state: State,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Started,
+    Finished,
+}
+
+impl Journal {
+    /// Opens the journal in a folder, which is made where it is missing.
+    pub fn open(folder: &Path) -> Result<Self, JournalError> {
+        let fault = |source| JournalError::Io { path: folder.display().to_string(), source };
+        Dir::create_ambient_dir_all(folder, ambient_authority()).map_err(fault)?;
+        let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(fault)?;
+        Ok(Self { folder: Arc::new(folder) })
+    }
+
+    /// What came of an effect, if that is known.
+    pub fn result(&self, id: &str, order: &Effect) -> Result<Option<Value>, JournalError> {
+        let file = file_name(id);
+        let text = match self.folder.read(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(JournalError::Io { path: file, source }),
+        };
+        let Ok(entry) = serde_json::from_slice::<Entry>(&text) else {
+            return Err(JournalError::Corrupt { file });
+        };
+        if entry.id != id || entry.order != digest(order) {
+            return Err(JournalError::OtherOrder { id: id.to_owned() });
+        }
+        match (entry.state, entry.result) {
+            (State::Started, _) => Ok(None),
+            (State::Finished, Some(result)) => Ok(Some(result)),
+            (State::Finished, None) => Err(JournalError::Corrupt { file }),
+        }
+    }
+
+    /// Writes down that an effect begins.
+    pub fn start(&self, id: &str, order: &Effect) -> Result<(), JournalError> {
+        self.write(id, order, State::Started, None)
+    }
+
+    /// Writes down what came of it.
+    pub fn finish(&self, id: &str, order: &Effect, result: &Value) -> Result<(), JournalError> {
+        self.write(id, order, State::Finished, Some(result.clone()))
+    }
+
+    /// Drops an entry whose result is in the store; one that is not there is dropped already.
+    pub fn forget(&self, id: &str) -> Result<(), JournalError> {
+        let path = file_name(id);
+        match self.folder.remove_file(&path).and_then(|()| sync(&self.folder)) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(JournalError::Io { path, source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write(
+        &self,
+        id: &str,
+        order: &Effect,
+        state: State,
+        result: Option<Value>,
+    ) -> Result<(), JournalError> {
+        let path = file_name(id);
+        let entry = Entry { id: id.to_owned(), order: digest(order), state, result };
+        let mut text = serde_json::to_vec(&entry).expect("an entry is plain JSON");
+        text.push(b'\n');
+        write_atomic(&self.folder, &path, &text).map_err(|source| JournalError::Io { path, source })
+    }
+}
+
+fn digest(order: &Effect) -> String {
+    json::digest(&serde_json::to_value(order).expect("an order is plain JSON"))
+}
+
+/// A name that shows the id and is different for every id, on every file system.
+fn file_name(id: &str) -> String {
+    let readable = |letter: char| {
+        if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }
+    };
+    let shown: String = id.chars().take(SHOWN).map(readable).collect();
+    format!("{shown}-{}.json", &sha256(id.as_bytes())[..32])
+}

@@ -1,0 +1,102 @@
+//! Performs one effect under the id of its action.
+//!
+//! Repeating is safe: a file is written whole and the same each time, looking up changes nothing,
+//! and a program or a call that is known to have succeeded is answered from the journal. One whose
+//! end nobody saw is done again, at least once in all, with its id where the other side can see it.
+
+use countersign_core::protocol::Policy;
+use countersign_core::run::Effect;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::{EffectError, EffectErrorKind, Journal, JournalError, Sources, http, run};
+use crate::workspace::Workspace;
+
+/// What effects reach.
+#[derive(Debug, Clone, Copy)]
+pub struct World<'a> {
+    /// What the owner allows.
+    pub policy: &'a Policy,
+    /// Where files are written and programs work.
+    pub workspace: &'a Workspace,
+    /// Where things are looked up.
+    pub sources: &'a Sources,
+    /// What is known of effects that were had before.
+    pub journal: &'a Journal,
+}
+
+/// Has an effect, or finds that it was had.
+pub async fn perform(order: &Effect, id: &str, world: World<'_>) -> Result<Value, EffectError> {
+    match order {
+        Effect::Write { path, content } => write(path, content, world.workspace).await,
+        Effect::Retrieve { source, query } => world.sources.retrieve(source, query).await,
+        Effect::Run { program, args, input } => {
+            let run = run::run(program, args, input.as_ref(), id, world.policy, world.workspace);
+            once(order, id, world.journal, run).await
+        }
+        Effect::Http { method, url, body } => {
+            let call = http::call(method, url, body.as_ref(), id, world.policy);
+            once(order, id, world.journal, call).await
+        }
+    }
+}
+
+async fn write(path: &str, content: &str, workspace: &Workspace) -> Result<Value, EffectError> {
+    let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
+    let written = blocking(move || workspace.write_atomic(&path, content.as_bytes())).await?;
+    Ok(json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 }))
+}
+
+/// Does something that the journal does not know to be done.
+async fn once(
+    order: &Effect,
+    id: &str,
+    journal: &Journal,
+    doing: impl Future<Output = Result<Value, EffectError>>,
+) -> Result<Value, EffectError> {
+    if let Some(known) = noted(journal, order, id, |journal, order, id| {
+        let known = journal.result(id, order)?;
+        if known.is_none() {
+            journal.start(id, order)?;
+        }
+        Ok(known)
+    })
+    .await?
+    {
+        return Ok(known);
+    }
+    let result = doing.await?;
+    let kept = result.clone();
+    // It was done. Saying otherwise because the note failed would have it done twice.
+    drop(
+        noted(journal, order, id, move |journal, order, id| journal.finish(id, order, &kept)).await,
+    );
+    Ok(result)
+}
+
+async fn noted<T: Send + 'static>(
+    journal: &Journal,
+    order: &Effect,
+    id: &str,
+    note: impl FnOnce(&Journal, &Effect, &str) -> Result<T, JournalError> + Send + 'static,
+) -> Result<T, EffectError> {
+    let (journal, order, id) = (journal.clone(), order.clone(), id.to_owned());
+    blocking(move || note(&journal, &order, &id)).await
+}
+
+/// Waits for the disk without keeping others waiting.
+async fn blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, EffectError>
+where
+    T: Send + 'static,
+    E: Into<EffectError> + Send + 'static,
+{
+    match spawn_blocking(work).await {
+        Ok(done) => done.map_err(Into::into),
+        Err(_) => {
+            let message = "the work was broken off because the runtime is shutting down";
+            Err(EffectError::passing(EffectErrorKind::Unavailable, message))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Sources: where things are looked up, by the names that the policy gives them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use countersign_core::protocol::Policy;
+use serde_json::Value;
+
+use super::{EffectError, EffectErrorKind, Files};
+
+/// A future behind a pointer, so that sources of all kinds fit one registry.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Something that answers questions.
+pub trait Source: Send + Sync {
+    /// Looks something up. Nothing found is an empty answer; not being able to look is an error.
+    fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>>;
+}
+
+/// The sources of a protocol.
+#[derive(Clone, Default)]
+pub struct Sources {
+    known: BTreeMap<String, Result<Arc<dyn Source>, EffectError>>,
+}
+
+impl Sources {
+    /// The sources that a policy declares. Relative folders are meant from `base`.
+    ///
+    /// One that cannot be had is an error when it is asked, with its name, and no sooner: a run
+    /// that does not need it may go on.
+    #[must_use]
+    pub fn open(policy: &Policy, base: &Path) -> Self {
+        let mut sources = Self::default();
+        for (name, declared) in &policy.sources {
+            let source = match declared.kind.as_str() {
+                "files" => Files::open(name, &declared.settings, base)
+                    .map(|files| Arc::new(files) as Arc<dyn Source>),
+                kind => Err(EffectError::lasting(
+                    EffectErrorKind::NotConfigured,
+                    format!("source `{name}` is of kind `{kind}`, which is not configured here"),
+                )),
+            };
+            sources.known.insert(name.clone(), source);
+        }
+        sources
+    }
+
+    /// Sets a source of any kind under a name, over what the policy gave.
+    #[must_use]
+    pub fn with(mut self, name: &str, source: Arc<dyn Source>) -> Self {
+        self.known.insert(name.to_owned(), Ok(source));
+        self
+    }
+
+    /// Asks a source by its name.
+    pub async fn retrieve(&self, name: &str, query: &Value) -> Result<Value, EffectError> {
+        match self.known.get(name) {
+            Some(Ok(source)) => source.retrieve(query).await,
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(EffectError::lasting(
+                EffectErrorKind::NotConfigured,
+                format!("the policy declares no source `{name}`"),
+            )),
+        }
+    }
+}
+
+/// Names only: a source may hold what should not be shown.
+impl std::fmt::Debug for Sources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.known.keys()).finish()
+    }
+}

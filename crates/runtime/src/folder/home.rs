@@ -1,0 +1,98 @@
+//! The engine's own folder, `.countersign`, found upwards as git finds its own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::FolderError;
+
+const NAME: &str = ".countersign";
+
+/// Where the engine keeps its database, its artifacts and its journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    workspace: PathBuf,
+    folder: PathBuf,
+}
+
+impl Home {
+    /// The nearest one at a place or above it.
+    pub fn find(start: &Path) -> Result<Option<Self>, FolderError> {
+        let start = start.canonicalize().map_err(|source| fault(start, source))?;
+        for above in start.ancestors() {
+            let path = above.join(NAME);
+            match fs::metadata(&path) {
+                Ok(found) if found.is_dir() => {
+                    return Ok(Some(Self { workspace: above.to_owned(), folder: path }));
+                }
+                Ok(_) => return Err(FolderError::NotAFolder { path }),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(fault(&path, error)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one in a folder itself, made where it is missing.
+    ///
+    /// It tells git to leave it alone.
+    pub fn create(dir: &Path) -> Result<Self, FolderError> {
+        let dir = dir.canonicalize().map_err(|source| fault(dir, source))?;
+        let folder = dir.join(NAME);
+        if folder.exists() && !folder.is_dir() {
+            return Err(FolderError::NotAFolder { path: folder });
+        }
+        let home = Self { workspace: dir, folder };
+        for folder in [home.artifacts(), home.effects()] {
+            fs::create_dir_all(&folder).map_err(|source| fault(&folder, source))?;
+        }
+        let ignore = home.folder.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, "*\n").map_err(|source| fault(&ignore, source))?;
+        }
+        Ok(home)
+    }
+
+    /// The nearest one, or a new one in the folder itself.
+    pub fn find_or_create(dir: &Path) -> Result<Self, FolderError> {
+        match Self::find(dir)? {
+            // One that lost a part gets it back.
+            Some(home) => Self::create(home.workspace()),
+            None => Self::create(dir),
+        }
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of work it belongs to.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// The file of the database.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.folder.join("countersign.db")
+    }
+
+    /// The folder of artifacts.
+    #[must_use]
+    pub fn artifacts(&self) -> PathBuf {
+        self.folder.join("artifacts")
+    }
+
+    /// The folder of the journal of effects.
+    #[must_use]
+    pub fn effects(&self) -> PathBuf {
+        self.folder.join("effects")
+    }
+}
+
+fn fault(path: &Path, source: io::Error) -> FolderError {
+    FolderError::Io { path: path.display().to_string(), source }
+}

@@ -1,0 +1,12 @@
+//! Folders on this machine: where a protocol is, what its files say, and where the engine keeps
+//! its own.
+
+mod error;
+mod find;
+mod read;
+mod home;
+
+pub use error::FolderError;
+pub use find::find;
+pub use home::Home;
+pub use read::{MOST_BYTES, MOST_FILES, read};

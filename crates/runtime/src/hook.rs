@@ -1,0 +1,134 @@
+//! Hooks: a patch that is ready, or a program that is asked and answers with JSON.
+//!
+//! Whatever goes wrong with the program is an abort with a reason; a hook never fails silently and
+//! never half. What the answer means for the run is the core's business.
+
+use std::time::Duration;
+
+use countersign_core::json::{RepairLevel, read};
+use countersign_core::protocol::{Hook, Policy};
+use serde_json::Value;
+
+use crate::program::{Finished, Launch, ProgramError, launch};
+use crate::workspace::Workspace;
+
+/// How much of a reason is kept, in characters.
+const LONGEST_REASON: usize = 1_000;
+
+/// What a hook came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookResult {
+    /// Go on.
+    Ok,
+    /// Do not.
+    Abort {
+        /// Why, for people.
+        reason: String,
+    },
+    /// Go on with a changed document.
+    Patch {
+        /// The operations, RFC 6902.
+        ops: Value,
+    },
+    /// Go elsewhere.
+    Redirect {
+        /// The phase.
+        to: String,
+    },
+}
+
+/// Performs a hook. A program gets `context` on standard input and `id` in its environment.
+pub async fn perform(
+    hook: &Hook,
+    context: &Value,
+    id: &str,
+    policy: &Policy,
+    workspace: &Workspace,
+) -> HookResult {
+    let (name, timeout) = match hook {
+        Hook::Patch { ops, .. } => return HookResult::Patch { ops: ops.clone() },
+        Hook::Program { program, timeout, .. } => (program, timeout),
+    };
+    let Some(program) = policy.programs.get(name) else {
+        return abort(name, "the policy declares no program of that name");
+    };
+    let limit = timeout.unwrap_or(program.timeout);
+    let finished = launch(Launch {
+        command: &program.command,
+        args: &[],
+        folder: workspace.path(),
+        inherits: &program.environment,
+        variables: &[("COUNTERSIGN_ACTION_ID", id)],
+        input: context.to_string().as_bytes(),
+        limit: Duration::from_millis(limit.millis.unsigned_abs()),
+    })
+    .await;
+    match finished {
+        Ok(finished) => answer(name, &finished),
+        Err(ProgramError::TimedOut { .. }) => {
+            abort(name, &format!("it took longer than {limit} and was ended"))
+        }
+        Err(error) => abort(name, &error.to_string()),
+    }
+}
+
+fn answer(name: &str, finished: &Finished) -> HookResult {
+    if !finished.status.success() {
+        return abort(name, &format!("it ended with {}", finished.status));
+    }
+    if finished.stdout.truncated {
+        return abort(name, "its answer is longer than 1 MiB");
+    }
+    let Ok(text) = str::from_utf8(&finished.stdout.bytes) else {
+        return abort(name, "its answer is not UTF-8");
+    };
+    let value = match read(text, RepairLevel::None) {
+        Ok(reading) if reading.flaws.is_empty() => reading.value,
+        Ok(_) => return abort(name, "its answer has a key twice, or a number that is too large"),
+        Err(stop) => {
+            return abort(name, &format!("its answer is no JSON at byte {}", stop.span.start));
+        }
+    };
+    understood(&value).unwrap_or_else(|fault| abort(name, &fault))
+}
+
+fn understood(value: &Value) -> Result<HookResult, String> {
+    let Some(answer) = value.as_object() else {
+        return Err("its answer is not an object".to_owned());
+    };
+    let expected = "`ok`, `abort`, `patch` or `redirect`";
+    let result = match answer.get("result") {
+        Some(Value::String(result)) => result.as_str(),
+        Some(_) => return Err(format!("its `result` is not a text, and {expected} was expected")),
+        None => return Err(format!("its answer has no `result`, and {expected} was expected")),
+    };
+    let field = match result {
+        "ok" => None,
+        "abort" => Some("reason"),
+        "patch" => Some("ops"),
+        "redirect" => Some("to"),
+        _ => return Err(format!("its `result` is not one of {expected}")),
+    };
+    if let Some(other) = answer.keys().find(|key| *key != "result" && Some(key.as_str()) != field) {
+        let other: String = other.chars().take(40).flat_map(char::escape_debug).collect();
+        return Err(format!("its answer has a field `{other}`, which `{result}` does not take"));
+    }
+    match (result, field.and_then(|field| answer.get(field))) {
+        ("ok", _) => Ok(HookResult::Ok),
+        ("abort", None) => Err("it said `abort` and gave no reason".to_owned()),
+        ("abort", Some(Value::String(reason))) => {
+            Ok(HookResult::Abort { reason: reason.chars().take(LONGEST_REASON).collect() })
+        }
+        ("patch", Some(ops @ Value::Array(_))) => Ok(HookResult::Patch { ops: ops.clone() }),
+        ("redirect", Some(Value::String(to))) if !to.is_empty() => {
+            Ok(HookResult::Redirect { to: to.clone() })
+        }
+        ("abort", _) => Err("it said `abort`, and its `reason` is not a text".to_owned()),
+        ("patch", _) => Err("it said `patch`, and its `ops` are not a list".to_owned()),
+        _ => Err("it said `redirect`, and its `to` does not name a phase".to_owned()),
+    }
+}
+
+fn abort(name: &str, reason: &str) -> HookResult {
+    HookResult::Abort { reason: format!("hook program `{name}`: {reason}") }
+}

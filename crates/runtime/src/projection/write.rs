@@ -1,0 +1,40 @@
+//! Writes the state files of a document.
+
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use countersign_core::protocol::StateFormat;
+use serde_json::Value;
+
+use super::ProjectionError;
+use super::layout::{MARKER, files, part};
+use crate::workspace::{sync, write_atomic};
+
+/// Lays a document out in a folder, which is made where it is missing.
+///
+/// Each file is replaced whole. A set of several stands under a marker until all of it is there;
+/// a crash leaves the marker, and the next write clears it.
+pub fn write(folder: &Path, format: StateFormat, document: &Value) -> Result<(), ProjectionError> {
+    let Value::Object(document) = document else { return Err(ProjectionError::NotAnObject) };
+    let fault = |file: &Path| {
+        let file = file.display().to_string();
+        move |source| ProjectionError::Io { file, source }
+    };
+    Dir::create_ambient_dir_all(folder, ambient_authority()).map_err(fault(folder))?;
+    let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(fault(folder))?;
+    let files = files(format);
+    let marker = folder.join(MARKER);
+    if files.len() > 1 {
+        write_atomic(&dir, MARKER, b"").map_err(fault(&marker))?;
+    }
+    for file in files {
+        let part = Value::Object(part(file, document));
+        let text = format!("{part:#}\n");
+        write_atomic(&dir, file, text.as_bytes()).map_err(fault(&folder.join(file)))?;
+    }
+    if files.len() > 1 {
+        dir.remove_file(MARKER).and_then(|()| sync(&dir)).map_err(fault(&marker))?;
+    }
+    Ok(())
+}

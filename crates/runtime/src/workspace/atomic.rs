@@ -1,0 +1,63 @@
+//! Writing a file so that readers, and a crash, see the old one or the new one.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Write as _};
+
+use cap_std::fs::{Dir, OpenOptions};
+
+/// How many names are tried for the file that is being written.
+const TRIES: usize = 16;
+
+/// Writes a file of a folder: beside it first, then over it, both times to the disk.
+///
+/// A file that was there keeps its permissions; a link that was there is replaced, not followed.
+/// A crash may leave a file `.countersign-….tmp`, which nothing reads.
+pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let (beside, mut file) = fresh(folder)?;
+    let written = (|| {
+        if let Ok(old) = folder.symlink_metadata(name)
+            && old.is_file()
+        {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        folder.rename(&beside, folder, name)
+    })();
+    if let Err(error) = written {
+        // The first error is the one to tell; a file that stays behind is hidden.
+        drop(folder.remove_file(&beside));
+        return Err(error);
+    }
+    sync(folder)
+}
+
+fn fresh(folder: &Dir) -> io::Result<(String, cap_std::fs::File)> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for _ in 0..TRIES {
+        // The only chance the standard library gives; enough for a name that is still free.
+        let chance = RandomState::new().build_hasher().finish();
+        let name = format!(".countersign-{chance:016x}.tmp");
+        match folder.open_with(&name, &options) {
+            Ok(file) => return Ok((name, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+/// Makes the names in a folder survive a crash.
+#[cfg(unix)]
+pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
+    // The handle itself may be one that only names; a file opened on it can be flushed.
+    folder.open(".")?.sync_all()
+}
+
+/// Makes the names in a folder survive a crash; Windows does so by itself.
+#[cfg(not(unix))]
+pub(crate) fn sync(_folder: &Dir) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! What lies in a folder of the workspace.
+
+use super::{Hidden, Place, Workspace, WorkspaceError};
+
+/// How many entries are told when the caller does not say.
+pub const LIST_LIMIT: usize = 1_000;
+
+/// The entries of a folder, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// What is told.
+    pub entries: Vec<Entry>,
+    /// How many more there are, those whose names are not UTF-8 among them.
+    pub more: usize,
+}
+
+/// Something in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is, links followed.
+    pub kind: EntryKind,
+    /// How long a file is.
+    pub bytes: u64,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A link that leads nowhere or out, a pipe, a socket.
+    Other,
+}
+
+impl Workspace {
+    /// Lists a folder, hidden things left out; the workspace itself when the path is empty.
+    pub fn list(&self, path: &str, limit: usize) -> Result<Listing, WorkspaceError> {
+        let place = self.folder(path)?;
+        let (names, unreadable) = self.names_in(&place)?;
+        let mut listing = Listing { entries: Vec::new(), more: unreadable };
+        listing.more += names.len().saturating_sub(limit);
+        for name in names.into_iter().take(limit) {
+            let (kind, bytes) = match self.root.metadata(place.child(&name).path()) {
+                Ok(found) if found.is_dir() => (EntryKind::Folder, 0),
+                Ok(found) if found.is_file() => (EntryKind::File, found.len()),
+                _ => (EntryKind::Other, 0),
+            };
+            listing.entries.push(Entry { name, kind, bytes });
+        }
+        Ok(listing)
+    }
+
+    /// The names in a folder that may be seen, in order, and how many could not be told.
+    pub(super) fn names_in(&self, place: &Place) -> Result<(Vec<String>, usize), WorkspaceError> {
+        let path = place.to_string();
+        let fault = |source| WorkspaceError::from_io(&path, source);
+        let mut names = Vec::new();
+        let mut unreadable = 0;
+        for entry in self.root.read_dir(place.path()).map_err(fault)? {
+            match entry.map_err(fault)?.file_name().into_string() {
+                Ok(name) if Hidden::has_name(&name) => {}
+                Ok(name) => names.push(name),
+                Err(_) => unreadable += 1,
+            }
+        }
+        // A link to something hidden is hidden too.
+        names.retain(|name| {
+            let child = place.child(name);
+            !self.hidden.covers_really(&self.root, &child).unwrap_or(false)
+        });
+        names.sort();
+        Ok((names, unreadable))
+    }
+}

@@ -1,0 +1,180 @@
+//! The workspace and what can be done to single files in it.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
+
+use super::hidden::components;
+use super::{Hidden, PathFault, Place, WorkspaceError, sha256, sync, write_atomic};
+
+/// How much of a file is read when the caller does not say.
+pub const READ_LIMIT: u64 = 1024 * 1024;
+
+/// A folder that runs may touch. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Workspace {
+    pub(super) root: Arc<Dir>,
+    pub(super) hidden: Hidden,
+    path: PathBuf,
+}
+
+/// What was read of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileContent {
+    /// Its beginning, or all of it.
+    pub bytes: Vec<u8>,
+    /// How long the whole file is.
+    pub size: u64,
+    /// Whether there is more than was read.
+    pub truncated: bool,
+}
+
+/// A file that now is what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Where, with `/` between names.
+    pub path: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// The digest of its content, 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+impl Workspace {
+    /// Takes hold of a folder that exists.
+    pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
+        let named = dir.display().to_string();
+        let fault = |source| WorkspaceError::from_io(&named, source);
+        let path = dir.canonicalize().map_err(fault)?;
+        let root = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
+        Ok(Self { root: Arc::new(root), hidden: Hidden::default(), path })
+    }
+
+    /// Keeps folders or files from runs: relative to the workspace, or absolute.
+    ///
+    /// One that lies outside is out of reach already.
+    pub fn hide<P: AsRef<Path>>(
+        mut self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, WorkspaceError> {
+        for path in paths {
+            let whole = self.path.join(path.as_ref());
+            let real = whole.canonicalize().unwrap_or(whole);
+            let Ok(inside) = real.strip_prefix(&self.path) else { continue };
+            let names: Vec<String> = components(inside).collect();
+            if names.is_empty() {
+                let path = path.as_ref().display().to_string();
+                return Err(WorkspaceError::HidesItself { path });
+            }
+            self.hidden.add(names);
+        }
+        Ok(self)
+    }
+
+    /// Where the workspace is, for a program that works in it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a file or a folder. A path that leads out is an error, not a "no".
+    pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
+        let place = self.place(path)?;
+        match self.root.metadata(place.path()) {
+            Ok(_) => Ok(true),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+                _ => Err(WorkspaceError::from_io(path, error)),
+            },
+        }
+    }
+
+    /// Reads a file, at most `limit` bytes of it.
+    pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
+        let place = self.place(path)?;
+        self.read_at(&place, limit)
+    }
+
+    pub(super) fn read_at(&self, place: &Place, limit: u64) -> Result<FileContent, WorkspaceError> {
+        let path = place.to_string();
+        let fault = |source| WorkspaceError::from_io(&path, source);
+        // Asked before it is opened: opening a pipe would wait for whoever writes to it.
+        let found = self.root.metadata(place.path()).map_err(fault)?;
+        if !found.is_file() {
+            return Err(WorkspaceError::NotAFile { path, found: kind_of(&found) });
+        }
+        let file = self.root.open(place.path()).map_err(fault)?;
+        let size = file.metadata().map_err(fault)?.len();
+        let mut bytes = Vec::new();
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(fault)?;
+        let truncated = bytes.len() as u64 > limit;
+        bytes.truncate(limit as usize);
+        Ok(FileContent { size: size.max(bytes.len() as u64), bytes, truncated })
+    }
+
+    /// Writes a file whole, and the folders above it where they are missing.
+    pub fn write_atomic(&self, path: &str, content: &[u8]) -> Result<Written, WorkspaceError> {
+        let place = self.place(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        if let Ok(found) = self.root.metadata(place.path())
+            && !found.is_file()
+        {
+            return Err(WorkspaceError::NotAFile { path: path.to_owned(), found: kind_of(&found) });
+        }
+        let Some((above, name)) = place.split() else {
+            return Err(WorkspaceError::BadPath { path: path.to_owned(), fault: PathFault::Empty });
+        };
+        self.make_folders(&above).map_err(fault)?;
+        let folder = self.root.open_dir(above.path()).map_err(fault)?;
+        write_atomic(&folder, name, content).map_err(fault)?;
+        Ok(Written {
+            path: place.to_string(),
+            bytes: content.len() as u64,
+            sha256: sha256(content),
+        })
+    }
+
+    /// Makes what is missing, name by name from the workspace down, and each name lasting.
+    fn make_folders(&self, folder: &Place) -> io::Result<()> {
+        let mut above = Place::root();
+        for name in folder.names() {
+            let here = above.child(name);
+            match self.root.create_dir(here.path()) {
+                Ok(()) => sync(&self.root.open_dir(above.path())?)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            above = here;
+        }
+        Ok(())
+    }
+
+    /// A place that may be touched.
+    fn place(&self, path: &str) -> Result<Place, WorkspaceError> {
+        let place = Place::parse(path)
+            .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        self.allow(place)
+    }
+
+    /// A folder that may be looked into.
+    pub(super) fn folder(&self, path: &str) -> Result<Place, WorkspaceError> {
+        let place = Place::parse_folder(path)
+            .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        self.allow(place)
+    }
+
+    fn allow(&self, place: Place) -> Result<Place, WorkspaceError> {
+        match self.hidden.covers_really(&self.root, &place) {
+            Ok(false) => Ok(place),
+            Ok(true) => Err(WorkspaceError::Hidden { path: place.to_string() }),
+            Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
+        }
+    }
+}
+
+fn kind_of(found: &Metadata) -> &'static str {
+    if found.is_dir() { "a folder" } else { "neither a file nor a folder" }
+}
