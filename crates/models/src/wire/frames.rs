@@ -132,6 +132,14 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_line_end_ends_one_line() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = "data: a\ndata: b\n\ndata: c\n\n".replace('\n', end);
+            check(Framing::Events, text.as_bytes(), &["a\nb", "c"]);
+        }
+    }
+
+    #[test]
     fn lines_are_cut_wherever_the_bytes_are_split() {
         check(Framing::Lines, "{\"a\":\"д\"}\r\n\n  \n{}\n".as_bytes(), &["{\"a\":\"д\"}", "{}"]);
         check(Framing::Lines, b"{}\n{\"a\":1}", &["{}", "{\"a\":1}"]);

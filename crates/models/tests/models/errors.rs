@@ -101,10 +101,9 @@ async fn nobody_there_is_unreachable() {
     drop(listener);
     let model = model(Provider::Ollama, &address, PATIENT);
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!(
-        row(&error),
-        "unreachable | again | `ollama:some-model-high`: no connection: Connection refused (os error 111)"
-    );
+    let told = row(&error);
+    let beginning = "unreachable | again | `ollama:some-model-high`: no connection: ";
+    assert!(told.starts_with(beginning) && told.contains("refused"), "{told}");
 }
 
 #[tokio::test]

@@ -42,7 +42,10 @@ impl Server {
         let (noted, gone) = (Arc::clone(&seen), Arc::clone(&hung_up));
         let task = tokio::spawn(async move {
             while let Ok((mut socket, _)) = listener.accept().await {
-                let Some(request) = read(&mut socket).await else { continue };
+                let Some(request) = read(&mut socket).await else {
+                    gone.notify_one();
+                    continue;
+                };
                 noted.lock().unwrap().push(request.clone());
                 play(&mut socket, &steps, &request, &gone).await;
             }

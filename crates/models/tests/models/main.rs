@@ -8,4 +8,5 @@ mod answers;
 mod errors;
 mod timeouts;
 mod keys;
+mod proxy;
 mod scripts;

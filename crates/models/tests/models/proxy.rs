@@ -1,0 +1,29 @@
+//! The way through a proxy: for https only, and without a word about its password.
+
+use countersign_models::{Key, Settings, connect};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::asking::{PATIENT, ask};
+
+#[tokio::test]
+async fn https_goes_through_the_proxy() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = format!("http://user:hunter2hunter2@{}", listener.local_addr().unwrap());
+    let settings = Settings { timeouts: PATIENT, proxy: Key::parse(&proxy), ..Settings::default() };
+    let model = connect(&"openai:m@https://model.invalid/v1".parse().unwrap(), &settings).unwrap();
+    let asked = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let (mut head, mut portion) = (Vec::new(), [0; 1024]);
+        while !head.ends_with(b"\r\n\r\n") {
+            let count = socket.read(&mut portion).await.unwrap();
+            head.extend_from_slice(&portion[..count]);
+        }
+        socket.write_all(b"HTTP/1.1 407 No\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        String::from_utf8(head).unwrap()
+    });
+    let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
+    let head = asked.await.unwrap();
+    assert!(head.starts_with("CONNECT model.invalid:443 HTTP/1.1"), "{head}");
+    assert_eq!(error.kind(), "unreachable");
+    assert!(!format!("{error} {error:?} {settings:?}").contains("hunter2"));
+}
