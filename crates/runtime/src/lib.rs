@@ -7,3 +7,7 @@ pub mod program;
 pub mod hook;
 pub mod effect;
 pub mod projection;
+pub mod clock;
+pub mod watch;
+pub mod engine;
+pub mod driver;

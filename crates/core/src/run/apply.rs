@@ -119,6 +119,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             let step = state.step.get_or_insert_with(ModelStep::default);
             step.attempt = *attempt;
             state.calls += 1;
+            spend(state, &format!("calls@{}", state.phase), 1);
             state.pending.insert(action.clone(), Pending::Model { not_before: *not_before });
         }
         Event::ProviderFailed { .. } => {

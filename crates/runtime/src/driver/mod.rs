@@ -1,0 +1,16 @@
+//! The driver: does what runs order, and gives them what came of it.
+//!
+//! It is the first user of the door that everybody has: it asks a run what is out, does it, and hands
+//! the result in. Each order has an id that stays the same after a crash, so an order may be done again
+//! and none is lost.
+
+mod models;
+mod hold;
+mod perform;
+mod rest;
+mod body;
+
+pub use body::Driver;
+pub use perform::{Hands, handed_in};
+pub use models::{Connected, Models};
+pub use rest::Rest;

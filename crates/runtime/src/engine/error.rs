@@ -1,0 +1,52 @@
+//! Why an input was not taken, or a run could not be had.
+
+use countersign_core::run::{CorruptLog, Rejection};
+use countersign_core::spec::Diagnostic;
+use countersign_store::StoreError;
+use thiserror::Error;
+
+/// What went wrong between a caller and a run.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The run does not take this. Nothing changed.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// There is no such run.
+    #[error("no run `{run}`{}", version.map_or_else(String::new, |version| format!(" at version {version}")))]
+    NoRun {
+        /// What was asked for.
+        run: String,
+        /// At which version, where one was named.
+        version: Option<u64>,
+    },
+    /// The store could not do its part.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What is kept of the run cannot be right.
+    #[error("run `{run}` is damaged: {source}")]
+    Corrupt {
+        /// Which.
+        run: String,
+        /// Why.
+        source: CorruptLog,
+    },
+    /// The protocol the run is pinned to is not there, or cannot be read any more.
+    #[error("run `{run}` is pinned to protocol {digest}, which cannot be used: {why}")]
+    Protocol {
+        /// Which run.
+        run: String,
+        /// Its protocol.
+        digest: String,
+        /// Why not.
+        why: String,
+    },
+    /// The protocol has faults.
+    #[error("the protocol has {} faults", .0.len())]
+    Faults(Vec<Diagnostic>),
+    /// Another writer was first, again and again.
+    #[error("run `{run}` changes faster than this input can be decided")]
+    Contended {
+        /// Which.
+        run: String,
+    },
+}

@@ -1,0 +1,29 @@
+//! What an input came to.
+
+use std::sync::Arc;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::reply::Violation;
+use countersign_core::run::{Event, State};
+
+/// What an input came to, after it was kept.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The run now.
+    pub state: State,
+    /// What became true; empty where the same input had been taken before.
+    pub events: Vec<Event>,
+    /// The protocol it is pinned to.
+    pub protocol: Arc<Protocol>,
+}
+
+impl Outcome {
+    /// What was wrong with a reply, where one was refused.
+    #[must_use]
+    pub fn violations(&self) -> Option<&[Violation]> {
+        self.events.iter().find_map(|event| match event {
+            Event::ReplyRefused { violations, .. } => Some(violations.as_slice()),
+            _ => None,
+        })
+    }
+}

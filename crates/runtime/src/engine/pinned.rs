@@ -1,0 +1,64 @@
+//! What a run is pinned to: the files of its protocol, and which shipped contracts they relied on.
+
+use std::collections::BTreeMap;
+
+use countersign_core::contract::{Contract, Registry};
+use countersign_core::protocol::{Bundle, Loaded, Protocol, Shape, Work, load};
+use serde::{Deserialize, Serialize};
+
+/// A protocol as it is kept beside its runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pinned {
+    /// Its files.
+    pub bundle: Bundle,
+    /// The contracts its phases ask for: id and digest.
+    pub contracts: BTreeMap<String, String>,
+}
+
+impl Pinned {
+    /// What is kept of a protocol.
+    #[must_use]
+    pub fn of(protocol: &Protocol) -> Self {
+        let named = used(protocol).into_iter().map(|one| (one.id.clone(), one.digest.clone()));
+        Self { bundle: protocol.bundle.clone(), contracts: named.collect() }
+    }
+
+    /// The protocol again, if everything it relied on is still the same.
+    pub fn protocol(self, shipped: &Registry) -> Result<Protocol, String> {
+        let Loaded { protocol, .. } = load(self.bundle, shipped).map_err(|faults| {
+            let told = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            format!("this program does not load it: {told}")
+        })?;
+        let now: BTreeMap<&str, &str> =
+            used(&protocol).into_iter().map(|one| (one.id.as_str(), one.digest.as_str())).collect();
+        let changed = self.contracts.iter().find(|(id, digest)| {
+            now.get(id.as_str()).is_none_or(|known| known != digest)
+        });
+        match changed {
+            None => Ok(protocol),
+            Some((id, digest)) => Err(format!(
+                "it relied on contract `{id}` with digest {digest}, and this program has another"
+            )),
+        }
+    }
+}
+
+/// Every contract that a run of the protocol can be held against.
+fn used(protocol: &Protocol) -> Vec<&Contract> {
+    let mut used: Vec<&Contract> = protocol.document.contract.iter().map(AsRef::as_ref).collect();
+    for phase in protocol.workflows.values().flat_map(|workflow| &workflow.phases) {
+        match &phase.work {
+            Work::Agent(work) => used.push(&work.contract),
+            Work::Effect { contract: Some(contract), .. } => used.push(contract),
+            Work::Ask(questions) => used.extend(questions.iter().filter_map(|question| {
+                match &question.shape {
+                    // One that stands in the question has no name to be found by.
+                    Shape::Value(contract) if contract.id != "answer" => Some(contract.as_ref()),
+                    _ => None,
+                }
+            })),
+            _ => {}
+        }
+    }
+    used
+}

@@ -1,0 +1,76 @@
+//! What a step leaves behind, as rows: events, orders, waits, and where the run stands.
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{EndKind, Sealed, State, next_alarm};
+use countersign_store::{ActionRow, Commit, EventRow, HeadUpdate, RunId, WaitRow};
+
+/// The commit of a step.
+pub(super) fn commit(
+    run: &RunId,
+    protocol: &Protocol,
+    before: &State,
+    after: &State,
+    sealed: Vec<Sealed>,
+) -> Commit {
+    let last = sealed.last().expect("a step has events");
+    let head = HeadUpdate {
+        status: after.status().as_str().to_owned(),
+        phase: after.phase.clone(),
+        updated_at: after.updated_at.0,
+        seq: last.seq,
+        hash: last.hash.clone(),
+        summary: summary(after),
+    };
+    let mut commit = Commit::new(run.clone(), before.version, head);
+    commit.events = sealed.into_iter().map(event).collect();
+    commit.wake_at = next_alarm(protocol, after).map(|time| time.0);
+    for (id, order) in &after.pending {
+        if !before.pending.contains_key(id) {
+            let body = serde_json::to_string(order).expect("an order is JSON");
+            commit.actions.push(ActionRow { id: id.clone(), kind: order.kind().to_owned(), body });
+        }
+    }
+    let gone = before.pending.keys().filter(|id| !after.pending.contains_key(*id));
+    commit.finished = gone.cloned().collect();
+    for (id, wait) in &after.waits {
+        if !before.waits.contains_key(id) {
+            commit.waits_opened.push(WaitRow {
+                id: id.clone(),
+                run: run.clone(),
+                kind: wait.kind.as_str().to_owned(),
+                opened_at: wait.opened_at.0,
+                deadline: wait.deadline.map(|time| time.0),
+                who: wait.who.clone(),
+                body: serde_json::to_string(wait).expect("a wait is JSON"),
+            });
+        }
+    }
+    let closed = before.waits.keys().filter(|id| !after.waits.contains_key(*id));
+    commit.waits_closed = closed.cloned().collect();
+    commit
+}
+
+fn event(sealed: Sealed) -> EventRow {
+    let Sealed { seq, version, time, kind, hash, body } = sealed;
+    EventRow { seq, version, time: time.0, kind, hash, body }
+}
+
+/// One line for lists: why the run stands where it stands.
+fn summary(state: &State) -> String {
+    if let Some((end, reason)) = &state.end {
+        return match (end, reason) {
+            (EndKind::Completed, _) => String::new(),
+            (_, Some(reason)) => reason.clone(),
+            (_, None) => String::new(),
+        };
+    }
+    if let Some((by, reason)) = &state.halted {
+        let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        return format!("halted by {by}{why}");
+    }
+    match state.waits.len() {
+        0 => String::new(),
+        1 => state.waits.values().map(|wait| wait.question.clone()).collect(),
+        several => format!("{several} open waits"),
+    }
+}

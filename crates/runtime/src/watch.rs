@@ -1,0 +1,22 @@
+//! Watching runs: whoever shows progress is told what became true, after it was kept.
+
+use countersign_core::run::{Event, State};
+
+/// Is told what happens. Nothing it does changes a run.
+pub trait Watch: Send + Sync {
+    /// A version was kept.
+    fn committed(&self, state: &State, events: &[Event]);
+
+    /// A model is writing; this came since the last time.
+    fn writing(&self, run: &str, text: &str);
+}
+
+/// Looks away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn committed(&self, _: &State, _: &[Event]) {}
+
+    fn writing(&self, _: &str, _: &str) {}
+}
