@@ -15,8 +15,8 @@ fn cases(file: &str, test: &str) -> Option<(Vec<Value>, Vec<String>)> {
         testkit::not_run(test, "no folder json-patch in the test data");
         return None;
     };
-    let text = fs::read_to_string(folder.join(file)).unwrap();
-    let all: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let content = fs::read_to_string(folder.join(file)).unwrap();
+    let all: Vec<Value> = serde_json::from_str(&content).unwrap();
     let (off, on): (Vec<Value>, Vec<Value>) =
         all.into_iter().partition(|case| case.get("disabled").is_some());
     let names = off.iter().map(|case| case["comment"].as_str().unwrap().to_owned()).collect();

@@ -133,7 +133,7 @@ impl Authority {
         match &reach.shift {
             Some(shift) if may(&shift.array) => None,
             Some(shift) => (shift.first..=shift.last)
-                .map(|index| Pointer::sibling(shift.array.as_str(), index))
+                .map(|index| Pointer::item(shift.array.as_str(), index))
                 .find(|place| !may(place)),
             None => Some(reach.place.clone()).filter(|place| !may(place)),
         }

@@ -73,8 +73,8 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn check(expected: Value, found: Value, at: Option<&str>) {
-        let difference = difference(&expected, &found);
+    fn check(expected: &Value, found: &Value, at: Option<&str>) {
+        let difference = difference(expected, found);
         assert_eq!(
             difference.as_ref().map(|difference| difference.pointer.as_str()),
             at,
@@ -84,27 +84,27 @@ mod tests {
 
     #[test]
     fn numbers_are_compared_by_value() {
-        check(json!(1), json!(1.0), None);
-        check(json!(-0.0), json!(0), None);
-        check(json!(1e20), json!(1e20), None);
-        check(json!(u64::MAX), json!(u64::MAX), None);
-        check(json!(9_007_199_254_740_993_u64), json!(9_007_199_254_740_992.0), Some(""));
-        check(json!(u64::MAX), json!(u64::MAX as f64), Some(""));
-        check(json!(i64::MIN), json!(i64::MIN as f64), None);
-        check(json!(1), json!(1.5), Some(""));
-        check(json!(1), json!("1"), Some(""));
-        check(json!(0), json!(false), Some(""));
+        check(&json!(1), &json!(1.0), None);
+        check(&json!(-0.0), &json!(0), None);
+        check(&json!(1e20), &json!(1e20), None);
+        check(&json!(u64::MAX), &json!(u64::MAX), None);
+        check(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992.0), Some(""));
+        check(&json!(u64::MAX), &json!(u64::MAX as f64), Some(""));
+        check(&json!(i64::MIN), &json!(i64::MIN as f64), None);
+        check(&json!(1), &json!(1.5), Some(""));
+        check(&json!(1), &json!("1"), Some(""));
+        check(&json!(0), &json!(false), Some(""));
     }
 
     #[test]
     fn the_first_difference_is_told() {
-        check(json!({"a": 1, "b": 2}), json!({"b": 2.0, "a": 1}), None);
-        check(json!({"a": {"b/c": [1, 2]}}), json!({"a": {"b/c": [1, 3]}}), Some("/a/b~1c/1"));
-        check(json!({"a": null}), json!({}), Some("/a"));
-        check(json!({}), json!({"a": null}), Some("/a"));
-        check(json!([1]), json!([1, 2, 3]), Some("/1"));
-        check(json!([1, 2]), json!([1]), Some("/1"));
-        check(json!([]), json!({}), Some(""));
-        check(json!(null), json!(null), None);
+        check(&json!({"a": 1, "b": 2}), &json!({"b": 2.0, "a": 1}), None);
+        check(&json!({"a": {"b/c": [1, 2]}}), &json!({"a": {"b/c": [1, 3]}}), Some("/a/b~1c/1"));
+        check(&json!({"a": null}), &json!({}), Some("/a"));
+        check(&json!({}), &json!({"a": null}), Some("/a"));
+        check(&json!([1]), &json!([1, 2, 3]), Some("/1"));
+        check(&json!([1, 2]), &json!([1]), Some("/1"));
+        check(&json!([]), &json!({}), Some(""));
+        check(&json!(null), &json!(null), None);
     }
 }

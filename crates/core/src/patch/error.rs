@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use super::difference::Difference;
 use super::{Op, Pointer};
 use crate::json;
 use crate::reply::{Code, Violation, show};
@@ -122,8 +123,8 @@ impl Fault {
     }
 }
 
-impl From<super::difference::Difference<'_>> for Fault {
-    fn from(difference: super::difference::Difference<'_>) -> Self {
+impl From<Difference<'_>> for Fault {
+    fn from(difference: Difference<'_>) -> Self {
         let words = |value: Option<&_>| value.map_or_else(|| "nothing".to_owned(), show);
         let obstacle = Obstacle::new(words(difference.expected), words(difference.found));
         Self::Test { inside: difference.pointer, obstacle }

@@ -76,9 +76,9 @@ impl Pointer {
         json::split(&self.0[parent.len()..]).next().map(|segment| (parent, segment))
     }
 
-    /// The same place with another last step.
-    pub(super) fn sibling(parent: &str, index: usize) -> Self {
-        Self(format!("{parent}/{index}"))
+    /// The place of an item of the array.
+    pub(super) fn item(array: &str, index: usize) -> Self {
+        Self(format!("{array}/{index}"))
     }
 
     /// The index at which this place lies in, or below, an item of the array.

@@ -72,7 +72,7 @@ impl<'d> Lengths<'d> {
     fn reach(&mut self, member: &'static str, path: &Pointer, effect: Effect) -> Reach {
         match self.shift(path, effect) {
             Some(shift) => {
-                let place = Pointer::sibling(shift.array.as_str(), shift.first);
+                let place = Pointer::item(shift.array.as_str(), shift.first);
                 Reach { member, place, shift: Some(shift) }
             }
             None => Reach { member, place: path.clone(), shift: None },

@@ -64,7 +64,7 @@ impl<'v> Slot<'v> {
     /// Where this is, with `-` turned into the index it stands for.
     pub(super) fn pointer(&self, asked: &Pointer) -> Pointer {
         match (self, asked.split_last()) {
-            (Self::Item(_, index), Some((parent, _))) => Pointer::sibling(parent, *index),
+            (Self::Item(_, index), Some((parent, _))) => Pointer::item(parent, *index),
             _ => asked.clone(),
         }
     }
