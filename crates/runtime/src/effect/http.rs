@@ -24,56 +24,63 @@ const REDIRECTS: usize = 5;
 const METHODS: [Method; 6] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
-/// Performs one call under an id, which the other side gets as `Idempotency-Key`.
-pub(super) async fn call(
-    method: &str,
-    url: &str,
-    body: Option<&Value>,
-    id: &str,
-    policy: &Policy,
-) -> Result<Value, EffectError> {
-    call_within(TIME_LIMIT, method, url, body, id, policy).await
+/// A call that the policy allows.
+#[derive(Debug)]
+pub(super) struct Call {
+    method: Method,
+    url: Url,
+    body: Option<String>,
+    key: HeaderValue,
+    limit: Duration,
 }
 
-async fn call_within(
-    limit: Duration,
-    method: &str,
-    url: &str,
-    body: Option<&Value>,
-    id: &str,
-    policy: &Policy,
-) -> Result<Value, EffectError> {
-    let invalid = |message: &str| EffectError::lasting(EffectErrorKind::Invalid, message);
-    let known = METHODS.iter().find(|known| known.as_str().eq_ignore_ascii_case(method));
-    let method = known.cloned().ok_or_else(|| {
-        invalid("the method is not one of GET, HEAD, POST, PUT, PATCH and DELETE")
-    })?;
-    let url = allowed(url, policy)?;
-    let key = HeaderValue::from_str(id)
-        .map_err(|_| invalid("the action's id cannot stand in a header"))?;
-    let told = format!("{method} {}", origin(&url));
-    let fault = |error: reqwest::Error| went_wrong(&told, limit, &error);
-    let mut request = client(&url)
-        .map_err(fault)?
-        .request(method, url)
-        .timeout(limit)
-        .header("Idempotency-Key", key);
-    if let Some(body) = body {
-        request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+impl Call {
+    /// Checks a call before anything of it is done.
+    pub(super) fn prepare(
+        method: &str,
+        url: &str,
+        body: Option<&Value>,
+        id: &str,
+        policy: &Policy,
+    ) -> Result<Self, EffectError> {
+        let invalid = |message: &str| EffectError::lasting(EffectErrorKind::Invalid, message);
+        let known = METHODS.iter().find(|known| known.as_str().eq_ignore_ascii_case(method));
+        let method = known.cloned().ok_or_else(|| {
+            invalid("the method is not one of GET, HEAD, POST, PUT, PATCH and DELETE")
+        })?;
+        let url = allowed(url, policy)?;
+        let key = HeaderValue::from_str(id)
+            .map_err(|_| invalid("the action's id cannot stand in a header"))?;
+        Ok(Self { method, url, body: body.map(Value::to_string), key, limit: TIME_LIMIT })
     }
-    let response = request.send().await.map_err(fault)?;
-    let status = response.status();
-    let result = result(response).await.map_err(fault)?;
-    if status.is_success() {
-        return Ok(result);
+
+    /// Makes the call under the id of its action, which the other side gets as `Idempotency-Key`.
+    pub(super) async fn send(self) -> Result<Value, EffectError> {
+        let limit = self.limit;
+        let told = format!("{} {}", self.method, origin(&self.url));
+        let fault = |error: reqwest::Error| went_wrong(&told, limit, &error);
+        let client = client(&self.url).map_err(fault)?;
+        let mut request = client
+            .request(self.method, self.url)
+            .timeout(limit)
+            .header("Idempotency-Key", self.key);
+        if let Some(body) = self.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        let response = request.send().await.map_err(fault)?;
+        let status = response.status();
+        let result = result(response).await.map_err(fault)?;
+        if status.is_success() {
+            return Ok(result);
+        }
+        let message = format!("`{told}` answered with status {}", status.as_u16());
+        let error = if status.is_server_error() || status.as_u16() == 429 {
+            EffectError::passing(EffectErrorKind::Failed, message)
+        } else {
+            EffectError::lasting(EffectErrorKind::Failed, message)
+        };
+        Err(error.with_detail(result))
     }
-    let message = format!("`{told}` answered with status {}", status.as_u16());
-    let error = if status.is_server_error() || status.as_u16() == 429 {
-        EffectError::passing(EffectErrorKind::Failed, message)
-    } else {
-        EffectError::lasting(EffectErrorKind::Failed, message)
-    };
-    Err(error.with_detail(result))
 }
 
 /// The address, if the policy lets it through.
@@ -178,9 +185,10 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let policy = Policy { hosts: vec![address.to_string()], ..Policy::default() };
-        let limit = Duration::from_millis(50);
         let url = format!("http://{address}/?key=secret");
-        let error = call_within(limit, "GET", &url, None, "a", &policy).await.unwrap_err();
+        let call = Call::prepare("GET", &url, None, "a", &policy).unwrap();
+        let limit = Duration::from_millis(50);
+        let error = Call { limit, ..call }.send().await.unwrap_err();
         assert_eq!(error.kind, EffectErrorKind::TimedOut);
         assert!(error.retryable);
         assert_eq!(error.message, format!("`GET http://{address}` took longer than 50ms"));

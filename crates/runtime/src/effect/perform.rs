@@ -9,7 +9,8 @@ use countersign_core::run::Effect;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::{EffectError, EffectErrorKind, Journal, JournalError, Sources, http, run};
+use super::http::Call;
+use super::{EffectError, EffectErrorKind, Journal, JournalError, Sources, run};
 use crate::workspace::Workspace;
 
 /// What effects reach.
@@ -30,13 +31,17 @@ pub async fn perform(order: &Effect, id: &str, world: World<'_>) -> Result<Value
     match order {
         Effect::Write { path, content } => write(path, content, world.workspace).await,
         Effect::Retrieve { source, query } => world.sources.retrieve(source, query).await,
-        Effect::Run { program, args, input } => {
-            let run = run::run(program, args, input.as_ref(), id, world.policy, world.workspace);
-            once(order, id, world.journal, run).await
+        Effect::Run { program: name, args, input } => {
+            let prepare = || {
+                let program = run::declared(name, world.policy)?;
+                Ok(run::run(name, program, args, input.as_ref(), id, world.workspace))
+            };
+            once(order, id, world.journal, prepare).await
         }
         Effect::Http { method, url, body } => {
-            let call = http::call(method, url, body.as_ref(), id, world.policy);
-            once(order, id, world.journal, call).await
+            let prepare =
+                || Ok(Call::prepare(method, url, body.as_ref(), id, world.policy)?.send());
+            once(order, id, world.journal, prepare).await
         }
     }
 }
@@ -47,30 +52,27 @@ async fn write(path: &str, content: &str, workspace: &Workspace) -> Result<Value
     Ok(json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 }))
 }
 
-/// Does something that the journal does not know to be done.
-async fn once(
+/// Does something that the journal does not know to be done. What is refused was never started.
+async fn once<F>(
     order: &Effect,
     id: &str,
     journal: &Journal,
-    doing: impl Future<Output = Result<Value, EffectError>>,
-) -> Result<Value, EffectError> {
-    if let Some(known) = noted(journal, order, id, |journal, order, id| {
-        let known = journal.result(id, order)?;
-        if known.is_none() {
-            journal.start(id, order)?;
-        }
-        Ok(known)
-    })
-    .await?
-    {
+    prepare: impl FnOnce() -> Result<F, EffectError>,
+) -> Result<Value, EffectError>
+where
+    F: Future<Output = Result<Value, EffectError>>,
+{
+    let known = noted(journal, order, id, |journal, order, id| journal.result(id, order));
+    if let Some(known) = known.await? {
         return Ok(known);
     }
+    let doing = prepare()?;
+    noted(journal, order, id, |journal, order, id| journal.start(id, order)).await?;
     let result = doing.await?;
     let kept = result.clone();
+    let note = move |journal: &Journal, order: &Effect, id: &str| journal.finish(id, order, &kept);
     // It was done. Saying otherwise because the note failed would have it done twice.
-    drop(
-        noted(journal, order, id, move |journal, order, id| journal.finish(id, order, &kept)).await,
-    );
+    drop(noted(journal, order, id, note).await);
     Ok(result)
 }
 

@@ -3,26 +3,30 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use countersign_core::protocol::Policy;
+use countersign_core::protocol::{Policy, Program};
 use serde_json::{Value, json};
 
 use super::{EffectError, EffectErrorKind};
 use crate::program::{Captured, Finished, Launch, ProgramError, STDERR_LIMIT, launch};
 use crate::workspace::Workspace;
 
+/// The program of a name, if the policy declares it.
+pub(super) fn declared<'p>(name: &str, policy: &'p Policy) -> Result<&'p Program, EffectError> {
+    policy.programs.get(name).ok_or_else(|| {
+        let message = format!("the policy declares no program `{name}`");
+        EffectError::lasting(EffectErrorKind::NotAllowed, message)
+    })
+}
+
 /// Performs one run under an id, which the program finds in `COUNTERSIGN_ACTION_ID`.
 pub(super) async fn run(
     name: &str,
+    program: &Program,
     args: &[String],
     input: Option<&Value>,
     id: &str,
-    policy: &Policy,
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
-    let Some(program) = policy.programs.get(name) else {
-        let message = format!("the policy declares no program `{name}`");
-        return Err(EffectError::lasting(EffectErrorKind::NotAllowed, message));
-    };
     let input = input.map(Value::to_string).unwrap_or_default();
     let finished = launch(Launch {
         command: &program.command,

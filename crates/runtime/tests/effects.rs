@@ -1,0 +1,241 @@
+//! Effects: what is done once, what is done again, and what is refused.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use countersign_core::protocol::{Duration, Policy, Program};
+use countersign_core::run::Effect;
+use countersign_runtime::effect::{EffectError, EffectErrorKind, Journal, Sources, World, perform};
+use countersign_runtime::workspace::Workspace;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+struct Place {
+    folder: TempDir,
+    policy: Policy,
+    workspace: Workspace,
+    journal: Journal,
+}
+
+/// A workspace in which one program is allowed: a line of shell.
+fn place(script: &str) -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let mut policy = Policy::default();
+    let command = ["/bin/sh", "-c", script, "sh"].map(str::to_owned).to_vec();
+    let timeout = Duration { millis: 60_000 };
+    let environment = vec!["CARGO_MANIFEST_DIR".to_owned(), "NOT_SET_ANYWHERE".to_owned()];
+    policy.programs.insert("it".to_owned(), Program { command, timeout, environment });
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let journal = Journal::open(&folder.path().join(".countersign/effects")).unwrap();
+    Place { folder, policy, workspace, journal }
+}
+
+impl Place {
+    async fn perform(&self, id: &str, order: &Effect) -> Result<Value, EffectError> {
+        let sources = Sources::default();
+        let Self { policy, workspace, journal, .. } = self;
+        perform(order, id, World { policy, workspace, sources: &sources, journal }).await
+    }
+
+    async fn run(&self, id: &str) -> Result<Value, EffectError> {
+        self.perform(id, &run(&[], None)).await
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        let folder = fs::read_dir(self.folder.path().join(".countersign/effects")).unwrap();
+        folder.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+fn run(args: &[&str], input: Option<Value>) -> Effect {
+    let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+    Effect::Run { program: "it".to_owned(), args, input }
+}
+
+fn write(path: &str, content: &str) -> Effect {
+    Effect::Write { path: path.to_owned(), content: content.to_owned() }
+}
+
+#[tokio::test]
+async fn a_write_gives_the_same_result_each_time() {
+    let place = place("");
+    let first = place.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap();
+    assert_eq!(
+        first,
+        json!({
+            "path": "out/a.txt",
+            "bytes": 5,
+            "sha256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+        })
+    );
+    assert_eq!(place.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap(), first);
+    assert_eq!(place.file("out/a.txt"), "hello");
+}
+
+#[tokio::test]
+async fn a_write_that_leads_out_is_invalid() {
+    let place = place("");
+    for path in ["../x", "/tmp/x", ".countersign/effects/x.json", ".git/hooks/post-commit"] {
+        let error = place.perform("r/1/0", &write(path, "x")).await.unwrap_err();
+        assert_eq!((error.kind, error.retryable), (EffectErrorKind::Invalid, false), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_gets_json_and_an_almost_empty_environment() {
+    let place = place(r#"cat; printf '|%s|%s|' "$1" "$2"; pwd; env | sort"#);
+    let order = run(&["a b", "$(touch shell)"], Some(json!({"k": [1, "ü"]})));
+    let result = place.perform("r/7/2", &order).await.unwrap();
+    let stdout = result["stdout"].as_str().unwrap();
+    let folder = place.folder.path().canonicalize().unwrap();
+    let head = format!("{{\"k\":[1,\"ü\"]}}|a b|$(touch shell)|{}\n", folder.display());
+    let environment = stdout.strip_prefix(&head).unwrap();
+    // The shell itself adds these three.
+    let names: Vec<_> = environment
+        .lines()
+        .filter_map(|line| line.split('=').next())
+        .filter(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name))
+        .collect();
+    assert_eq!(names, ["CARGO_MANIFEST_DIR", "COUNTERSIGN_ACTION_ID"]);
+    assert!(environment.contains("COUNTERSIGN_ACTION_ID=r/7/2\n"));
+    assert!(!folder.join("shell").exists(), "no shell looks at arguments");
+    assert_eq!((&result["code"], result.get("json")), (&json!(0), None));
+}
+
+#[tokio::test]
+async fn output_that_is_json_comes_as_json() {
+    let place = place(r#"echo '{"ok": [true]}'; echo talk >&2"#);
+    let result = place.run("r/1/0").await.unwrap();
+    assert_eq!(
+        result,
+        json!({"code": 0, "stdout": "{\"ok\": [true]}\n", "stderr": "talk\n", "json": {"ok": [true]}})
+    );
+}
+
+#[tokio::test]
+async fn a_finished_program_is_not_run_again() {
+    let place = place("echo x >> count; wc -l < count");
+    let first = place.run("r/1/0").await.unwrap();
+    let again = place.run("r/1/0").await.unwrap();
+    assert_eq!(first, again);
+    assert_eq!(place.file("count"), "x\n");
+    place.run("r/1/1").await.unwrap();
+    assert_eq!(place.file("count"), "x\nx\n", "another action is another run");
+    assert_eq!(place.entries().len(), 2);
+    place.journal.forget("r/1/0").unwrap();
+    place.journal.forget("r/1/0").unwrap();
+    assert_eq!(place.entries().len(), 1);
+}
+
+#[tokio::test]
+async fn a_program_whose_end_nobody_saw_is_run_again() {
+    let place = place("echo $COUNTERSIGN_ACTION_ID >> count");
+    // The crash came between these two.
+    place.journal.start("r/1/0", &run(&[], None)).unwrap();
+    place.run("r/1/0").await.unwrap();
+    assert_eq!(place.file("count"), "r/1/0\n");
+    // And here after the end was noted: a journal opened anew knows it.
+    let reopened = Journal::open(&place.folder.path().join(".countersign/effects")).unwrap();
+    assert!(reopened.result("r/1/0", &run(&[], None)).unwrap().is_some());
+}
+
+#[tokio::test]
+async fn it_is_noted_before_it_is_done() {
+    let place = place("cat .countersign/effects/*.json");
+    let result = place.run("r/1/0").await.unwrap();
+    assert_eq!(
+        (&result["json"]["id"], &result["json"]["state"]),
+        (&json!("r/1/0"), &json!("started"))
+    );
+}
+
+#[tokio::test]
+async fn a_failure_is_no_result_and_may_be_tried_again() {
+    let place = place("echo x >> count; echo why >&2; test $(wc -l < count) -gt 1 || exit 3");
+    let error = place.run("r/1/0").await.unwrap_err();
+    assert_eq!((error.kind, error.retryable), (EffectErrorKind::Failed, false));
+    assert_eq!(error.to_string(), "program `it` ended with code 3");
+    assert_eq!(error.detail, Some(json!({"code": 3, "stdout": "", "stderr": "why\n"})));
+    place.run("r/1/0").await.unwrap();
+}
+
+#[tokio::test]
+async fn an_id_means_one_order() {
+    let place = place("echo x >> count");
+    place.run("r/1/0").await.unwrap();
+    let other = run(&["other"], None);
+    let error = place.perform("r/1/0", &other).await.unwrap_err();
+    assert_eq!(error.kind, EffectErrorKind::Conflict);
+    assert_eq!(error.to_string(), "action `r/1/0` was started before with another order");
+    assert_eq!(place.file("count"), "x\n");
+}
+
+#[tokio::test]
+async fn ids_that_look_alike_are_kept_apart() {
+    let place = place("echo \"$COUNTERSIGN_ACTION_ID\" >> count");
+    let long = "x".repeat(300);
+    for id in ["a/1", "a_1", "A/1", "../../../etc/a", &long, &format!("{long}y")] {
+        place.run(id).await.unwrap();
+        place.run(id).await.unwrap();
+    }
+    assert_eq!(place.file("count").lines().count(), 6);
+    assert_eq!(place.entries().len(), 6);
+}
+
+#[tokio::test]
+async fn an_entry_that_was_changed_by_hand_stops_the_effect() {
+    let place = place("echo x >> count");
+    place.run("r/1/0").await.unwrap();
+    fs::write(&place.entries()[0], "{").unwrap();
+    let error = place.run("r/1/0").await.unwrap_err();
+    assert_eq!((error.kind, error.retryable), (EffectErrorKind::Conflict, false));
+    assert_eq!(place.file("count"), "x\n");
+}
+
+#[tokio::test]
+async fn only_declared_programs_run() {
+    let mut place = place("");
+    let order = Effect::Run { program: "other".to_owned(), args: vec![], input: None };
+    let error = place.perform("r/1/0", &order).await.unwrap_err();
+    assert_eq!(error.kind, EffectErrorKind::NotAllowed);
+    assert_eq!(error.to_string(), "the policy declares no program `other`");
+    let program = place.policy.programs.get_mut("it").unwrap();
+    program.command = vec!["no-such-program-anywhere".to_owned()];
+    let error = place.run("r/1/1").await.unwrap_err();
+    assert_eq!(error.kind, EffectErrorKind::NotConfigured);
+    assert_eq!(
+        error.to_string(),
+        "program `it`: no program `no-such-program-anywhere` is there to run"
+    );
+    place.policy.programs.get_mut("it").unwrap().command.clear();
+    let error = place.run("r/1/2").await.unwrap_err();
+    assert_eq!(error.to_string(), "program `it`: the command is empty, and a file was expected");
+}
+
+#[tokio::test]
+async fn long_output_is_cut_and_never_blocks() {
+    let script =
+        "head -c 3000000 /dev/zero | tr '\\0' 1; head -c 100000 /dev/zero | tr '\\0' e >&2";
+    let mut place = place(script);
+    place.policy.programs.get_mut("it").unwrap().environment.push("PATH".to_owned());
+    let result = place.run("r/1/0").await.unwrap();
+    assert_eq!(result["stdout"].as_str().unwrap().len(), 1024 * 1024);
+    assert_eq!(result["stderr"].as_str().unwrap().len(), 16 * 1024);
+    assert_eq!(result["truncated"], json!(true));
+    assert_eq!(result.get("json"), None, "half a number is not a number");
+}
+
+#[tokio::test]
+async fn a_program_need_not_read_its_input() {
+    let place = place("exec 0<&-; echo done");
+    let order = run(&[], Some(json!("x".repeat(1_000_000))));
+    let result = place.perform("r/1/0", &order).await.unwrap();
+    assert_eq!(result["stdout"], json!("done\n"));
+}

@@ -1,0 +1,240 @@
+//! Programs: they end in time, with everything they started. Hooks: their answers, good and bad.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::protocol::{self, Hook, Origin, Policy, Program};
+use countersign_core::run::Effect;
+use countersign_core::spec::{Source, Tree};
+use countersign_runtime::effect::{EffectErrorKind, Journal, Sources, World, perform};
+use countersign_runtime::hook::{self, HookResult};
+use countersign_runtime::program::{Finished, Launch, ProgramError, launch};
+use countersign_runtime::workspace::Workspace;
+use serde_json::{Value, json};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+async fn sh(folder: &Path, script: &str, limit: Duration) -> Result<Finished, ProgramError> {
+    let command = ["/bin/sh", "-c", script].map(str::to_owned);
+    launch(Launch {
+        command: &command,
+        args: &[],
+        folder,
+        inherits: &["PATH".to_owned()],
+        variables: &[],
+        input: b"",
+        limit,
+    })
+    .await
+}
+
+/// A pipe that a program and its children hold open. Its reader sees the end when the last is gone.
+fn lifeline(folder: &Path) -> tokio::task::JoinHandle<BufReader<fs::File>> {
+    let path = folder.join("alive");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    tokio::task::spawn_blocking(move || {
+        let mut reader = BufReader::new(fs::File::open(path).unwrap());
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert_eq!(line, "started\n");
+        reader
+    })
+}
+
+/// Opens the pipe, starts a child of a child that keeps it, says so, and does not end.
+const FAMILY: &str = "exec 3>alive; (sleep 1000 & sleep 1000) & echo started >&3; sleep 1000";
+
+#[tokio::test]
+async fn a_time_limit_ends_the_whole_family() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = lifeline(folder.path());
+    let limit = Duration::from_secs(1);
+    let error = sh(folder.path(), FAMILY, limit).await.unwrap_err();
+    assert!(matches!(error, ProgramError::TimedOut { .. }), "{error}");
+    assert_eq!(error.to_string(), "it was ended after 1s, its time limit");
+    let mut reader = started.await.unwrap();
+    assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0, "the end: nobody holds the pipe");
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_takes_the_family_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = lifeline(folder.path());
+    let path = folder.path().to_owned();
+    let task = tokio::spawn(async move { sh(&path, FAMILY, MINUTE).await });
+    let mut reader = started.await.unwrap();
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
+}
+
+#[tokio::test]
+async fn what_a_program_leaves_running_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = lifeline(folder.path());
+    // The child keeps standard output open as well: waiting for its end would take a thousand seconds.
+    let script = "exec 3>alive; sleep 1000 & echo started >&3; echo said; exit 0";
+    let finished = sh(folder.path(), script, MINUTE).await.unwrap();
+    assert!(finished.status.success());
+    assert_eq!(finished.stdout.text(), "said\n");
+    let mut reader = started.await.unwrap();
+    assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_child_that_leaves_the_group_does_not_keep_us() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "setsid sleep 7 & echo said; exit 0";
+    let finished = sh(folder.path(), script, MINUTE).await.unwrap();
+    assert_eq!(finished.stdout.text(), "said\n");
+}
+
+#[tokio::test]
+async fn a_program_is_found_by_path_or_from_its_folder() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    let path = folder.path().join("bin/own");
+    fs::write(&path, "#!/bin/sh\necho own\n").unwrap();
+    let start = async |name: &str| {
+        launch(Launch {
+            command: &[name.to_owned()],
+            args: &[],
+            folder: folder.path(),
+            inherits: &[],
+            variables: &[],
+            input: b"",
+            limit: MINUTE,
+        })
+        .await
+    };
+    assert!(matches!(start("bin/own").await, Err(ProgramError::Missing { .. })), "may not be run");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(start("bin/own").await.unwrap().stdout.text(), "own\n");
+    assert!(start("true").await.unwrap().status.success());
+    assert!(matches!(start("own").await, Err(ProgramError::Missing { .. })));
+}
+
+fn policy(script: &str) -> Policy {
+    let command = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
+    let timeout = protocol::Duration { millis: 60_000 };
+    let mut policy = Policy::default();
+    let program = Program { command, timeout, environment: vec!["PATH".to_owned()] };
+    policy.programs.insert("it".to_owned(), program);
+    policy
+}
+
+#[tokio::test]
+async fn an_effect_that_took_too_long_may_be_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let journal = Journal::open(&folder.path().join(".countersign/effects")).unwrap();
+    let mut policy = policy("echo half >&2; sleep 1000");
+    policy.programs.get_mut("it").unwrap().timeout = protocol::Duration { millis: 1_000 };
+    let order = Effect::Run { program: "it".to_owned(), args: vec![], input: None };
+    let sources = Sources::default();
+    let world =
+        World { policy: &policy, workspace: &workspace, sources: &sources, journal: &journal };
+    let error = perform(&order, "r/1/0", world).await.unwrap_err();
+    assert_eq!((error.kind, error.retryable), (EffectErrorKind::TimedOut, true));
+    assert_eq!(error.to_string(), "program `it` took longer than 1s and was ended");
+    assert_eq!(error.detail, Some(json!({"stderr": "half\n"})));
+    assert_eq!(journal.result("r/1/0", &order).unwrap(), None);
+}
+
+fn origin() -> Origin {
+    Origin::root(&Arc::new(Tree::parse(Source::new("index.yaml", "hooks: {}")).unwrap()))
+}
+
+async fn ask(script: &str, timeout: Option<protocol::Duration>) -> HookResult {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let hook = Hook::Program { program: "it".to_owned(), timeout, origin: origin() };
+    hook::perform(&hook, &json!({"phase": "work"}), "r/1/0", &policy(script), &workspace).await
+}
+
+fn abort(reason: &str) -> HookResult {
+    HookResult::Abort { reason: reason.to_owned() }
+}
+
+#[tokio::test]
+async fn the_four_answers_of_a_hook() {
+    let ask = async |answer: &str| ask(&format!("echo '{answer}'"), None).await;
+    assert_eq!(ask(r#"{"result": "ok"}"#).await, HookResult::Ok);
+    assert_eq!(ask(r#"{"result": "abort", "reason": "not now"}"#).await, abort("not now"));
+    let ops = json!([{"op": "remove", "path": "/a"}]);
+    let patch = json!({"result": "patch", "ops": ops}).to_string();
+    assert_eq!(ask(&patch).await, HookResult::Patch { ops });
+    let redirect = HookResult::Redirect { to: "review".to_owned() };
+    assert_eq!(ask(r#"{"result": "redirect", "to": "review"}"#).await, redirect);
+}
+
+#[tokio::test]
+async fn a_hook_knows_what_it_is_asked() {
+    let script = r#"context=$(cat); test "$context" = '{"phase":"work"}' && test "$COUNTERSIGN_ACTION_ID" = r/1/0 && echo '{"result":"ok"}'"#;
+    assert_eq!(ask(script, None).await, HookResult::Ok);
+}
+
+#[tokio::test]
+async fn everything_else_is_an_abort_with_the_reason() {
+    let told = async |script: &str, reason: &str| {
+        let expected = abort(&format!("hook program `it`: {reason}"));
+        assert_eq!(ask(script, None).await, expected, "{script}");
+    };
+    let four = "`ok`, `abort`, `patch` or `redirect`";
+    told("exit 3", "it ended with exit status: 3").await;
+    told("echo", "its answer is no JSON at byte 1").await;
+    told("echo ok", "its answer is no JSON at byte 0").await;
+    told("echo '{\"result\": \"ok\"} x'", "its answer is no JSON at byte 17").await;
+    told("echo '[]'", "its answer is not an object").await;
+    told("echo '{}'", &format!("its answer has no `result`, and {four} was expected")).await;
+    told("echo '{\"result\": 1}'", &format!("its `result` is not a text, and {four} was expected"))
+        .await;
+    told("echo '{\"result\": \"yes\"}'", &format!("its `result` is not one of {four}")).await;
+    told("echo '{\"result\": \"abort\"}'", "it said `abort` and gave no reason").await;
+    told(
+        "echo '{\"result\": \"patch\", \"ops\": {}}'",
+        "it said `patch`, and its `ops` are not a list",
+    )
+    .await;
+    told(
+        "echo '{\"result\": \"redirect\"}'",
+        "it said `redirect`, and its `to` does not name a phase",
+    )
+    .await;
+    told(
+        "echo '{\"result\": \"ok\", \"to\": \"x\"}'",
+        "its answer has a field `to`, which `ok` does not take",
+    )
+    .await;
+    told(
+        "echo '{\"result\": \"ok\", \"result\": \"abort\"}'",
+        "its answer has a key twice, or a number that is too large",
+    )
+    .await;
+    told("printf '\\377'", "its answer is not UTF-8").await;
+    told("head -c 2000000 /dev/zero", "its answer is longer than 1 MiB").await;
+    let late = ask("sleep 1000", Some(protocol::Duration { millis: 200 })).await;
+    assert_eq!(late, abort("hook program `it`: it took longer than 200ms and was ended"));
+}
+
+#[tokio::test]
+async fn a_hook_needs_no_program_and_no_undeclared_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let ops = json!([{"op": "add", "path": "/a", "value": 1}]);
+    let patch = Hook::Patch { ops: ops.clone(), origin: origin() };
+    let policy = Policy::default();
+    let result = hook::perform(&patch, &Value::Null, "r/1/0", &policy, &workspace).await;
+    assert_eq!(result, HookResult::Patch { ops });
+    let program = Hook::Program { program: "x".to_owned(), timeout: None, origin: origin() };
+    let result = hook::perform(&program, &Value::Null, "r/1/0", &policy, &workspace).await;
+    assert_eq!(result, abort("hook program `x`: the policy declares no program of that name"));
+}

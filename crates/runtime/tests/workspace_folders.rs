@@ -1,0 +1,155 @@
+//! Finding and reading protocol folders, and the engine's own folder.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::Path;
+
+use countersign_runtime::folder::{FolderError, Home, MOST_FILES, find, read};
+use tempfile::TempDir;
+
+fn protocol() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "index.yaml", "name: x\n");
+    put(folder.path(), "workflows/main.yaml", "id: main\n");
+    folder
+}
+
+fn put(folder: &Path, path: &str, content: impl AsRef<[u8]>) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+#[test]
+fn a_protocol_is_found_upwards() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path().canonicalize().unwrap();
+    fs::create_dir_all(root.join("src/deep")).unwrap();
+    assert_eq!(find(&root.join("src/deep")), None);
+    // Something else that happens to have an index.
+    put(&root, "src/index.yaml", "");
+    assert_eq!(find(&root.join("src")), None);
+    put(&root, ".opencode/protocol/index.yaml", "");
+    let expected = Some(root.join(".opencode/protocol"));
+    for start in ["", "src/deep", ".opencode", ".opencode/protocol"] {
+        assert_eq!(find(&root.join(start)), expected, "{start}");
+    }
+    // A protocol folder under another name, from inside.
+    put(&root, "other/index.json", "");
+    put(&root, "other/workflows/a.yaml", "");
+    assert_eq!(find(&root.join("other/workflows")), Some(root.join("other")));
+    assert_eq!(find(&root.join("absent")), None);
+}
+
+#[test]
+fn only_what_belongs_to_a_protocol_is_read() {
+    let folder = protocol();
+    put(folder.path(), "agents/a.json", "{}");
+    put(folder.path(), "rules/deep/er.md", "правило");
+    put(folder.path(), "contracts/c.yaml", "c");
+    put(folder.path(), "contracts/.swp", [0xff]);
+    put(folder.path(), "state/current.json", "{}");
+    put(folder.path(), "README.md", "no");
+    put(folder.path(), "index.md", "no");
+    let bundle = read(folder.path()).unwrap();
+    let paths: Vec<_> = bundle.files.keys().map(String::as_str).collect();
+    assert_eq!(
+        paths,
+        [
+            "agents/a.json",
+            "contracts/c.yaml",
+            "index.yaml",
+            "rules/deep/er.md",
+            "workflows/main.yaml"
+        ]
+    );
+    assert_eq!(bundle.files["rules/deep/er.md"], "правило");
+}
+
+#[track_caller]
+fn refused(folder: &Path, sentence: &str) {
+    assert_eq!(read(folder).unwrap_err().to_string(), sentence);
+}
+
+#[test]
+fn faults_name_the_file() {
+    let folder = protocol();
+    put(folder.path(), "rules/r.md", b"abc\xffdef");
+    refused(folder.path(), "`rules/r.md` is not UTF-8 at byte 3");
+    let empty = tempfile::tempdir().unwrap();
+    let told =
+        format!("`{}` has no `index.yaml` and is no protocol folder", empty.path().display());
+    refused(empty.path(), &told);
+    assert!(matches!(read(&empty.path().join("absent")), Err(FolderError::Io { .. })));
+}
+
+#[test]
+fn limits_hold() {
+    let folder = protocol();
+    put(folder.path(), "rules/a.md", vec![b'x'; 4 * 1024 * 1024]);
+    refused(
+        folder.path(),
+        "the protocol folder holds more than 4 MiB; `rules/a.md` is where it is too much",
+    );
+    let folder = protocol();
+    for number in 0..MOST_FILES - 2 {
+        put(folder.path(), &format!("rules/{number}.md"), "");
+    }
+    assert_eq!(read(folder.path()).unwrap().files.len(), MOST_FILES);
+    put(folder.path(), "rules/one-more.md", "");
+    refused(folder.path(), "the protocol folder has more than 1000 files");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_are_refused_and_circles_end() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    put(outside.path(), "secret.md", "canary");
+    let folder = protocol();
+    fs::create_dir(folder.path().join("rules")).unwrap();
+    symlink("../workflows/main.yaml", folder.path().join("rules/good.md")).unwrap();
+    assert_eq!(read(folder.path()).unwrap().files["rules/good.md"], "id: main\n");
+    symlink(outside.path().join("secret.md"), folder.path().join("rules/out.md")).unwrap();
+    refused(folder.path(), "`rules/out.md` leads out of the protocol folder");
+    fs::remove_file(folder.path().join("rules/out.md")).unwrap();
+    symlink(outside.path(), folder.path().join("agents")).unwrap();
+    refused(folder.path(), "`agents` leads out of the protocol folder");
+    fs::remove_file(folder.path().join("agents")).unwrap();
+    symlink(".", folder.path().join("rules/again")).unwrap();
+    assert!(matches!(read(folder.path()), Err(FolderError::TooDeep { .. })));
+}
+
+#[test]
+fn a_home_is_made_once_and_found_from_below() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path().canonicalize().unwrap();
+    let below = root.join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    assert_eq!(Home::find(&below).unwrap(), None);
+    let home = Home::find_or_create(&root).unwrap();
+    assert_eq!(home.folder(), root.join(".countersign"));
+    assert_eq!(home.workspace(), root);
+    assert_eq!(home.database(), root.join(".countersign/countersign.db"));
+    assert!(home.artifacts().is_dir() && home.effects().is_dir());
+    assert_eq!(fs::read_to_string(home.folder().join(".gitignore")).unwrap(), "*\n");
+    assert_eq!(Home::find(&below).unwrap(), Some(home.clone()));
+    fs::remove_dir(home.effects()).unwrap();
+    assert_eq!(Home::find_or_create(&below).unwrap(), home);
+    assert!(home.effects().is_dir(), "what was lost comes back");
+    assert!(!below.join(".countersign").exists());
+}
+
+#[test]
+fn a_file_in_the_way_of_a_home_is_told() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path().canonicalize().unwrap();
+    fs::write(root.join(".countersign"), "").unwrap();
+    let told = format!(
+        "`{}` is no folder, and the engine keeps its files in one of that name",
+        root.join(".countersign").display()
+    );
+    assert_eq!(Home::find(&root).unwrap_err().to_string(), told);
+    assert_eq!(Home::create(&root).unwrap_err().to_string(), told);
+}
