@@ -218,6 +218,7 @@ impl Bare {
         let db = Connection::open(path).unwrap();
         db.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+            PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000;
             CREATE TABLE run (id INTEGER PRIMARY KEY, version INTEGER NOT NULL);
             CREATE TABLE events (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
             INSERT INTO run VALUES (1, 0);",

@@ -34,6 +34,12 @@ pub(super) struct Place {
 
 const STATEMENTS_KEPT: usize = 64;
 
+/// Memory for pages that the writer has seen.
+const CACHE_KIB: i64 = 16 << 10;
+
+/// Pages in the write-ahead log before it is copied into the file: 16 MB.
+const CHECKPOINT_PAGES: i64 = 4000;
+
 /// How often the change to WAL is tried: `SQLite` does not wait for others there.
 const WAL_ATTEMPTS: u32 = 200;
 
@@ -48,6 +54,10 @@ impl Place {
         // Every acknowledged commit is on the disk, not only in the system's memory.
         db.pragma_update(None, "synchronous", "FULL")?;
         db.pragma_update(None, "foreign_keys", true)?;
+        // Many runs touch many pages: keep them at hand, and do not copy the log back into the file
+        // every few flushes.
+        db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         // A log that once grew large does not stay so.
         db.pragma_update(None, "journal_size_limit", 64 << 20)?;
         if let Some(pages) = self.settings.max_pages {

@@ -268,8 +268,7 @@ mod tests {
         let writer = Writer::start(open().unwrap(), open.clone()).unwrap();
         let answer = writer.submit(|db| {
             note(1)(db)?;
-            let broken: Option<()> = None;
-            broken.expect("a panic on purpose");
+            db.execute("no statement", []).expect("a panic on purpose");
             Ok(())
         });
         assert!(matches!(answer.await, Err(StoreError::Closed)));
