@@ -4,8 +4,11 @@ mod args;
 mod commands;
 mod exit;
 mod files;
+mod house;
 mod output;
+mod settings;
 mod show;
+mod table;
 
 use std::process::ExitCode;
 
@@ -16,7 +19,7 @@ fn main() -> ExitCode {
     match commands::run(&args) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            show::error(&error, args.wants_json());
+            show::error(&error, args.json);
             error.exit().into()
         }
     }

@@ -9,7 +9,7 @@ use crate::args::{Admit, FinishName, IntakeName, RepairsName};
 use crate::exit::{Error, Exit};
 use crate::{files, output, show};
 
-pub(super) fn run(args: &Admit) -> Result<Exit, Error> {
+pub(super) fn run(args: &Admit, json: bool) -> Result<Exit, Error> {
     let contract = files::contract(&args.contract, args.contracts.as_deref())?;
     let terms = terms(&contract, args);
     let state = args.state.as_deref().map(files::value).transpose()?;
@@ -19,7 +19,7 @@ pub(super) fn run(args: &Admit) -> Result<Exit, Error> {
 
     let verdict = contract.admit_bytes(&reply, terms, &context);
     let unchecked = contract.unchecked(&context);
-    if args.json {
+    if json {
         output::json(&report(&contract, &verdict, &unchecked, args.reask));
     } else if args.reask {
         if let Verdict::Refused(violations) = &verdict {

@@ -43,11 +43,7 @@ impl Driver {
     }
 
     /// Works on one run until it rests. Runs that have to be worked on because of it join the queue.
-    async fn work(
-        &self,
-        run: &RunId,
-        queue: &mut VecDeque<RunId>,
-    ) -> Result<Rest, EngineError> {
+    async fn work(&self, run: &RunId, queue: &mut VecDeque<RunId>) -> Result<Rest, EngineError> {
         let Some(lease) = hold::take(&self.engine, run, &self.worker).await? else {
             return Ok(Rest::Held);
         };
@@ -89,7 +85,8 @@ impl Driver {
                     told.then(|| (Incoming::Told { action: action.clone() }, Vec::new()))
                 }
                 _ => {
-                    let work = self.hands.perform(&self.engine, &*self.models, &live, &action, &order);
+                    let work =
+                        self.hands.perform(&self.engine, &*self.models, &live, &action, &order);
                     hold::while_held(&self.engine, lease, work).await??
                 }
             };

@@ -11,6 +11,6 @@ mod rest;
 mod body;
 
 pub use body::Driver;
-pub use perform::{Hands, handed_in};
 pub use models::{Connected, Models};
+pub use perform::{Hands, handed_in};
 pub use rest::Rest;

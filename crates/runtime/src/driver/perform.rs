@@ -212,12 +212,12 @@ fn kept(exchange: &countersign_models::Exchange) -> (Option<Exchange>, Vec<Blob>
         return (None, Vec::new());
     }
     let blob = |bytes: &[u8]| {
-        let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String =
+            Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Blob { digest, bytes: bytes.to_vec() }
     };
     let (request, response) = (blob(&exchange.request), blob(&exchange.response));
-    let told =
-        Exchange { request: request.digest.clone(), response: response.digest.clone() };
+    let told = Exchange { request: request.digest.clone(), response: response.digest.clone() };
     (Some(told), vec![request, response])
 }
 

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Check, Protocol};
-use countersign_core::run::{Incoming, Input, Sealed, Start, State, Verification, decide, seal, verify};
+use countersign_core::run::{
+    Incoming, Input, Sealed, Start, State, Verification, decide, seal, verify,
+};
 use countersign_store::{
     Blob, Commit, EventRow, Lease, NewRun, RunId, SnapshotRow, Store, StoreError, TenantId,
 };
@@ -115,7 +117,8 @@ impl Engine {
         self.store.put_protocol(&self.tenant, &protocol.digest, &pinned).await?;
         self.remember(protocol);
         let before = State::blank(run);
-        let input = self.input(protocol, &start.workflow, Incoming::Start(Box::new(start)), key);
+        let workflow = start.workflow.clone();
+        let input = self.input(protocol, &workflow, Incoming::Start(Box::new(start)), key);
         let step = decide(protocol, &before, &input)?;
         let run = self.run_id(run);
         let sealed = seal(&before, &step.state, &step.events, countersign_core::run::GENESIS);
@@ -275,7 +278,8 @@ impl Engine {
 
     /// The protocol a run is pinned to.
     async fn protocol(&self, run: &RunId, digest: &str) -> Result<Arc<Protocol>, EngineError> {
-        let known = self.protocols.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned();
+        let known =
+            self.protocols.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -286,7 +290,8 @@ impl Engine {
         };
         let text = self.store.protocol(&run.tenant, digest).await?;
         let text = text.ok_or_else(|| fault("its files are not in the store".to_owned()))?;
-        let pinned: Pinned = serde_json::from_str(&text).map_err(|error| fault(error.to_string()))?;
+        let pinned: Pinned =
+            serde_json::from_str(&text).map_err(|error| fault(error.to_string()))?;
         let protocol = Arc::new(pinned.protocol(&self.shipped).map_err(fault)?);
         self.remember(&protocol);
         Ok(protocol)

@@ -46,7 +46,8 @@ impl Live {
                 CorruptLog::Unreadable { seq: row.seq, message: format!("its snapshot: {error}") }
             })?;
             if kept.v > FORMAT {
-                let message = format!("its snapshot has format {}, and this program knows {FORMAT}", kept.v);
+                let message =
+                    format!("its snapshot has format {}, and this program knows {FORMAT}", kept.v);
                 return Err(CorruptLog::Unreadable { seq: row.seq, message });
             }
             (state, hash, snapshot) = (kept.state, kept.hash, row.body.len());

@@ -31,9 +31,10 @@ impl Pinned {
         })?;
         let now: BTreeMap<&str, &str> =
             used(&protocol).into_iter().map(|one| (one.id.as_str(), one.digest.as_str())).collect();
-        let changed = self.contracts.iter().find(|(id, digest)| {
-            now.get(id.as_str()).is_none_or(|known| known != digest)
-        });
+        let changed = self
+            .contracts
+            .iter()
+            .find(|(id, digest)| now.get(id.as_str()).is_none_or(|known| known != digest));
         match changed {
             None => Ok(protocol),
             Some((id, digest)) => Err(format!(

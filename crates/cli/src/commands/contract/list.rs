@@ -6,8 +6,7 @@ use countersign_core::contract::Contract;
 use serde_json::{Value, json};
 
 use crate::exit::{Error, Exit};
-use crate::show::HEADING;
-use crate::{files, output};
+use crate::{files, output, table};
 
 pub(super) fn run(folder: Option<&Path>, json: bool) -> Result<Exit, Error> {
     let registry = files::registry(folder)?;
@@ -36,28 +35,18 @@ pub(super) fn summary(contract: &Contract) -> Value {
 }
 
 fn table(contracts: &[&Contract]) -> String {
-    let header = ["CONTRACT", "VERSION", "INTAKE", "RULES", "DIGEST", "WHAT IT IS"];
-    let mut rows = vec![header.map(str::to_owned)];
-    rows.extend(contracts.iter().map(|contract| {
-        [
-            contract.id.clone(),
-            contract.version.clone(),
-            contract.intake.as_str().to_owned(),
-            contract.rules.len().to_string(),
-            contract.digest.trim_start_matches("sha256:")[..12].to_owned(),
-            contract.title.clone(),
-        ]
-    }));
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..header.len()).map(width).collect();
-    let mut text = String::new();
-    for (index, row) in rows.iter().enumerate() {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let line = line.trim_end();
-        text +=
-            &if index == 0 { format!("{HEADING}{line}{HEADING:#}\n") } else { format!("{line}\n") };
-    }
-    text
+    let rows: Vec<[String; 6]> = contracts
+        .iter()
+        .map(|contract| {
+            [
+                contract.id.clone(),
+                contract.version.clone(),
+                contract.intake.as_str().to_owned(),
+                contract.rules.len().to_string(),
+                contract.digest.trim_start_matches("sha256:")[..12].to_owned(),
+                contract.title.clone(),
+            ]
+        })
+        .collect();
+    table::table(["CONTRACT", "VERSION", "INTAKE", "RULES", "DIGEST", "WHAT IT IS"], &rows)
 }

@@ -5,6 +5,13 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+mod runs;
+
+pub(crate) use runs::{
+    Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
+    History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
+};
+
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
 #[command(name = "countersign", version, about, propagate_version = true)]
@@ -12,28 +19,63 @@ use clap_complete::Shell;
     after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world"
 )]
 pub(crate) struct Args {
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-impl Args {
-    /// Whether a program reads the output.
-    pub(crate) fn wants_json(&self) -> bool {
-        match &self.command {
-            Command::Admit(admit) => admit.json,
-            Command::Contract(contract) => match &contract.command {
-                ContractCommand::List { json }
-                | ContractCommand::Show { json, .. }
-                | ContractCommand::Diff { json, .. }
-                | ContractCommand::Export { json, .. } => *json,
-            },
-            Command::Completions { .. } => false,
-        }
-    }
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// See it work: a small protocol with a scripted model, no key, no network
+    Demo(Demo),
+    /// Put a protocol folder here, to be changed
+    Init(Init),
+    /// Look for faults in a protocol before anything runs
+    Check(Check),
+    /// Start a run, and work on it until it rests
+    Run(Run),
+    /// List runs
+    List(List),
+    /// Tell where a run stands, and why
+    Status(Status),
+    /// Tell what happened in a run
+    History(History),
+    /// Show the document of a run
+    Show(Show),
+    /// Show what changed between two versions of a run
+    Diff(Diff),
+    /// Tell what a run asks for: prompt, contract, schema, ids
+    Next(Next),
+    /// Hand in a reply, or a patch
+    Submit(Submit),
+    /// List what waits for a person
+    Inbox(Inbox),
+    /// Answer a question, or bring a document
+    Answer(Answer),
+    /// Say yes to what waits for it
+    Approve(Decide),
+    /// Say no to what waits for a yes
+    Deny(Decide),
+    /// Stop a run until it is resumed
+    Halt(Halt),
+    /// Let a halted or blocked run go on
+    Resume(Resume),
+    /// End a run for good
+    Cancel(Cancel),
+    /// Prove a run's log: fold it, check its chain, decide everything again
+    Replay(Replay),
+    /// Begin a new run from a version of another
+    Fork(Fork),
+    /// Draw a workflow, with the phase a run stands in
+    Graph(Graph),
+    /// Write a run into one file
+    Export(Export),
+    /// Read a run from a file
+    Import(Import),
+    /// Tell what is set up, and which setting came from where
+    Doctor(Doctor),
     /// Hold one reply against one contract
     Admit(Admit),
     /// Look at contracts, compare versions, export for providers
@@ -62,9 +104,6 @@ pub(crate) struct Admit {
     pub(crate) contract: String,
     /// The reply; `-` or nothing reads standard input
     pub(crate) file: Option<PathBuf>,
-    /// Print one JSON object: verdict, contract, value, repairs, violations
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Print the text that asks the model again
     #[arg(long)]
     pub(crate) reask: bool,
@@ -101,11 +140,7 @@ pub(crate) struct Contract {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContractCommand {
     /// List every contract
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List,
     /// Show one contract: what it is for, its fields, its rules
     #[command(
         after_help = "Examples:\n  countersign contract show guardian_report\n  countersign contract show guardian_report --schema > guardian_report.schema.json"
@@ -114,11 +149,8 @@ pub(crate) enum ContractCommand {
         /// The contract: an id, `id@version`, or a path
         id: String,
         /// Print only the JSON Schema
-        #[arg(long, conflicts_with = "json")]
-        schema: bool,
-        /// Print JSON
         #[arg(long)]
-        json: bool,
+        schema: bool,
     },
     /// Say whether a new version is compatible, with a value that proves it when it is not
     #[command(
@@ -132,9 +164,6 @@ pub(crate) enum ContractCommand {
         /// Past replies, one JSON value a line, to look for a proof among
         #[arg(long, value_name = "FILE")]
         examples: Option<PathBuf>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
     },
     /// Write the schema a provider can take, and what only we still enforce
     #[command(
@@ -146,9 +175,6 @@ pub(crate) enum ContractCommand {
         /// Who shall take it
         #[arg(long = "for", value_enum, value_name = "TARGET")]
         target: TargetName,
-        /// Print schema and losses as one JSON object
-        #[arg(long)]
-        json: bool,
     },
 }
 

@@ -1,0 +1,336 @@
+//! Commands about protocols and runs, as clap sees them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, ValueEnum};
+
+/// Where things are, and who asks.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Site {
+    /// The protocol folder, instead of the nearest `.opencode/protocol`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) protocol: Option<PathBuf>,
+    /// The database, instead of `.countersign/countersign.db`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Who you are, for the record
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) user: Option<String>,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Demo {
+    /// The folder it is put into; it must not exist, or be empty
+    #[arg(default_value = "countersign-demo")]
+    pub(crate) folder: PathBuf,
+    /// A real model instead of the script: `openai:…`, `anthropic:…`, `gemini:…`, `ollama:…`
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Approve at the end instead of leaving the run waiting for you
+    #[arg(long)]
+    pub(crate) approve: bool,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Init {
+    /// The template
+    #[arg(default_value = "ralph")]
+    pub(crate) template: String,
+    /// The folder of work it is put into
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) into: PathBuf,
+    /// List the templates
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Ends with 0 where there are no errors, else with 1. Each code has a page in docs/errors.")]
+pub(crate) struct Check {
+    /// The protocol folder, or a folder of work that has one
+    pub(crate) folder: Option<PathBuf>,
+    /// Count warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:
+  countersign run
+  countersign run task_loop --model openai:gpt-5-mini
+  countersign run --document start.json --detach")]
+pub(crate) struct Run {
+    /// The workflow; without it, the protocol's default one
+    pub(crate) workflow: Option<String>,
+    /// Go on with a run instead of starting one
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document"])]
+    pub(crate) resume: Option<String>,
+    /// The model, whatever agents and index say
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// A JSON file that is merged into the first document
+    #[arg(long, value_name = "FILE")]
+    pub(crate) document: Option<PathBuf>,
+    /// A text for the first document, at `/input`
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) input: Option<String>,
+    /// Leave it waiting instead of asking in the terminal
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// The same key twice is one run
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct List {
+    /// Only with this status: running, waiting, halted, completed, failed
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Only of this workflow
+    #[arg(long)]
+    pub(crate) workflow: Option<String>,
+    /// How many at most
+    #[arg(long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Status {
+    /// The run; the beginning of its id is enough
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct History {
+    /// The run
+    pub(crate) run: Option<String>,
+    /// Only what came after this version
+    #[arg(long, value_name = "VERSION", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// Every event in full
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Show {
+    /// The run
+    pub(crate) run: Option<String>,
+    /// At this version; without it, now
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) at: Option<u64>,
+    /// Only this place of the document
+    #[arg(long, value_name = "POINTER")]
+    pub(crate) pointer: Option<String>,
+    /// The whole state of the run, not only its document
+    #[arg(long)]
+    pub(crate) state: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Diff {
+    /// The run
+    pub(crate) run: String,
+    /// The version before, or `OTHER@VERSION` to compare with another run
+    pub(crate) before: String,
+    /// The version after; without it, now
+    pub(crate) after: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Next {
+    /// The run
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Submit {
+    /// The run
+    pub(crate) run: String,
+    /// The reply; `-` or nothing reads standard input
+    pub(crate) file: Option<PathBuf>,
+    /// The order that is answered; without it, the one that is out
+    #[arg(long, value_name = "ACTION")]
+    pub(crate) action: Option<String>,
+    /// The same key twice is one reply
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Inbox {
+    /// Only of this run
+    pub(crate) run: Option<String>,
+    /// Only this kind: question, document, approval, budget, work, trouble
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// How many at most
+    #[arg(long, default_value_t = 50)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:
+  countersign answer k7mw2p green
+  countersign answer k7mw2p/w3 '{\"amount\": 12}'
+  countersign answer k7mw2p --file brief.pdf")]
+pub(crate) struct Answer {
+    /// The run, or `RUN/WAIT` where several things wait
+    pub(crate) wait: String,
+    /// The answer: JSON, or plain text
+    #[arg(required_unless_present = "file")]
+    pub(crate) value: Option<String>,
+    /// A document that is brought
+    #[arg(long, value_name = "FILE", conflicts_with = "value")]
+    pub(crate) file: Option<PathBuf>,
+    /// The same key twice is one answer
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Decide {
+    /// The run, or `RUN/WAIT` where several things wait
+    pub(crate) wait: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// The same key twice is one decision
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Halt {
+    /// The run
+    pub(crate) run: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Resume {
+    /// The run
+    pub(crate) run: String,
+    /// Grant more of a budget: `tokens=10000`, `loops@draft=5`; may be said several times
+    #[arg(long = "grant", value_name = "BUDGET=AMOUNT")]
+    pub(crate) grants: Vec<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Cancel {
+    /// The run
+    pub(crate) run: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Replay {
+    /// The run
+    pub(crate) run: Option<String>,
+    /// Check the chain and decide every input again
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Every run of the store
+    #[arg(long, conflicts_with = "run")]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Fork {
+    /// The run
+    pub(crate) run: String,
+    /// The version it goes on from; without it, now
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) at: Option<u64>,
+    /// Another model
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Leave it where it begins instead of working on it
+    #[arg(long)]
+    pub(crate) detach: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Graph {
+    /// The run, whose phase and closed gates are shown; without it, the protocol's workflow
+    pub(crate) run: Option<String>,
+    /// The workflow, where no run is named
+    #[arg(long, value_name = "ID", conflicts_with = "run")]
+    pub(crate) workflow: Option<String>,
+    /// How it is drawn
+    #[arg(long, value_enum, default_value = "mermaid")]
+    pub(crate) format: GraphFormat,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+/// How a workflow is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// Text for Mermaid
+    Mermaid,
+    /// A picture
+    Svg,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Export {
+    /// The run
+    pub(crate) run: String,
+    /// The file; `-` or nothing writes standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Import {
+    /// The file; `-` reads standard input
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) site: Site,
+}

@@ -1,0 +1,143 @@
+//! The house of a command: settings, store, engine, driver, and the protocol that is meant.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_contracts::registry;
+use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
+use countersign_core::spec::Diagnostic;
+use countersign_runtime::clock::SystemClock;
+use countersign_runtime::driver::{Connected, Driver, Hands};
+use countersign_runtime::effect::Journal;
+use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::folder::{self, Home};
+use countersign_runtime::watch::Watch;
+use countersign_runtime::workspace::Workspace;
+use countersign_store::{SqliteStore, Store, TenantId};
+
+use crate::args::Site;
+use crate::exit::Error;
+use crate::settings::{Settings, env};
+
+/// What most commands need.
+pub(crate) struct House {
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    pub(crate) engine: Arc<Engine>,
+    database: PathBuf,
+}
+
+impl House {
+    /// Opens the house that belongs to the current folder; where there is none, one is made.
+    pub(crate) fn open(site: &Site, model: Option<&str>, watch: Arc<dyn Watch>) -> Result<Self, Error> {
+        Self::open_in(Path::new("."), site, model, watch)
+    }
+
+    /// Opens the house that belongs to a folder.
+    pub(crate) fn open_in(
+        folder: &Path,
+        site: &Site,
+        model: Option<&str>,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Self, Error> {
+        let home = Home::find_or_create(folder)?;
+        let settings = Settings::read(home.workspace(), site, model)?;
+        let database = match &settings.store.value {
+            Some(path) => PathBuf::from(path),
+            None => home.database(),
+        };
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
+        let engine = Engine::open(Opened {
+            store,
+            clock: Arc::new(SystemClock),
+            watch,
+            shipped: Arc::new(registry()),
+            workspace: Some(Workspace::open(home.workspace())?),
+            tenant: TenantId::default(),
+        });
+        Ok(Self { settings, home, engine: Arc::new(engine), database })
+    }
+
+    /// The file of the database.
+    pub(crate) fn database(&self) -> &Path {
+        &self.database
+    }
+
+    /// The folder of the protocol that is meant.
+    pub(crate) fn protocol_folder(&self) -> Result<PathBuf, Error> {
+        match &self.settings.protocol.value {
+            Some(named) => protocol_at(Path::new(named)),
+            None => protocol_at(self.home.workspace()),
+        }
+    }
+
+    /// A worker for the runs of this house.
+    pub(crate) fn driver(&self) -> Result<Driver, Error> {
+        let workspace = Workspace::open(self.home.workspace())?;
+        let hidden: Vec<PathBuf> =
+            [PathBuf::from(".countersign"), PathBuf::from(".opencode")].into_iter().collect();
+        let shown = workspace.clone().hide(&hidden)?;
+        let journal = Journal::open(&self.home.effects())?;
+        let hands = Hands::new(workspace, shown, journal, self.home.workspace());
+        let settings = countersign_models::Settings::from_env(&env)
+            .map_err(|error| Error::Usage(error.to_string()))?;
+        let models = Connected::new(settings, self.home.workspace().to_owned());
+        let worker = format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
+        Ok(Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker))
+    }
+
+    /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.
+    pub(crate) async fn run(&self, named: Option<&str>) -> Result<String, Error> {
+        let store = self.engine.store();
+        let Some(named) = named else {
+            let newest = countersign_store::RunFilter::newest(self.engine.tenant().clone(), 1);
+            let runs = store.runs(&newest).await?;
+            let newest = runs.into_iter().next().map(|head| head.run.id);
+            return newest.ok_or_else(|| Error::Usage("there is no run yet; `countersign run` starts one".to_owned()));
+        };
+        let exact = self.engine.run_id(named);
+        if store.head(&exact).await?.is_some() {
+            return Ok(exact.id);
+        }
+        let found = store.resolve(self.engine.tenant(), named).await?;
+        match &found[..] {
+            [one] => Ok(one.id.clone()),
+            [] => Err(Error::Usage(format!("no run `{named}`; `countersign list` shows them"))),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|run| run.id.as_str()).collect();
+                Err(Error::Usage(format!("`{named}` begins several ids: {}", ids.join(", "))))
+            }
+        }
+    }
+}
+
+/// A protocol folder: this one, or the one that belongs to it.
+pub(crate) fn protocol_at(folder: &Path) -> Result<PathBuf, Error> {
+    folder::find(folder).ok_or_else(|| {
+        Error::Usage(format!(
+            "no protocol at `{}`, nor above it; `countersign init` puts one there",
+            folder.display()
+        ))
+    })
+}
+
+/// Reads and loads a protocol folder: the protocol, and what is to be remarked about it.
+pub(crate) fn protocol(folder: &Path) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Error> {
+    load_bundle(folder::read(folder)?)
+}
+
+/// Loads the files of a protocol.
+pub(crate) fn load_bundle(bundle: Bundle) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Error> {
+    let Loaded { protocol, warnings } = load(bundle, &registry()).map_err(Error::Author)?;
+    Ok((Arc::new(protocol), warnings))
+}
+
+/// Waits for what takes time.
+pub(crate) fn wait<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Unreadable { what: "the clock and sockets of the system".to_owned(), source })?;
+    runtime.block_on(work)
+}
