@@ -14,7 +14,7 @@ use countersign_core::contract::{Sampler, Schema};
 use countersign_core::protocol::{AGENT_SCHEMA, Bundle, INDEX_SCHEMA, WORKFLOW_SCHEMA, load};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use seed_text::{Seed, fenced};
+use seed_text::{Seed, blocks};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -40,7 +40,8 @@ fn the_example_of_the_seed_loads() {
         return;
     };
     let mut bundle = Bundle::default();
-    for (number, text) in fenced(&seed, "yaml").into_iter().enumerate() {
+    let yaml = blocks(&seed).filter(|(info, _)| *info == "yaml");
+    for (number, (_, text)) in yaml.enumerate() {
         let path = match text {
             text if text.starts_with("name:") => "index.yaml".to_owned(),
             text if text.contains("phases:") => "workflows/example.yaml".to_owned(),
