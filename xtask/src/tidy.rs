@@ -13,8 +13,48 @@ const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
 /// Codes of faults in authors' files, beside those of violations.
-const FILE_CODES: [&str; 5] =
-    ["invalid_yaml", "invalid_schema", "invalid_expression", "unreadable_file", "duplicate_id"];
+const FILE_CODES: [&str; 40] = [
+    "invalid_yaml",
+    "invalid_schema",
+    "invalid_expression",
+    "unreadable_file",
+    "duplicate_id",
+    "missing_index",
+    "unknown_folder",
+    "unknown_key",
+    "unknown_keyword",
+    "misplaced_key",
+    "include_cycle",
+    "include_clash",
+    "two_works",
+    "contract_missing",
+    "unknown_workflow",
+    "unknown_phase",
+    "unknown_agent",
+    "unknown_base",
+    "unknown_contract",
+    "unknown_rule",
+    "unknown_tool",
+    "unknown_hook",
+    "unknown_program",
+    "unknown_source",
+    "unknown_host",
+    "unknown_budget",
+    "unknown_engine_value",
+    "engine_place",
+    "not_authorized",
+    "invalid_pointer",
+    "path_escapes",
+    "invalid_duration",
+    "invalid_host",
+    "invalid_version",
+    "invalid_initial",
+    "invalid_default",
+    "reserved_id",
+    "prompt_missing",
+    "model_missing",
+    "tools_missing",
+];
 
 /// Every disorder.
 pub(crate) fn run() -> Vec<String> {

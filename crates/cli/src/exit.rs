@@ -3,7 +3,14 @@
 use std::process::ExitCode;
 
 use countersign_core::contract::RegistryError;
+use countersign_core::run::Rejection;
 use countersign_core::spec::Diagnostic;
+use countersign_runtime::effect::JournalError;
+use countersign_runtime::engine::EngineError;
+use countersign_runtime::folder::FolderError;
+use countersign_runtime::projection::ProjectionError;
+use countersign_runtime::workspace::WorkspaceError;
+use countersign_store::StoreError;
 use thiserror::Error;
 
 /// The meaning of an exit code.
@@ -32,8 +39,37 @@ pub(crate) enum Error {
     #[error("{0}")]
     Usage(String),
     /// An author's files have faults.
-    #[error("{} in the contract files", count(.0.len()))]
+    #[error("{} in your files", count(.0.len()))]
     Author(Vec<Diagnostic>),
+    /// A run does not take what was given. Nothing changed.
+    #[error(transparent)]
+    Rejected(Rejection),
+    /// A run cannot be had.
+    #[error(transparent)]
+    Engine(EngineError),
+    /// The store cannot do its part.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A file of the workspace cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The notes about effects cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A state file cannot be used.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// A file could not be written.
+    #[error("cannot write {what}: {source}")]
+    Unwritable {
+        /// The file, as it was named.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A contract is unknown, or claims a name that is taken.
     #[error(transparent)]
     Registry(#[from] RegistryError),
@@ -51,8 +87,27 @@ impl Error {
     /// The code this ends with.
     pub(crate) fn exit(&self) -> Exit {
         match self {
+            Self::Rejected(_) => Exit::Refused,
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
-            Self::Unreadable { .. } => Exit::World,
+            Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
+            Self::Unreadable { .. }
+            | Self::Unwritable { .. }
+            | Self::Engine(_)
+            | Self::Store(_)
+            | Self::Folder(_)
+            | Self::Workspace(_)
+            | Self::Journal(_)
+            | Self::Projection(_) => Exit::World,
+        }
+    }
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Rejected(rejection) => Self::Rejected(rejection),
+            EngineError::Faults(faults) => Self::Author(faults),
+            other => Self::Engine(other),
         }
     }
 }

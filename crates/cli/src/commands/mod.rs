@@ -1,17 +1,65 @@
 //! One file a command.
 
 mod admit;
+mod answer;
+mod cancel;
+mod check;
 mod completions;
 mod contract;
+mod decide;
+mod demo;
+mod diff;
+mod doctor;
+mod export;
+mod fork;
+mod graph;
+mod halt;
+mod history;
+mod import;
+mod inbox;
+mod init;
+mod list;
+mod next;
+mod replay;
+mod resume;
+mod run;
+mod show;
+mod status;
+mod submit;
 
 use crate::args::{Args, Command};
 use crate::exit::{Error, Exit};
 
 /// Runs the command that was asked for.
 pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+    let json = args.json;
     match &args.command {
-        Command::Admit(args) => admit::run(args),
-        Command::Contract(args) => contract::run(args),
+        Command::Demo(args) => demo::run(args, json),
+        Command::Init(args) => init::run(args, json),
+        Command::Check(args) => check::run(args, json),
+        Command::Run(args) => run::run(args, json),
+        Command::List(args) => list::run(args, json),
+        Command::Status(args) => status::run(args, json),
+        Command::History(args) => history::run(args, json),
+        Command::Show(args) => show::run(args, json),
+        Command::Diff(args) => diff::run(args, json),
+        Command::Next(args) => next::run(args, json),
+        Command::Submit(args) => submit::run(args, json),
+        Command::Inbox(args) => inbox::run(args, json),
+        Command::Answer(args) => answer::run(args, json),
+        Command::Approve(args) => decide::run(args, true, json),
+        Command::Deny(args) => decide::run(args, false, json),
+        Command::Halt(args) => halt::run(args, json),
+        Command::Resume(args) => resume::run(args, json),
+        Command::Cancel(args) => cancel::run(args, json),
+        Command::Replay(args) => replay::run(args, json),
+        Command::Fork(args) => fork::run(args, json),
+        Command::Graph(args) => graph::run(args, json),
+        Command::Export(args) => export::run(args, json),
+        Command::Import(args) => import::run(args, json),
+        Command::Doctor(args) => doctor::run(args, json),
+        Command::Admit(args) => admit::run(args, json),
+        Command::Contract(args) => contract::run(args, json),
         Command::Completions { shell } => Ok(completions::run(*shell)),
     }
 }

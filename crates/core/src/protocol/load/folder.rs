@@ -12,8 +12,10 @@ use super::known::Known;
 use super::scope::Names;
 use super::{agent, document, hook, index, policy, rules, workflow};
 use crate::contract::Registry;
+use crate::json::Span;
+use crate::nearest::nearest;
 use crate::protocol::{Bundle, Policy, Protocol, Workflow};
-use crate::spec::Diagnostic;
+use crate::spec::{Diagnostic, Source};
 
 /// How many files a folder may have, and how many bytes in all.
 const MOST_FILES: usize = 1_000;
@@ -30,6 +32,20 @@ pub struct Loaded {
 
 /// Loads a folder. `shipped` are the contracts it may name beside its own.
 ///
+/// ```
+/// use countersign_core::contract::Registry;
+/// use countersign_core::protocol::{Bundle, load};
+///
+/// let mut bundle = Bundle::default();
+/// let index = "name: t\nversion: 1.0.0\ndefault_workflow: main\n";
+/// bundle.files.insert("index.yaml".into(), index.into());
+/// let workflow = "id: main\nphases: [{ id: a }, { id: b }]\ntransitions: [{ from: a, to: c }]\n";
+/// bundle.files.insert("workflows/main.yaml".into(), workflow.into());
+///
+/// let faults = load(bundle, &Registry::default()).unwrap_err();
+/// assert_eq!(faults[0].to_string(), "workflows/main.yaml:3:30: no phase `c` [unknown_phase]");
+/// ```
+///
 /// # Errors
 /// Every fault of every file, by file and place, warnings among them; at least one is an error.
 pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic>> {
@@ -37,6 +53,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         return Err(vec![fault]);
     }
     let faults = Faults::default();
+    look_at_folders(&bundle, &faults);
     let index = index::find(&bundle, &faults);
     let persons = files(&bundle, "agents", Kind::Agent, &faults);
     let flows = files(&bundle, "workflows", Kind::Workflow, &faults);
@@ -80,6 +97,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
     let budget = limits.map(|limits| budget(&limits, &phases, &names.spent, &faults));
     let run = first_moment(compiled.get(&card.default_workflow));
+    let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
@@ -91,6 +109,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     if !usable {
         return Err(found);
     }
+    debug_assert!(whole, "what is left out has a fault");
     let digest = bundle.digest();
     let protocol = Protocol {
         name: card.name,
@@ -132,6 +151,20 @@ fn too_large(bundle: &Bundle) -> Option<Diagnostic> {
     };
     let hint = "keep what is no part of the protocol elsewhere".to_owned();
     Some(index::of_folder("too_large", message).hinting(Some(hint)))
+}
+
+/// A folder whose name is nearly one of ours would be passed over without a word.
+fn look_at_folders(bundle: &Bundle, faults: &Faults) {
+    const FOLDERS: [&str; 4] = ["agents", "contracts", "rules", "workflows"];
+    for (path, text) in &bundle.files {
+        let Some((folder, _)) = path.split_once('/') else { continue };
+        if let Some(near) = nearest(folder, FOLDERS).filter(|near| *near != folder) {
+            let message = format!("files in `{folder}/` are not read");
+            let source = Source::new(path.as_str(), text.as_str()).into();
+            let fault = Diagnostic::new("unknown_folder", message, &source, Span::default());
+            faults.push(fault.warning().hinting(Some(format!("did you mean `{near}/`?"))));
+        }
+    }
 }
 
 /// The files of a folder that could be parsed, and the names of those that could not.

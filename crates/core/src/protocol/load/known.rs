@@ -25,6 +25,23 @@ impl<T> Known<T> {
         Self { kind, things: BTreeMap::new(), broken: BTreeSet::new(), unread: false }
     }
 
+    /// Adds one that could be read, or the name of one that could not.
+    pub(super) fn add(&mut self, name: &str, thing: Option<T>) {
+        match thing {
+            Some(thing) => {
+                self.things.insert(name.to_owned(), thing);
+            }
+            None => {
+                self.broken.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Whether everything declared could be read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.broken.is_empty() && !self.unread
+    }
+
     /// What a name refers to; a fault where that is nothing.
     pub(super) fn find(&self, name: &Member<'_>, faults: &Faults) -> Option<&T> {
         let text = name.text()?;

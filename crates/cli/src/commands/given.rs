@@ -1,0 +1,43 @@
+//! What every command that gives a run something does afterwards: work on it, and tell where it stands.
+
+use countersign_core::run::{Status, WaitKind};
+use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::Outcome;
+use serde_json::json;
+
+use crate::exit::{Error, Exit};
+use crate::house::House;
+use crate::{output, show};
+
+/// Lets the run go on as far as it can, and tells where it stands.
+pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<Exit, Error> {
+    let run = outcome.state.run.clone();
+    let refused = outcome.violations().map(<[_]>::to_vec);
+    let rest = house.driver()?.drive(&run).await?;
+    let outcome = house.engine.look(&run).await?;
+    house.project(&outcome)?;
+    let state = &outcome.state;
+    if json {
+        output::json(&json!({
+            "run": run,
+            "version": state.version,
+            "status": state.status().as_str(),
+            "phase": state.phase,
+            "waits": state.waits.values().collect::<Vec<_>>(),
+            "violations": refused,
+        }));
+    } else {
+        if let Some(violations) = &refused {
+            show::violations(violations);
+        }
+        output::talk(&show::standing(state));
+        if rest == Rest::NeedsReply {
+            output::talk(&format!("It asks a model, and none is named: `countersign next {run}`, then `countersign submit {run} FILE`."));
+        }
+        for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
+            output::talk(&show::wait(&run, wait));
+        }
+    }
+    let good = refused.is_none() && state.status() != Status::Failed;
+    Ok(if good { Exit::Good } else { Exit::Refused })
+}
