@@ -1,0 +1,99 @@
+//! Expressions that read what nothing writes.
+
+use serde_json::Value;
+
+use super::opening::{Openings, known_names};
+use super::view::{Standing, View};
+use super::writers::Writers;
+use super::written::{self, STATE, Written, document_schema};
+use crate::expr::{ReadPath, ReadStep};
+use crate::protocol::{Protocol, Workflow};
+use crate::spec::Diagnostic;
+
+pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
+    let workflows = protocol.workflows.values();
+    workflows.flat_map(|workflow| of_workflow(protocol, workflow, openings)).collect()
+}
+
+fn of_workflow(
+    protocol: &Protocol,
+    workflow: &Workflow,
+    openings: &Openings<'_>,
+) -> Vec<Diagnostic> {
+    let writers = Writers::of(protocol, workflow, openings);
+    let document = document_schema(protocol).map(View::of);
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for written in written::of_workflow(protocol, workflow) {
+        // What is wrong with a gate that never opens has been told.
+        if written.way.is_some_and(|way| openings.is_never(&workflow.id, way)) {
+            continue;
+        }
+        let mut told: Vec<&[ReadStep]> = Vec::new();
+        for read in written.expr.reads().iter().filter(|read| read.slot == STATE) {
+            if told.iter().any(|before| read.steps.starts_with(before)) {
+                continue;
+            }
+            let finding = forbidden(document, &written, read)
+                .or_else(|| unwritten(protocol, document, &writers, &written, read));
+            if let Some(finding) = finding {
+                told.push(&read.steps);
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+fn forbidden(
+    document: Option<View<'_>>,
+    written: &Written<'_>,
+    read: &ReadPath,
+) -> Option<Diagnostic> {
+    let Standing::Forbidden(index, names) = document?.standing(&read.steps) else { return None };
+    let ReadStep::Field(name) = &read.steps[index] else { return None };
+    let message = format!(
+        "`state{read}` is never there: the contract of the document has no `{name}` at this place"
+    );
+    let fault = written.fault("reads_unwritten", message, &read.span);
+    Some(fault.hinting(known_names(name, &names)))
+}
+
+fn unwritten(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    written: &Written<'_>,
+    read: &ReadPath,
+) -> Option<Diagnostic> {
+    let there = read.steps.is_empty()
+        || writers.reach(&read.steps)
+        || is_in(&protocol.document.initial, &read.steps)
+        || document.is_some_and(|view| view.is_required(&read.steps));
+    if there {
+        return None;
+    }
+    let message = format!(
+        "nothing writes `{read}`: not the initial document, and no phase, hook or answer of this \
+         workflow"
+    );
+    let hint = "write it with `apply`, add it to `document.initial`, or read another place";
+    let fault = written.fault("reads_unwritten", message, &read.span);
+    Some(fault.warning().hinting(Some(hint.to_owned())))
+}
+
+/// Whether a document has something at a path. Of a list that is empty nothing is known.
+fn is_in(value: &Value, steps: &[ReadStep]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return true };
+    match (step, value) {
+        (ReadStep::Field(name), Value::Object(members)) => {
+            members.get(name).is_some_and(|member| is_in(member, rest))
+        }
+        (ReadStep::Element, Value::Array(items)) => {
+            items.is_empty() || items.iter().any(|item| is_in(item, rest))
+        }
+        (ReadStep::Element, Value::Object(members)) => {
+            members.is_empty() || members.values().any(|member| is_in(member, rest))
+        }
+        _ => false,
+    }
+}
