@@ -17,6 +17,7 @@ mod budget;
 mod agent;
 mod hook;
 mod policy;
+mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
@@ -29,10 +30,13 @@ pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
+pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
-pub use work::{AgentWork, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work};
+pub use work::{
+    AgentWork, Choice, Choices, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work,
+};
 pub use workflow::{Phase, Transition, Workflow};
 
 /// The names an expression of a protocol may use, in the order of their slots.

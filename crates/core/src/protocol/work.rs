@@ -107,8 +107,8 @@ pub struct Question {
 pub enum Shape {
     /// Any value that satisfies a contract.
     Value(Arc<Contract>),
-    /// One of a list that an expression gives: texts, or objects with `id` and `label`.
-    Choices(Expr),
+    /// One of a list, by its id.
+    Choices(Choices),
     /// A file.
     Document {
         /// Where it is looked for, inside the workspace.
@@ -116,6 +116,24 @@ pub enum Shape {
         /// Extensions that are taken, with the dot; any when empty.
         accepts: Vec<String>,
     },
+}
+
+/// Where the choices of a question come from.
+#[derive(Debug)]
+pub enum Choices {
+    /// They stand in the file.
+    Listed(Vec<Choice>),
+    /// An expression over `state` and `run` gives them: a list of texts, or of objects with `id` and `label`.
+    Computed(Expr),
+}
+
+/// One of several answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is answered.
+    pub id: String,
+    /// What is shown.
+    pub label: String,
 }
 
 /// Something done outside, with places to fill.

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, Change, Check, EffectSpec, Invoke, Origin, Phase, Protocol, Question, Shape,
-    Template, Verb, Work, Workflow,
+    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
+    Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -174,7 +174,7 @@ impl<'p> Collected<'p> {
         for (index, question) in questions.iter().enumerate() {
             let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
             self.template(&question.question, &origin.child("question"));
-            if let Shape::Choices(choices) = &question.shape {
+            if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
                 self.expr(choices, origin.child("choices"), None);
             }
             if let Some(when) = &question.when {

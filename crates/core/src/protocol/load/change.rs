@@ -1,0 +1,128 @@
+//! Changes of the document: verbs, places, and whether a phase may write there.
+
+use super::expression::{expression, optional};
+use super::member::Member;
+use super::place;
+use super::scope::Scope;
+use crate::protocol::{Change, NAMES, Verb};
+
+const VERBS: [&str; 6] = ["patch", "merge", "set", "append", "upsert", "remove"];
+
+/// Reads `apply`: a word, one change, or a list of them.
+pub(super) fn changes(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
+    let origin = member.origin();
+    match member.text() {
+        Some("patch") => {
+            vec![Change { when: None, verb: Verb::Patch { from: String::new() }, origin }]
+        }
+        Some(_) => {
+            let verb = Verb::Merge { at: String::new(), value: None };
+            vec![Change { when: None, verb, origin }]
+        }
+        None if member.value.is_array() => {
+            member.items().iter().filter_map(|item| change(item, scope)).collect()
+        }
+        None => change(member, scope).into_iter().collect(),
+    }
+}
+
+/// The changes of a phase or a question: none where `apply` is not said.
+pub(super) fn applied(owner: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
+    owner.get("apply").map(|apply| changes(&apply, scope)).unwrap_or_default()
+}
+
+/// `{ /pointer: "expression" }` as changes that set.
+pub(super) fn settings(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
+    let set = |(pointer, value): &(&str, Member<'_>)| {
+        let at = place::named(pointer, value, scope.faults)?;
+        authorize(value, &at, Reach::Whole, scope);
+        let origin = value.origin();
+        let value = Some(expression(value, &NAMES, scope.faults)?);
+        Some(Change { when: None, verb: Verb::Set { at, value }, origin })
+    };
+    member.entries().iter().filter_map(set).collect()
+}
+
+fn change(member: &Member<'_>, scope: &Scope<'_>) -> Option<Change> {
+    let named: Vec<&str> = VERBS.into_iter().filter(|verb| member.get(verb).is_some()).collect();
+    let [name] = named[..] else {
+        let verbs = "one of `patch`, `merge`, `set`, `append`, `upsert`, `remove`";
+        let fault = match named.first() {
+            None => member.fault("required", format!("a change says what it does: {verbs}")),
+            Some(_) => {
+                let both = named.join("` and `");
+                let message = format!("a change does one thing, and this one has `{both}`");
+                let hint = "write a list of changes, one thing each".to_owned();
+                member.fault("one_of", message).hinting(Some(hint))
+            }
+        };
+        scope.faults.push(fault);
+        return None;
+    };
+    let when = optional(member.get("when"), &NAMES, scope.faults);
+    let verb = verb(name, &member.get(name)?, scope);
+    Some(Change { when: when.ok()?, verb: verb?, origin: member.origin() })
+}
+
+fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
+    let faults = scope.faults;
+    if name == "patch" {
+        return Some(Verb::Patch { from: place::pointer(body, faults)? });
+    }
+    let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
+    let value = optional(body.get("value"), &NAMES, faults);
+    let at = place::pointer(&place, faults)?;
+    let reach = if name == "merge" { Reach::Inside } else { Reach::Whole };
+    authorize(&place, &at, reach, scope);
+    let (value, key) = (value.ok()?, body.owned("key"));
+    Some(match name {
+        "merge" => Verb::Merge { at, value },
+        "set" => Verb::Set { at, value },
+        "append" => Verb::Append { at, value },
+        "upsert" => Verb::Upsert { at, key: key?, value },
+        _ => {
+            if key.is_some() != value.is_some() {
+                let (has, lacks) = if key.is_some() { ("key", "value") } else { ("value", "key") };
+                let message = format!("`{has}` without `{lacks}`");
+                let hint = "name both to remove items of a list, or neither to remove the place";
+                let fault = body.fault("required", message);
+                faults.push(fault.hinting(Some(hint.to_owned())));
+            }
+            Verb::Remove { at, key, value }
+        }
+    })
+}
+
+/// How much of a place a change touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// All of it.
+    Whole,
+    /// Some members of it, which only the reply tells.
+    Inside,
+}
+
+/// Tells a change that no run could be allowed to make.
+fn authorize(member: &Member<'_>, at: &str, reach: Reach, scope: &Scope<'_>) {
+    let own = match reach {
+        Reach::Whole => place::engine_at(at, &scope.names.engine),
+        Reach::Inside => place::engine_above(at, &scope.names.engine),
+    };
+    if let Some(own) = own {
+        place::tell_engine(member, at, own, scope.faults);
+        return;
+    }
+    let Some(writes) = scope.writes else { return };
+    let allowed = writes.iter().any(|allowed| {
+        place::is_within(at, allowed) || (reach == Reach::Inside && place::is_within(allowed, at))
+    });
+    if !allowed {
+        let shown = if at.is_empty() { "the whole document" } else { at };
+        let message = format!("this writes `{shown}`, which is not among the phase's `writes`");
+        let hint = match writes {
+            [] => "the phase may write nothing".to_owned(),
+            _ => format!("the phase may write `{}`", writes.join("`, `")),
+        };
+        scope.faults.push(member.fault("not_authorized", message).hinting(Some(hint)));
+    }
+}

@@ -1,0 +1,125 @@
+//! The contracts of a folder, beside those that ship.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::faults::Faults;
+use super::known::unknown;
+use super::member::Member;
+use super::{keywords, path};
+use crate::contract::{self, Contract, Registry};
+use crate::protocol::Bundle;
+use crate::spec::{Diagnostic, Source, Tree};
+
+/// Every contract a protocol may name. A plain id means the folder's own before a shipped one.
+#[derive(Debug)]
+pub(super) struct Contracts {
+    pub(super) all: Registry,
+    /// Id and version of each that stands in the folder.
+    own: BTreeSet<(String, String)>,
+    /// Ids of those that have faults.
+    broken: BTreeSet<String>,
+}
+
+impl Contracts {
+    /// Loads `contracts/*.yaml`.
+    pub(super) fn load(bundle: &Bundle, shipped: &Registry, faults: &Faults) -> Self {
+        let (own, broken) = (BTreeSet::new(), BTreeSet::new());
+        let mut contracts = Self { all: shipped.clone(), own, broken };
+        for (path, text) in bundle.under("contracts") {
+            if has_extension(path, &["yaml", "yml"]) {
+                contracts.add(bundle, path, text, faults);
+            }
+        }
+        contracts
+    }
+
+    fn add(&mut self, bundle: &Bundle, path: &str, text: &str, faults: &Faults) {
+        let tree = Tree::parse(Source::new(path, text)).ok().map(Arc::new);
+        let read = |relative: &str| read(bundle, relative);
+        let contract = match contract::load(Source::new(path, text), &read) {
+            Ok(contract) => contract,
+            Err(found) => {
+                faults.extend(found.into_iter().map(|fault| in_bundle(fault, path)));
+                let id = tree.as_ref().and_then(|tree| tree.value["id"].as_str());
+                self.broken.insert(id.unwrap_or(stem(path)).to_owned());
+                return;
+            }
+        };
+        let Some(tree) = tree else { return };
+        let root = Member::root(&tree);
+        match root.get("schema").filter(|schema| schema.value.is_object()) {
+            Some(schema) => keywords::look(&schema, faults),
+            None => look_at_file(bundle, root.text_of("schema"), faults),
+        }
+        let name = (contract.id.clone(), contract.version.clone());
+        if !self.own.insert(name) {
+            let message = format!(
+                "a contract `{}` {} stands in the folder already",
+                contract.id, contract.version
+            );
+            let id = root.get("id").unwrap_or(root);
+            faults.push(id.fault("duplicate_id", message));
+        } else if let Err(error) = self.all.add(contract) {
+            let hint = "give it another id, or raise its version".to_owned();
+            let id = root.get("id").unwrap_or(root);
+            faults.push(id.fault("duplicate_id", error.to_string()).hinting(Some(hint)));
+        }
+    }
+
+    /// What a contract's name refers to; a fault where that is nothing.
+    pub(super) fn find(&self, name: &Member<'_>, faults: &Faults) -> Option<Arc<Contract>> {
+        let text = name.text()?;
+        let found = self.get(text);
+        if found.is_none() && !self.broken.contains(text) {
+            let ids = self.all.iter().map(|contract| contract.id.as_str());
+            let ids = ids.chain(self.broken.iter().map(String::as_str));
+            faults.push(unknown("contract", name, text, ids));
+        }
+        found
+    }
+
+    /// A contract by name.
+    pub(super) fn get(&self, name: &str) -> Option<Arc<Contract>> {
+        let is_own =
+            |one: &&Arc<Contract>| self.own.contains(&(one.id.clone(), one.version.clone()));
+        let own = self.all.iter().filter(|one| one.id == name).filter(is_own).last();
+        own.or_else(|| self.all.find(name).ok()).map(Arc::clone)
+    }
+}
+
+fn look_at_file(bundle: &Bundle, path: Option<&str>, faults: &Faults) {
+    let Some(path) = path.and_then(|path| path::confined("contracts", path).ok()) else { return };
+    let Some(text) = bundle.files.get(&path) else { return };
+    if let Ok(tree) = Tree::parse(Source::new(path, text)) {
+        keywords::look(&Member::root(&Arc::new(tree)), faults);
+    }
+}
+
+fn read(bundle: &Bundle, relative: &str) -> Result<String, String> {
+    let path = path::confined("contracts", relative)
+        .map_err(|reason| format!("`{relative}` {reason} of the protocol"))?;
+    let text = bundle.files.get(&path);
+    text.cloned().ok_or_else(|| format!("there is no file `{path}` in the protocol"))
+}
+
+/// A fault in a schema's file is named by its path in the folder, not by how the contract spells it.
+fn in_bundle(mut fault: Diagnostic, contract: &str) -> Diagnostic {
+    if fault.source.name != contract
+        && let Ok(path) = path::confined("contracts", &fault.source.name)
+    {
+        fault.source = Arc::new(Source::new(path, fault.source.text.clone()));
+    }
+    fault
+}
+
+/// The name of a file without folder and extension.
+pub(super) fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+}
+
+/// Whether a file's name ends in one of these.
+pub(super) fn has_extension(path: &str, extensions: &[&str]) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
+}

@@ -1,0 +1,169 @@
+//! The door: a whole folder in, a protocol or every fault out.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::budget::budget;
+use super::contracts::{Contracts, has_extension};
+use super::faults::Faults;
+use super::file::{File, Kind};
+use super::known::Known;
+use super::scope::Names;
+use super::{agent, document, hook, index, policy, rules, workflow};
+use crate::contract::Registry;
+use crate::protocol::{Bundle, Policy, Protocol, Workflow};
+use crate::spec::Diagnostic;
+
+/// How many files a folder may have, and how many bytes in all.
+const MOST_FILES: usize = 1_000;
+const MOST_BYTES: usize = 4 << 20;
+
+/// A protocol that can be used, and what its author probably did not mean.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Faults that do not keep it from being used.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Loads a folder. `shipped` are the contracts it may name beside its own.
+///
+/// # Errors
+/// Every fault of every file, by file and place, warnings among them; at least one is an error.
+pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic>> {
+    if let Some(fault) = too_large(&bundle) {
+        return Err(vec![fault]);
+    }
+    let faults = Faults::default();
+    let index = index::find(&bundle, &faults);
+    let persons = files(&bundle, "agents", Kind::Agent, &faults);
+    let flows = files(&bundle, "workflows", Kind::Workflow, &faults);
+    let index = index.as_ref();
+
+    let contracts = Contracts::load(&bundle, shipped, &faults);
+    let rules = rules::rules(&bundle, &faults);
+    let mut agents = agent::agents(&persons.files, &rules, &faults);
+    agents.broken.extend(persons.unread);
+    let programs = policy::programs(index, &faults);
+    let (contract, engine) = document::contract_and_engine(index, &contracts, &faults);
+    let hooks = hook::hooks(index, &programs, &engine, &faults);
+    let mut workflows = Known::new("workflow");
+    workflows.broken.extend(flows.unread);
+    let raws = workflow::gather(&flows.files, &mut workflows, &faults);
+    let names = Names {
+        contracts,
+        agents,
+        hooks,
+        programs,
+        sources: policy::sources(index, &faults),
+        hosts: policy::hosts(index, &faults),
+        workflows,
+        spent: workflow::spent(&raws).collect(),
+        engine,
+    };
+    let mut compiled = BTreeMap::new();
+    let mut phases = Known::new("phase");
+    for raw in raws.values() {
+        let (workflow, known) = workflow::workflow(raw, &raws, &names, &faults);
+        phases.unread |= known.unread;
+        phases.things.extend(known.things);
+        compiled.insert(workflow.id.clone(), workflow);
+    }
+
+    let card = index.map(|index| index::card(index, &faults)).unwrap_or_default();
+    if let Some(default) = index.and_then(|index| index.sound("default_workflow")) {
+        names.workflows.find(&default, &faults);
+    }
+    let limits = index.and_then(|index| index.root().get("policy")?.get("budget"));
+    let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
+    let budget = limits.map(|limits| budget(&limits, &phases, &names.spent, &faults));
+    let run = first_moment(compiled.get(&card.default_workflow));
+    let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);
+
+    for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
+        file.hold_against_seed(shipped, &faults);
+    }
+    let state_format = index::state_format(index);
+    let prices = policy::prices(index);
+    let (found, usable) = faults.finish();
+    if !usable {
+        return Err(found);
+    }
+    let digest = bundle.digest();
+    let protocol = Protocol {
+        name: card.name,
+        version: card.version,
+        description: card.description,
+        default_workflow: card.default_workflow,
+        state_format,
+        document,
+        workflows: compiled,
+        agents: names.agents.things,
+        rules,
+        contracts: names.contracts.all,
+        hooks: names.hooks.things,
+        policy: Policy {
+            programs: names.programs.things,
+            hosts: names.hosts.unwrap_or_default(),
+            sources: names.sources.things,
+            prices,
+            budget: budget.unwrap_or_default(),
+        },
+        default_model: card.default_model,
+        bundle,
+        digest,
+    };
+    Ok(Loaded { protocol, warnings: found })
+}
+
+fn too_large(bundle: &Bundle) -> Option<Diagnostic> {
+    let (files, bytes) =
+        (bundle.files.len(), bundle.files.values().map(String::len).sum::<usize>());
+    let message = if files > MOST_FILES {
+        format!("a protocol has at most {MOST_FILES} files, and this folder has {files}")
+    } else if bytes > MOST_BYTES {
+        format!(
+            "the files of a protocol have at most {MOST_BYTES} bytes in all, and these have {bytes}"
+        )
+    } else {
+        return None;
+    };
+    let hint = "keep what is no part of the protocol elsewhere".to_owned();
+    Some(index::of_folder("too_large", message).hinting(Some(hint)))
+}
+
+/// The files of a folder that could be parsed, and the names of those that could not.
+struct Files {
+    files: Vec<File>,
+    unread: Vec<String>,
+}
+
+fn files(bundle: &Bundle, folder: &str, kind: Kind, faults: &Faults) -> Files {
+    let mut files = Files { files: Vec::new(), unread: Vec::new() };
+    for (path, text) in bundle.under(folder) {
+        if has_extension(path, &["yaml", "yml", "json"]) {
+            match File::parse(kind, path, text, faults) {
+                Some(file) => files.files.push(file),
+                None => files.unread.push(super::contracts::stem(path).to_owned()),
+            }
+        }
+    }
+    files
+}
+
+/// A run at its very beginning, for what can be told of a document before there is one.
+fn first_moment(workflow: Option<&Workflow>) -> Value {
+    const BEGINNING: &str = "1970-01-01T00:00:00Z";
+    let phase = workflow.and_then(|workflow| workflow.phases.first());
+    json!({
+        "workflow": workflow.map_or("", |workflow| &workflow.id),
+        "phase": phase.map_or("", |phase| &phase.id),
+        "status": "running",
+        "version": 1,
+        "updated_at": BEGINNING,
+        "created_at": BEGINNING,
+        "id": "run",
+    })
+}

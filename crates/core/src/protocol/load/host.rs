@@ -1,0 +1,62 @@
+//! Hosts that may be called, and addresses that name them.
+//!
+//! This is for authors' slips: whoever calls asks again, with every place filled.
+
+use super::faults::Faults;
+use super::known::unknown;
+use super::member::Member;
+use super::scope::Scope;
+
+/// Reads a host of the policy: a name or an address, with a port where it is not the usual one.
+pub(super) fn host(member: &Member<'_>, faults: &Faults) -> Option<String> {
+    let text = member.text()?;
+    let (name, port) = split(text);
+    let plain = !name.is_empty()
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control())
+        && !name.contains(['/', '@', '*', '?', '#', '{', '}'])
+        && (!name.contains(':') || name.starts_with('['));
+    if plain && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0)) {
+        return Some(text.to_lowercase());
+    }
+    let hint = "write `api.example.org` or `127.0.0.1:8080`: no scheme, no path, no stars";
+    let fault = member.fault("invalid_host", format!("`{text}` is no host"));
+    faults.push(fault.hinting(Some(hint.to_owned())));
+    None
+}
+
+/// Tells an address that is none, or whose host the policy does not allow, as far as the file tells.
+pub(super) fn allowed(url: &Member<'_>, scope: &Scope<'_>) -> Option<()> {
+    let text = url.text()?;
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let Some(rest) = rest else {
+        if !text.starts_with("{{") {
+            let fault = url.fault("invalid_host", format!("`{text}` is no address of the web"));
+            let hint = "begin with `https://` or `http://`".to_owned();
+            scope.faults.push(fault.hinting(Some(hint)));
+            return None;
+        }
+        return Some(());
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
+    let Some(hosts) = scope.names.hosts.as_ref().filter(|_| !authority.contains("{{")) else {
+        return Some(());
+    };
+    let (name, _) = split(&authority);
+    if hosts.iter().any(|host| *host == authority || host == name) {
+        return Some(());
+    }
+    let fault = unknown("host", url, &authority, hosts.iter().map(String::as_str));
+    let hint = fault.hint.clone().filter(|_| !hosts.is_empty());
+    let hint =
+        hint.unwrap_or_else(|| format!("allow it: `policy: {{ hosts: [\"{authority}\"] }}`"));
+    scope.faults.push(fault.hinting(Some(hint)));
+    None
+}
+
+/// Host and port.
+fn split(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((name, port)) if !port.contains(']') => (name, Some(port)),
+        _ => (authority, None),
+    }
+}

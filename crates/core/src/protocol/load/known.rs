@@ -1,0 +1,65 @@
+//! What a name in a file may refer to, and the fault when it refers to nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::faults::Faults;
+use super::member::Member;
+use crate::nearest::nearest;
+use crate::spec::Diagnostic;
+
+/// Things of one kind by name.
+#[derive(Debug)]
+pub(super) struct Known<T> {
+    /// What they are called in messages; `unknown_KIND` is the code.
+    pub(super) kind: &'static str,
+    pub(super) things: BTreeMap<String, T>,
+    /// Names of things that have faults of their own: they exist, and are not complained about twice.
+    pub(super) broken: BTreeSet<String>,
+    /// Set where the file that declares them could not be read: then nothing is unknown.
+    pub(super) unread: bool,
+}
+
+impl<T> Known<T> {
+    /// Nothing yet.
+    pub(super) fn new(kind: &'static str) -> Self {
+        Self { kind, things: BTreeMap::new(), broken: BTreeSet::new(), unread: false }
+    }
+
+    /// What a name refers to; a fault where that is nothing.
+    pub(super) fn find(&self, name: &Member<'_>, faults: &Faults) -> Option<&T> {
+        let text = name.text()?;
+        let found = self.things.get(text);
+        if found.is_none() && !self.unread && !self.broken.contains(text) {
+            let names = self.things.keys().chain(&self.broken).map(String::as_str);
+            faults.push(unknown(self.kind, name, text, names));
+        }
+        found
+    }
+}
+
+/// The fault of a name that refers to nothing.
+pub(super) fn unknown<'n>(
+    kind: &str,
+    place: &Member<'_>,
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let names: Vec<&str> = names.collect();
+    let hint = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => known(&names),
+    };
+    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    place.fault(&code, format!("no {kind} `{name}`")).hinting(Some(hint))
+}
+
+/// The names there are, in backticks, cut where the list is long.
+pub(super) fn known(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    if names.is_empty() {
+        return "none is declared".to_owned();
+    }
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    format!("known here: {}{more}", shown.join(", "))
+}

@@ -1,0 +1,156 @@
+//! Questions to people, and documents they are to bring.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::change::applied;
+use super::duration::duration;
+use super::expression::{expression, optional, template};
+use super::member::Member;
+use super::otherwise::otherwise;
+use super::scope::Scope;
+use super::{keywords, path};
+use crate::contract::{self, Contract, Schema};
+use crate::protocol::{Choice, Choices, NAMES, Question, Shape};
+use crate::spec::Source;
+
+/// Reads `ask`: one question or a list of them.
+pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question> {
+    let asked = if member.value.is_array() { member.items() } else { vec![member.clone()] };
+    let mut seen: Vec<(String, Member<'_>)> = Vec::new();
+    let mut questions = Vec::new();
+    for one in &asked {
+        let id = match one.text_of("id") {
+            Some(id) => id.to_owned(),
+            None if asked.len() == 1 => "answer".to_owned(),
+            None => {
+                let message = "of several questions each has an `id`";
+                scope.faults.push(one.fault("required", message));
+                continue;
+            }
+        };
+        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == id) {
+            let message = format!("a question `{id}` stands at {} already", first.told());
+            let place = one.get("id").unwrap_or_else(|| one.clone());
+            scope.faults.push(place.fault("duplicate_id", message));
+        }
+        seen.push((id.clone(), one.clone()));
+        questions.extend(question(one, id, scope));
+    }
+    questions
+}
+
+fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Question> {
+    let faults = scope.faults;
+    let question = template(&member.get("question")?, &NAMES[..2], faults);
+    let shape = shape(member, scope);
+    let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
+    let when = optional(member.get("when"), &NAMES[..2], faults);
+    let otherwise = otherwise(member.get("otherwise").as_ref(), scope.phases, faults);
+    let apply = applied(member, scope);
+    let default = member.get("default");
+    if let (Some(default), Some(shape)) = (&default, &shape)
+        && let Some(wrong) = misfit(shape, default.value)
+    {
+        let message = format!("no answer could be this default: {wrong}");
+        faults.push(default.fault("invalid_default", message));
+    }
+    for key in ["default", "otherwise"] {
+        if member.get(key).is_some() && member.get("deadline").is_none() {
+            let message = format!("`{key}` says what follows a deadline, and there is none");
+            let fault = member.fault_at_key("misplaced_key", key, message);
+            faults.push(fault.hinting(Some("add one: `deadline: 2d`".to_owned())));
+        }
+    }
+    Some(Question {
+        id,
+        question: question?,
+        shape: shape?,
+        who: member.owned("who"),
+        deadline,
+        default: default.map(|default| default.value.clone()),
+        otherwise,
+        apply,
+        when: when.ok()?,
+    })
+}
+
+fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
+    let shapes = ["answer", "choices", "document"];
+    let named: Vec<&str> = shapes.into_iter().filter(|key| member.get(key).is_some()).collect();
+    if named.len() > 1 {
+        let both = named.join("` and `");
+        let message = format!("an answer has one shape, and this question has `{both}`");
+        scope.faults.push(member.fault_at_key("one_of", named[1], message));
+        return None;
+    }
+    if let Some(choices) = member.get("choices") {
+        return Some(Shape::Choices(read_choices(&choices, scope)?));
+    }
+    if let Some(document) = member.get("document") {
+        let path = document.get("suggested_path");
+        let path = path.map(|path| path::inside(&path, scope.faults).ok_or(()));
+        return Some(Shape::Document {
+            suggested_path: path.transpose().ok()?,
+            accepts: document.get("accepts").map(|it| it.texts()).unwrap_or_default(),
+        });
+    }
+    match member.get("answer") {
+        None => inline(&json!({"type": "string", "minLength": 1})).map(Shape::Value),
+        Some(answer) if answer.text().is_some() => {
+            scope.names.contracts.find(&answer, scope.faults).map(Shape::Value)
+        }
+        Some(answer) => {
+            if let Err(fault) = Schema::compile(answer.value.clone()) {
+                let pointer = format!("{}{}", answer.pointer, fault.pointer);
+                let message = format!("not a schema we take: {}", fault.message);
+                scope.faults.push(answer.tree.fault("invalid_schema", &pointer, message));
+                return None;
+            }
+            keywords::look(&answer, scope.faults);
+            inline(answer.value).map(Shape::Value)
+        }
+    }
+}
+
+/// A contract of nothing but a schema that was seen to compile.
+fn inline(schema: &Value) -> Option<Arc<Contract>> {
+    let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
+    let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
+    contract::load(Source::new("answer.json", file), &none).ok().map(Arc::new)
+}
+
+fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {
+    if member.text().is_some() {
+        return expression(member, &NAMES[..2], scope.faults).map(Choices::Computed);
+    }
+    let mut choices: Vec<Choice> = Vec::new();
+    for item in member.items() {
+        let id = item.text().or_else(|| item.text_of("id")).unwrap_or_default().to_owned();
+        let label = item.owned("label").unwrap_or_else(|| id.clone());
+        if choices.iter().any(|other| other.id == id) {
+            let message = format!("a choice `{id}` stands above already");
+            scope.faults.push(item.fault("duplicate_id", message));
+        }
+        choices.push(Choice { id, label });
+    }
+    Some(Choices::Listed(choices))
+}
+
+/// Why a default is no answer, as far as the file tells.
+fn misfit(shape: &Shape, default: &Value) -> Option<String> {
+    match shape {
+        Shape::Value(contract) => {
+            let violation = contract.schema.violations(default).into_iter().next()?;
+            Some(violation.message.replacen("the reply: ", "", 1))
+        }
+        Shape::Choices(Choices::Listed(choices)) => {
+            let known = choices.iter().any(|choice| default == choice.id.as_str());
+            let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+            (!known).then(|| format!("the choices are `{}`", ids.join("`, `")))
+        }
+        Shape::Choices(Choices::Computed(_)) => None,
+        Shape::Document { .. } => Some("a document has no default".to_owned()),
+    }
+}

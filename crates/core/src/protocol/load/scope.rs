@@ -1,0 +1,36 @@
+//! What the parts of a workflow may refer to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::contracts::Contracts;
+use super::faults::Faults;
+use super::known::Known;
+use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
+
+/// Everything a protocol declares, by name.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) contracts: Contracts,
+    pub(super) agents: Known<Arc<Agent>>,
+    pub(super) hooks: Known<Hook>,
+    pub(super) programs: Known<Program>,
+    pub(super) sources: Known<RetrievalSource>,
+    /// Hosts that may be called; `None` where the index could not be read.
+    pub(super) hosts: Option<Vec<String>>,
+    pub(super) workflows: Known<()>,
+    /// Budgets that some transition or phase spends from.
+    pub(super) spent: BTreeSet<String>,
+    pub(super) engine: Vec<EnginePlace>,
+}
+
+/// What one phase may refer to.
+#[derive(Debug)]
+pub(super) struct Scope<'s> {
+    pub(super) names: &'s Names,
+    /// The phases of the workflow, includes merged in.
+    pub(super) phases: &'s Known<()>,
+    /// What the phase may write; `None` is every place that is not the engine's.
+    pub(super) writes: Option<&'s [String]>,
+    pub(super) faults: &'s Faults,
+}

@@ -1,0 +1,146 @@
+//! Workflows: files by id, their includes merged in, their parts compiled.
+
+use std::collections::BTreeMap;
+
+use super::contracts::stem;
+use super::faults::Faults;
+use super::file::File;
+use super::gate::gate;
+use super::include::{Merged, Raw, merged};
+use super::known::Known;
+use super::member::Member;
+use super::phase::phase;
+use super::scope::Names;
+use crate::protocol::{Phase, Transition, Workflow};
+
+/// The workflows of the files, by id; names of broken ones are remembered.
+pub(super) fn gather<'f>(
+    files: &'f [File],
+    known: &mut Known<()>,
+    faults: &Faults,
+) -> BTreeMap<&'f str, Raw<'f>> {
+    let mut raws: BTreeMap<&'f str, Raw<'f>> = BTreeMap::new();
+    for file in files {
+        let root = file.root();
+        if let (Some(_), Some(steps)) = (root.get("phases"), root.get("steps")) {
+            let message = "`phases` and `steps` are two spellings of one thing; keep one";
+            faults.push(steps.fault("duplicate_key", message));
+        }
+        let Some(id) = root.get("id").filter(|id| id.text().is_some()) else {
+            known.broken.insert(stem(&file.tree.source.name).to_owned());
+            continue;
+        };
+        let name = id.text().unwrap_or_default();
+        if name.trim().is_empty() {
+            faults.push(id.fault("min_length", "a workflow has an id, and this one is blank"));
+            continue;
+        }
+        if let Some(first) = raws.get(name).and_then(|raw| raw.file.root().get("id")) {
+            let message = format!("a workflow `{name}` stands at {} already", first.told());
+            faults.push(id.fault("duplicate_id", message));
+            continue;
+        }
+        known.things.insert(name.to_owned(), ());
+        raws.insert(name, Raw { id: name, file });
+    }
+    raws
+}
+
+/// The budgets that transitions and phases spend from.
+pub(super) fn spent<'f>(raws: &BTreeMap<&'f str, Raw<'f>>) -> impl Iterator<Item = String> {
+    let mut names = Vec::new();
+    for raw in raws.values() {
+        names.extend(raw.transitions().iter().filter_map(|way| way.owned("spends")));
+        names.extend(raw.phases().iter().filter_map(|phase| phase.owned("refusal_spends")));
+    }
+    names.into_iter()
+}
+
+/// Compiles one workflow with all it includes; its phases by id come along.
+pub(super) fn workflow<'f>(
+    raw: &Raw<'f>,
+    raws: &BTreeMap<&'f str, Raw<'f>>,
+    names: &Names,
+    faults: &Faults,
+) -> (Workflow, Known<()>) {
+    let Merged { parts, whole } = merged(raw, raws, &names.workflows, faults);
+    let mut known = Known::new("phase");
+    known.unread = !whole;
+    let members = ids(&parts, &mut known, faults);
+    if members.is_empty() && whole && raw.file.is_sound(&raw.file.root()) {
+        let place = raw.file.root();
+        let place = place.get("phases").or_else(|| place.get("steps")).unwrap_or(place);
+        faults.push(place.fault("min_items", "a workflow has at least one phase"));
+    }
+    let sound = |(file, member): &(&File, Member<'f>)| file.is_sound(member);
+    let phases: Vec<Phase> = members
+        .iter()
+        .filter(|one| sound(one))
+        .filter_map(|(_, member)| phase(member, names, &known, faults))
+        .collect();
+    let transitions = parts
+        .iter()
+        .flat_map(|part| part.transitions().into_iter().map(|way| (part.file, way)))
+        .filter(sound)
+        .filter_map(|(_, way)| transition(&way, &known, faults))
+        .collect();
+    let root = raw.file.root();
+    let (name, description) = (root.owned("name"), root.owned("description"));
+    let (id, origin) = (raw.id.to_owned(), root.origin());
+    (Workflow { id, name, description, phases, transitions, origin }, known)
+}
+
+/// The phases of all parts; the same id twice is a fault.
+fn ids<'f>(
+    parts: &[&Raw<'f>],
+    known: &mut Known<()>,
+    faults: &Faults,
+) -> Vec<(&'f File, Member<'f>)> {
+    let mut seen: BTreeMap<&'f str, (&'f str, Member<'f>)> = BTreeMap::new();
+    let mut members = Vec::new();
+    for part in parts {
+        for member in part.phases() {
+            let Some(id) = member.get("id").filter(|id| id.text().is_some()) else { continue };
+            let name = id.text().unwrap_or_default();
+            if name.trim().is_empty() {
+                faults.push(id.fault("min_length", "a phase has an id, and this one is blank"));
+            }
+            match seen.get(name) {
+                Some((owner, first)) if *owner == part.id => {
+                    let message = format!("a phase `{name}` stands at {} already", first.told());
+                    faults.push(id.fault("duplicate_id", message));
+                }
+                Some((owner, first)) => {
+                    let place = first.told();
+                    let message = format!(
+                        "`{}` brings a phase `{name}`, which `{owner}` has at {place}",
+                        part.id
+                    );
+                    let hint = "included phases share one list of ids; rename one".to_owned();
+                    faults.push(id.fault("include_clash", message).hinting(Some(hint)));
+                }
+                None => {
+                    known.things.insert(name.to_owned(), ());
+                    seen.insert(name, (part.id, id));
+                    members.push((part.file, member));
+                }
+            }
+        }
+    }
+    members
+}
+
+fn transition(member: &Member<'_>, phases: &Known<()>, faults: &Faults) -> Option<Transition> {
+    let gate = member.get("gate").map(|it| gate(&it, faults).ok_or(()));
+    for key in ["from", "to"] {
+        phases.find(&member.get(key)?, faults);
+    }
+    Some(Transition {
+        from: member.owned("from")?,
+        to: member.owned("to")?,
+        priority: member.value["priority"].as_i64().unwrap_or(0),
+        gate: gate.transpose().ok()?,
+        spends: member.owned("spends"),
+        origin: member.origin(),
+    })
+}
