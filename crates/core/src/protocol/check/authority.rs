@@ -2,6 +2,7 @@
 
 use super::finding::{covers, names, place, touch};
 use super::view::View;
+use super::whole;
 use super::written::{changes, parts};
 use crate::expr::{May, Plain, ReadStep, Texts};
 use crate::json;
@@ -9,7 +10,8 @@ use crate::protocol::{Hook, Phase, Protocol, Verb, Work};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
-    let phases = protocol.workflows.values().flat_map(|workflow| &workflow.phases);
+    let workflows = whole::workflows(protocol).into_iter();
+    let phases = workflows.flat_map(|workflow| &workflow.phases);
     phases.flat_map(|phase| of_phase(protocol, phase)).collect()
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::opening::known_names;
 use super::view::{Standing, View};
+use super::whole;
 use super::written::{self, REPLY};
 use crate::contract::{Contract, NAMES, Rule};
 use crate::expr::{Expr, ReadStep};
@@ -17,7 +18,7 @@ const RULE_ITEM: usize = NAMES.len() - 1;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     let mut findings = of_contracts(protocol);
-    for workflow in protocol.workflows.values() {
+    for workflow in whole::workflows(protocol) {
         for written in written::of_workflow(protocol, workflow) {
             let Some(reply) = written.reply else { continue };
             let view = View::of(reply);

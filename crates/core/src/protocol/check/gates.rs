@@ -1,13 +1,14 @@
 //! Gates that never open, and ways that are never reached because one before them is always open.
 
 use super::opening::{Opening, Openings};
+use super::whole;
 use super::written::gate_origin;
 use crate::protocol::{Check, Hook, Phase, Protocol, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for workflow in protocol.workflows.values() {
+    for workflow in whole::workflows(protocol) {
         never_open(workflow, openings, &mut findings);
         for phase in &workflow.phases {
             shadowed(protocol, workflow, phase, openings, &mut findings);

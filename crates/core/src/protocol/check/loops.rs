@@ -2,12 +2,13 @@
 
 use super::finding::names;
 use super::opening::Openings;
+use super::whole;
 use crate::protocol::{Hook, Phase, Protocol, Spent, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for workflow in protocol.workflows.values() {
+    for workflow in whole::workflows(protocol) {
         for ring in endless(protocol, workflow, openings) {
             let phase = &workflow.phases[ring[0]];
             let all = names(ring.iter().map(|index| workflow.phases[*index].id.as_str()));

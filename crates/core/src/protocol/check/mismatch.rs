@@ -1,6 +1,7 @@
 //! Changes that put a value where the contract of the document takes no such kind of value.
 
 use super::view::View;
+use super::whole;
 use super::written::{REPLY, STATE, changes, document_schema, parts};
 use crate::expr::{May, Plain, ReadStep};
 use crate::json;
@@ -10,7 +11,8 @@ use crate::spec::Diagnostic;
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     let Some(schema) = document_schema(protocol) else { return Vec::new() };
     let document = View::of(schema);
-    let phases = protocol.workflows.values().flat_map(|workflow| &workflow.phases);
+    let workflows = whole::workflows(protocol).into_iter();
+    let phases = workflows.flat_map(|workflow| &workflow.phases);
     phases
         .flat_map(|phase| changes(protocol, phase))
         .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)))

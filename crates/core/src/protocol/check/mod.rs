@@ -7,6 +7,7 @@ mod inspect;
 mod finding;
 mod view;
 mod written;
+mod whole;
 mod opening;
 mod gates;
 mod ways;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::opening::Openings;
+use super::whole;
 use super::witness::{Asked, Search};
 use super::written::gate_origin;
 use crate::protocol::{Check, Protocol, Transition, Workflow};
@@ -12,7 +13,7 @@ use crate::spec::Diagnostic;
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
     let mut search = Search::of(protocol);
     let mut findings = Vec::new();
-    for workflow in protocol.workflows.values() {
+    for workflow in whole::workflows(protocol) {
         for phase in workflow.phases.iter().filter(|phase| !phase.terminal) {
             let ways = workflow.ways_out(&phase.id);
             let asked: Vec<(&Transition, Asked<'_>)> = ways

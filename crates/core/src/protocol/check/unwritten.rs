@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::opening::{Openings, known_names};
 use super::view::{Standing, View};
+use super::whole;
 use super::writers::Writers;
 use super::written::{self, STATE, Written, document_schema};
 use crate::expr::{ReadPath, ReadStep};
@@ -11,7 +12,7 @@ use crate::protocol::{Protocol, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
-    let workflows = protocol.workflows.values();
+    let workflows = whole::workflows(protocol).into_iter();
     workflows.flat_map(|workflow| of_workflow(protocol, workflow, openings)).collect()
 }
 

@@ -1,13 +1,14 @@
 //! Waits nobody set an end to, and gates asked again though nothing can have changed.
 
 use super::finding::names;
+use super::whole;
 use super::written::STATE;
 use crate::protocol::{Check, Phase, Protocol, Question, Shape, Transition, Work};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for workflow in protocol.workflows.values() {
+    for workflow in whole::workflows(protocol) {
         for phase in &workflow.phases {
             if let Work::Ask(questions) = &phase.work {
                 findings.extend(questions.iter().enumerate().filter_map(|(index, question)| {

@@ -5,23 +5,35 @@ use std::collections::BTreeSet;
 use super::finding::names;
 use super::loops;
 use super::opening::Openings;
+use super::whole;
 use crate::protocol::{Budget, Otherwise, Phase, Protocol, Spent, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for workflow in protocol.workflows.values() {
+    let mut unreached: Vec<(&Workflow, &Phase)> = Vec::new();
+    // A phase that several workflows include is reached when one of them does.
+    let mut reached_at: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for workflow in whole::workflows(protocol) {
         let ways = Ways::of(protocol, workflow, openings);
         let reached = ways.reached_from(&[0], |_| true);
         for (index, phase) in workflow.phases.iter().enumerate() {
-            if !reached.contains(&index) {
-                findings.push(unreachable(workflow, phase));
+            if reached.contains(&index) {
+                reached_at.insert(written_at(phase));
+            } else {
+                unreached.push((workflow, phase));
             }
         }
         traps(protocol, workflow, openings, &ways, &reached, &mut findings);
         beyond_ends(workflow, &mut findings);
     }
+    unreached.retain(|(_, phase)| !reached_at.contains(&written_at(phase)));
+    findings.extend(unreached.into_iter().map(|(workflow, phase)| unreachable(workflow, phase)));
     findings
+}
+
+fn written_at(phase: &Phase) -> (&str, &str) {
+    (&phase.origin.tree.source.name, &phase.origin.pointer)
 }
 
 fn unreachable(workflow: &Workflow, phase: &Phase) -> Diagnostic {

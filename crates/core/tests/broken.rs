@@ -1,0 +1,29 @@
+//! Broken protocols and what their authors are told: every code, the sentence, the place.
+//!
+//! Each text in `broken/` is one folder; its snapshot is what a person would see.
+
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+#[path = "broken/folder.rs"]
+mod folder;
+
+use std::collections::BTreeSet;
+
+use folder::{bundle, findings, shipped, shown, texts};
+
+#[test]
+fn every_broken_protocol_is_told_with_its_place() {
+    let shipped = shipped();
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("broken/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let all = texts("broken");
+    assert!(all.len() >= 75, "{} broken protocols", all.len());
+    for (name, text) in all {
+        let found = findings(bundle(&text), &shipped);
+        assert!(!found.is_empty(), "{name} raises nothing");
+        let told: Vec<String> = found.iter().map(shown).collect();
+        settings.bind(|| insta::assert_snapshot!(name, told.join("\n")));
+    }
+}
