@@ -42,14 +42,18 @@ fn collect(node: &Node, found: &mut Vec<Value>) {
         }
         Kind::Method { object, args, .. } => {
             collect(object, found);
-            args.iter().for_each(|node| collect(node, found));
+            for arg in args {
+                collect(arg, found);
+            }
         }
         Kind::Each { object, callback, initial, .. } => {
             collect(object, found);
             if let Callback::Arrow { body, .. } = &**callback {
                 collect(body, found);
             }
-            initial.iter().for_each(|node| collect(node, found));
+            if let Some(initial) = initial {
+                collect(initial, found);
+            }
         }
         Kind::Chain(inner) | Kind::Unary { operand: inner, .. } => collect(inner, found),
         Kind::Binary { left, right, .. } | Kind::Logical { left, right, .. } => {

@@ -225,6 +225,12 @@ impl May {
         }
     }
 
+    /// Whether there is just one value, and a comparison can tell it.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.single().is_some()
+    }
+
     /// The only value there is, where there is just one that a comparison can tell.
     pub(super) fn single(&self) -> Option<Self> {
         let told = self.plain.iter().filter(|plain| **plain != Plain::Object).count();

@@ -27,6 +27,7 @@ mod literals;
 mod may;
 mod outlook;
 mod narrow;
+mod set_ops;
 mod value;
 mod text;
 pub mod number;

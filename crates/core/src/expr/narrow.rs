@@ -1,8 +1,9 @@
 //! What a condition that held tells of the paths it compares: `a === 'x' && …` goes on with `a` as `'x'`.
 
 use super::ast::{BinaryOp, Kind, LogicalOp, Node, UnaryOp};
-use super::may::{May, Numbers, Plain, Texts};
-use super::outlook::{Walk, as_numbers, nullish};
+use super::may::{May, Numbers, Plain};
+use super::outlook::Walk;
+use super::set_ops::{as_numbers, nullish, worded};
 use super::vocabulary::Method;
 
 /// What holds of paths at the moment, in the order it was learnt.
@@ -151,8 +152,6 @@ impl Walk<'_> {
 
     /// Learns that a number is at most another one.
     fn assume_below(&mut self, low: &Node, seen_low: &May, high: &Node, seen_high: &May) {
-        let worded =
-            |may: &May| may.texts != Texts::None || may.lists.is_some() || may.has(Plain::Object);
         if worded(seen_low) || worded(seen_high) {
             return;
         }

@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
-use super::ast::{BinaryOp, Callback, Kind, LogicalOp, Node, Pattern, UnaryOp};
+use super::ast::{BinaryOp, Callback, Kind, LogicalOp, Node, Pattern};
 use super::may::{May, Numbers, Plain, Texts};
 use super::narrow::Narrowing;
 use super::reads::ReadStep;
-use super::vocabulary::{Builtin, Convert, Each, Method};
+use super::set_ops::{at_least, builtin_gives, compared, is_nullish, lengths, nullish, unary};
+use super::vocabulary::{Each, Method};
 
 /// What is known of the value at a path of a root: slot, steps.
 pub type Known<'k> = &'k dyn Fn(usize, &[ReadStep]) -> May;
@@ -30,6 +31,8 @@ pub struct NeverHolds {
     pub span: Range<usize>,
     /// Where its left side stands.
     pub left_span: Range<usize>,
+    /// Where its right side stands.
+    pub right_span: Range<usize>,
     /// What its left side may be.
     pub left: May,
     /// What its right side may be.
@@ -95,7 +98,9 @@ impl Walk<'_> {
                 Seen::of(May { texts: Texts::OneOf([text.to_string()].into()), ..May::default() })
             }
             Kind::Template { parts, .. } => {
-                parts.iter().for_each(|part| drop(self.see(part)));
+                for part in parts {
+                    self.see(part);
+                }
                 Seen::of(May::text())
             }
             Kind::Array(items) => self.array(items),
@@ -125,11 +130,11 @@ impl Walk<'_> {
                 if let Some(initial) = initial {
                     self.see(initial);
                 }
-                self.each(list, *each, callback)
+                self.each(&list, *each, callback)
             }
             Kind::Builtin { builtin, args } => {
                 let args: Vec<Seen> = args.iter().map(|arg| self.see(arg)).collect();
-                Seen::of(builtin_gives(*builtin, &args))
+                Seen::of(builtin_gives(*builtin, args.first().map(|arg| &arg.may)))
             }
             // A short circuit anywhere in the chain leaves it undefined.
             Kind::Chain(inner) => {
@@ -206,7 +211,7 @@ impl Walk<'_> {
         let held = &object.may;
         if held.has(Plain::Object) || held.texts != Texts::None {
             let may = May::anything();
-            return Seen { may, path: self.element_path(object), element: None };
+            return Seen { may, path: Self::element_path(object), element: None };
         }
         let mut seen = self.element(object);
         if held.lists.is_none() {
@@ -220,7 +225,7 @@ impl Walk<'_> {
         seen
     }
 
-    fn element_path(&self, object: &Seen) -> Option<(usize, Vec<ReadStep>)> {
+    fn element_path(object: &Seen) -> Option<(usize, Vec<ReadStep>)> {
         object.path.clone().map(|(slot, mut steps)| {
             steps.push(ReadStep::Element);
             (slot, steps)
@@ -229,7 +234,7 @@ impl Walk<'_> {
 
     /// An element of a list.
     fn element(&self, list: &Seen) -> Seen {
-        match (&list.element, self.element_path(list)) {
+        match (&list.element, Self::element_path(list)) {
             (Some(element), _) => (**element).clone(),
             (None, Some((slot, steps))) => self.at(slot, steps),
             (None, None) => Seen::of(May::anything()),
@@ -282,10 +287,10 @@ impl Walk<'_> {
         }
     }
 
-    fn each(&mut self, list: Seen, each: Each, callback: &Callback) -> Seen {
+    fn each(&mut self, list: &Seen, each: Each, callback: &Callback) -> Seen {
         let Some((least, most)) = list.may.lists else { return Seen::of(May::default()) };
-        let element = self.element(&list);
-        let (result, kept) = self.call(&list, &element, each, callback);
+        let element = self.element(list);
+        let (result, kept) = self.call(list, &element, each, callback);
         let (holds, fails) =
             (!result.may.counting_as(true).is_never(), !result.may.counting_as(false).is_never());
         let made =
@@ -390,7 +395,7 @@ impl Walk<'_> {
     }
 
     fn binary(&mut self, node: &Node, op: BinaryOp, left: &Node, right: &Node) -> May {
-        let left_span = left.span.range();
+        let (left_span, right_span) = (left.span.range(), right.span.range());
         let (left, right) = (self.see(left), self.see(right));
         if left.may.is_never() || right.may.is_never() {
             return May::default();
@@ -403,7 +408,8 @@ impl Walk<'_> {
             let span = node.span.range();
             if !self.never.iter().any(|told| told.span == span) {
                 let (left, right) = (left.may, right.may);
-                self.never.push(NeverHolds { span, left_span, left, right });
+                let never = NeverHolds { span, left_span, right_span, left, right };
+                self.never.push(never);
             }
         }
         may
@@ -423,154 +429,4 @@ impl Walk<'_> {
         };
         May::truth(!known || names.iter().any(may_be_there), true)
     }
-}
-
-pub(super) fn nullish() -> May {
-    May::only(Plain::Undefined).or(&May::only(Plain::Null))
-}
-
-fn is_nullish(may: &May) -> bool {
-    may.has(Plain::Undefined) || may.has(Plain::Null)
-}
-
-fn at_least(low: f64) -> May {
-    May { numbers: Numbers::Between(low, f64::INFINITY), ..May::default() }
-}
-
-fn lengths(held: &May) -> Numbers {
-    let mut all = May::default();
-    if let Some((least, most)) = held.lists {
-        let most = if most == usize::MAX { f64::INFINITY } else { most as f64 };
-        all.numbers = Numbers::Between(least as f64, most);
-    }
-    match &held.texts {
-        Texts::None => {}
-        Texts::Any => all = all.or(&at_least(0.0)),
-        Texts::OneOf(texts) => {
-            for text in texts {
-                let length = text.encode_utf16().count() as f64;
-                all = all.or(&May { numbers: Numbers::one(length), ..May::default() });
-            }
-        }
-    }
-    all.numbers
-}
-
-fn builtin_gives(builtin: Builtin, args: &[Seen]) -> May {
-    let Some(first) = args.first().map(|arg| &arg.may) else { return May::anything() };
-    match builtin {
-        Builtin::Convert(Convert::Boolean) => {
-            let part = |truth| !first.counting_as(truth).is_never();
-            May::truth(part(true), part(false))
-        }
-        Builtin::Convert(Convert::String) => May::text(),
-        Builtin::Keys | Builtin::Values | Builtin::Entries => May::list(0, usize::MAX),
-        Builtin::IsArray => {
-            let others = May { lists: None, ..first.clone() };
-            May::truth(first.lists.is_some(), !others.is_never())
-        }
-        Builtin::Convert(Convert::Number)
-        | Builtin::Min
-        | Builtin::Max
-        | Builtin::Abs
-        | Builtin::Floor
-        | Builtin::Ceil
-        | Builtin::Round => May::number(),
-    }
-}
-
-fn unary(op: UnaryOp, may: &May) -> May {
-    let only_numbers = May { numbers: Numbers::None, ..may.clone() }.is_never();
-    match op {
-        _ if may.is_never() => May::default(),
-        UnaryOp::Not => {
-            May::truth(!may.counting_as(false).is_never(), !may.counting_as(true).is_never())
-        }
-        UnaryOp::Plus if only_numbers => may.clone(),
-        UnaryOp::Minus if only_numbers => {
-            let numbers = match &may.numbers {
-                Numbers::OneOf(some) => Numbers::OneOf(some.iter().map(|number| -number).collect()),
-                Numbers::Between(low, high) => Numbers::Between(-high, -low),
-                Numbers::None => Numbers::None,
-            };
-            May { numbers, ..May::default() }
-        }
-        UnaryOp::Plus | UnaryOp::Minus => May::number(),
-    }
-}
-
-fn compared(op: BinaryOp, left: &May, right: &May) -> May {
-    match op {
-        BinaryOp::StrictEqual => equal(left, right),
-        BinaryOp::StrictNotEqual => negated(&equal(left, right)),
-        BinaryOp::Equal => loosely_equal(left, right),
-        BinaryOp::NotEqual => negated(&loosely_equal(left, right)),
-        BinaryOp::Less => below(left, right, |low, high| low < high),
-        BinaryOp::LessOrEqual => below(left, right, |low, high| low <= high),
-        BinaryOp::Greater => below(right, left, |low, high| low < high),
-        BinaryOp::GreaterOrEqual => below(right, left, |low, high| low <= high),
-        BinaryOp::Add => match (worded(left), worded(right)) {
-            (false, false) => May::number(),
-            _ => May::number().or(&May::text()),
-        },
-        BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
-            May::number()
-        }
-        BinaryOp::In => May::truth(true, true),
-    }
-}
-
-fn negated(truth: &May) -> May {
-    May::truth(truth.has(Plain::False), truth.has(Plain::True))
-}
-
-fn equal(left: &May, right: &May) -> May {
-    let same = left.single().is_some_and(|one| right.single().is_some_and(|two| one == two));
-    May::truth(!left.and(right).is_never(), !same)
-}
-
-/// `==` as `===` where no conversion can be at work, and as "nothing" beside `null`.
-fn loosely_equal(left: &May, right: &May) -> May {
-    for (one, other) in [(left, right), (right, left)] {
-        if one.and(&nullish()) == *one {
-            let others = other.clone().without(&[Plain::Undefined, Plain::Null]);
-            return May::truth(is_nullish(other), !others.is_never());
-        }
-    }
-    let texts = |may: &May| {
-        let others = May { texts: Texts::None, ..may.clone() };
-        others.and(&nullish()) == others
-    };
-    if texts(left) && texts(right) && !(is_nullish(left) && is_nullish(right)) {
-        return equal(left, right);
-    }
-    May::truth(true, true)
-}
-
-/// Whether something in it is compared as, or becomes, a string.
-fn worded(may: &May) -> bool {
-    may.texts != Texts::None || may.lists.is_some() || may.has(Plain::Object)
-}
-
-fn below(left: &May, right: &May, holds: fn(f64, f64) -> bool) -> May {
-    if worded(left) || worded(right) {
-        return May::truth(true, true);
-    }
-    match (as_numbers(left), as_numbers(right)) {
-        (Some((low, _)), Some((_, high))) => May::truth(holds(low, high), true),
-        // Only `undefined`, which compares with nothing.
-        _ => May::truth(false, true),
-    }
-}
-
-/// The numbers that the values become.
-pub(super) fn as_numbers(may: &May) -> Option<(f64, f64)> {
-    let mut all = may.numbers.clone();
-    for (plain, number) in [(Plain::Null, 0.0), (Plain::False, 0.0), (Plain::True, 1.0)] {
-        if may.has(plain) {
-            let one = May { numbers: Numbers::one(number), ..May::default() };
-            all = May { numbers: all, ..May::default() }.or(&one).numbers;
-        }
-    }
-    all.bounds()
 }

@@ -24,7 +24,8 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
             let view = View::of(reply);
             for read in written.expr.reads().iter().filter(|read| read.slot == REPLY) {
                 if let Some(unknown) = unknown(view, &read.steps) {
-                    let message = unknown.message(&format!("reply{read}"), "the reply's contract");
+                    let path = &written.expr.source()[read.span.clone()];
+                    let message = unknown.message(path, "the reply's contract");
                     let fault = written.fault(CODE, message, &read.span);
                     findings.push(unknown.tell(fault));
                 }
@@ -127,7 +128,7 @@ fn reads(expr: &Expr, item: &[ReadStep]) -> Vec<(String, Vec<ReadStep>, std::ops
                 _ => return None,
             };
             let steps = before.iter().cloned().chain(read.steps.iter().cloned()).collect();
-            Some((format!("{}{read}", NAMES[read.slot]), steps, read.span.clone()))
+            Some((expr.source()[read.span.clone()].to_owned(), steps, read.span.clone()))
         })
         .collect()
 }

@@ -20,8 +20,8 @@ pub(super) fn touch(one: &str, other: &str) -> bool {
 }
 
 /// A pointer as a sentence shows it.
-pub(super) fn place(pointer: &str) -> &str {
-    if pointer.is_empty() { "the whole document" } else { pointer }
+pub(super) fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "the whole document".to_owned() } else { format!("`{pointer}`") }
 }
 
 /// A pointer as an expression writes it: `state.meta.status`.

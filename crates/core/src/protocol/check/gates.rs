@@ -1,9 +1,11 @@
 //! Gates that never open, and ways that are never reached because one before them is always open.
 
+use std::collections::BTreeSet;
+
 use super::opening::{Opening, Openings};
 use super::whole;
 use super::written::gate_origin;
-use crate::protocol::{Check, Hook, Phase, Protocol, Workflow};
+use crate::protocol::{Check, Hook, Phase, Protocol, Transition, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -11,7 +13,7 @@ pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnos
     for workflow in whole::workflows(protocol) {
         never_open(workflow, openings, &mut findings);
         for phase in &workflow.phases {
-            shadowed(protocol, workflow, phase, openings, &mut findings);
+            tell_shadowed(protocol, workflow, phase, openings, &mut findings);
         }
     }
     findings
@@ -36,26 +38,54 @@ fn never_open(workflow: &Workflow, openings: &Openings<'_>, findings: &mut Vec<D
     }
 }
 
-fn shadowed(
+/// The ways of a phase behind one that is always open, and that one.
+fn shadowed<'w>(
+    protocol: &Protocol,
+    workflow: &'w Workflow,
+    phase: &Phase,
+    openings: &Openings<'_>,
+) -> Option<(&'w Transition, Vec<(usize, &'w Transition)>)> {
+    // A program that runs before the move may choose another way.
+    let hook = phase.on_exit.as_ref().and_then(|id| protocol.hooks.get(id));
+    if phase.terminal || matches!(hook, Some(Hook::Program { .. })) {
+        return None;
+    }
+    let mut ways = workflow.ways_out(&phase.id);
+    let first = ways.iter().position(|(index, _)| openings.is_always(&workflow.id, *index))?;
+    let behind = ways.split_off(first + 1);
+    Some((ways[first].1, behind))
+}
+
+/// The ways that no run takes: gates that never open, ways behind open ones, ways out of an end.
+pub(super) fn never_taken(
+    protocol: &Protocol,
+    workflow: &Workflow,
+    openings: &Openings<'_>,
+) -> BTreeSet<usize> {
+    let ways = 0..workflow.transitions.len();
+    let mut never: BTreeSet<usize> =
+        ways.filter(|index| openings.is_never(&workflow.id, *index)).collect();
+    for phase in &workflow.phases {
+        if let Some((_, behind)) = shadowed(protocol, workflow, phase, openings) {
+            never.extend(behind.iter().map(|(index, _)| *index));
+        }
+        if phase.terminal {
+            never.extend(workflow.ways_out(&phase.id).iter().map(|(index, _)| *index));
+        }
+    }
+    never
+}
+
+fn tell_shadowed(
     protocol: &Protocol,
     workflow: &Workflow,
     phase: &Phase,
     openings: &Openings<'_>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    // A program that runs before the move may choose another way.
-    let hook = phase.on_exit.as_ref().and_then(|id| protocol.hooks.get(id));
-    if phase.terminal || matches!(hook, Some(Hook::Program { .. })) {
-        return;
-    }
-    let ways = workflow.ways_out(&phase.id);
-    let Some(first) = ways.iter().position(|(index, _)| openings.is_always(&workflow.id, *index))
-    else {
-        return;
-    };
-    let open = ways[first].1;
-    for (index, way) in &ways[first + 1..] {
-        if openings.is_never(&workflow.id, *index) {
+    let Some((open, behind)) = shadowed(protocol, workflow, phase, openings) else { return };
+    for (index, way) in behind {
+        if openings.is_never(&workflow.id, index) {
             continue;
         }
         let message = format!(

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::finding::dotted;
 use super::view::{Standing, View};
 use super::written::{STATE, document_schema};
-use crate::expr::{Expr, May, Numbers, Plain, ReadStep, Texts};
+use crate::expr::{Expr, May, NeverHolds, Numbers, Plain, ReadStep, Texts};
 use crate::json;
 use crate::nearest::nearest;
 use crate::protocol::{Check, Protocol, Transition};
@@ -101,21 +101,23 @@ fn expression(expr: &Expr, document: Option<View<'_>>) -> Opening {
         return Opening::Depends;
     }
     let reason = forbidden(expr, document)
-        .or_else(|| {
-            let never = outlook.never.first()?;
-            let text = |span: &Range<usize>| expr.source()[span.clone()].to_owned();
-            let message = format!(
-                "`{}` holds for no document: `{}` is {}",
-                text(&never.span),
-                text(&never.left_span),
-                never.left
-            );
-            let hint = "compare with a value that is possible there, or widen the contract of the \
-                        document";
-            Some(Reason { message, hint: Some(hint.to_owned()), span: Some(never.span.clone()) })
-        })
+        .or_else(|| Some(never_holds(expr, outlook.never.first()?)))
         .unwrap_or_else(|| not_a_truth(expr, &outlook.may));
     Opening::Never(reason)
+}
+
+fn never_holds(expr: &Expr, never: &NeverHolds) -> Reason {
+    let text = |span: &Range<usize>| &expr.source()[span.clone()];
+    // Of a path and a literal, the path is what the author does not know.
+    let (span, may) = match (never.left.is_single(), never.right.is_single()) {
+        (true, false) => (&never.right_span, &never.right),
+        _ => (&never.left_span, &never.left),
+    };
+    let there = may.clone().without(&[Plain::Undefined]);
+    let shown = if there.is_never() { may } else { &there };
+    let message = format!("`{}` never holds, as `{}` is {shown}", text(&never.span), text(span));
+    let hint = "compare with a value that is possible there, or widen the contract of the document";
+    Reason { message, hint: Some(hint.to_owned()), span: Some(never.span.clone()) }
 }
 
 fn not_a_truth(expr: &Expr, may: &May) -> Reason {

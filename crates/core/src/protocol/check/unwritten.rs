@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
+use super::gates;
 use super::opening::{Openings, known_names};
 use super::view::{Standing, View};
 use super::whole;
 use super::writers::Writers;
 use super::written::{self, STATE, Written, document_schema};
 use crate::expr::{ReadPath, ReadStep};
-use crate::protocol::{Protocol, Workflow};
+use crate::json;
+use crate::protocol::{Check, Protocol, Transition, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -23,10 +25,16 @@ fn of_workflow(
 ) -> Vec<Diagnostic> {
     let writers = Writers::of(protocol, workflow, openings);
     let document = document_schema(protocol).map(View::of);
+    let idle = gates::never_taken(protocol, workflow, openings);
     let mut findings: Vec<Diagnostic> = Vec::new();
+    for (index, way) in workflow.transitions.iter().enumerate() {
+        if !idle.contains(&index) {
+            findings.extend(status_unwritten(protocol, document, &writers, way));
+        }
+    }
     for written in written::of_workflow(protocol, workflow) {
-        // What is wrong with a gate that never opens has been told.
-        if written.way.is_some_and(|way| openings.is_never(&workflow.id, way)) {
+        // What is wrong with a way that is never taken has been told.
+        if written.way.is_some_and(|way| idle.contains(&way)) {
             continue;
         }
         let mut told: Vec<&[ReadStep]> = Vec::new();
@@ -52,8 +60,9 @@ fn forbidden(
 ) -> Option<Diagnostic> {
     let Standing::Forbidden(index, names) = document?.standing(&read.steps) else { return None };
     let ReadStep::Field(name) = &read.steps[index] else { return None };
+    let path = &written.expr.source()[read.span.clone()];
     let message = format!(
-        "`state{read}` is never there: the contract of the document has no `{name}` at this place"
+        "`{path}` is never there: the contract of the document has no `{name}` at this place"
     );
     let fault = written.fault("reads_unwritten", message, &read.span);
     Some(fault.hinting(known_names(name, &names)))
@@ -66,20 +75,56 @@ fn unwritten(
     written: &Written<'_>,
     read: &ReadPath,
 ) -> Option<Diagnostic> {
-    let there = read.steps.is_empty()
-        || writers.reach(&read.steps)
-        || is_in(&protocol.document.initial, &read.steps)
-        || document.is_some_and(|view| view.is_required(&read.steps));
-    if there {
+    if is_written(protocol, document, writers, &read.steps) {
         return None;
     }
-    let message = format!(
-        "nothing writes `{read}`: not the initial document, and no phase, hook or answer of this \
+    let fault = written.fault("reads_unwritten", nothing_writes(&read.to_string()), &read.span);
+    Some(fault.warning().hinting(Some(HINT.to_owned())))
+}
+
+/// The same for the field of a status gate. One that the contract forbids never opens, which is told.
+fn status_unwritten(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    way: &Transition,
+) -> Option<Diagnostic> {
+    let Some(Check::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check) else {
+        return None;
+    };
+    let steps: Vec<ReadStep> = json::split(pointer)
+        .map(|name| match name.parse::<usize>() {
+            Ok(_) => ReadStep::Element,
+            Err(_) => ReadStep::Field(name.into_owned()),
+        })
+        .collect();
+    if is_written(protocol, document, writers, &steps) {
+        return None;
+    }
+    let origin = way.origin.child("gate").child("field");
+    let fault = origin.fault("reads_unwritten", nothing_writes(pointer));
+    Some(fault.warning().hinting(Some(HINT.to_owned())))
+}
+
+const HINT: &str = "write it with `apply`, add it to `document.initial`, or read another place";
+
+fn nothing_writes(pointer: &str) -> String {
+    format!(
+        "nothing writes `{pointer}`: not the initial document, and no phase, hook or answer of this \
          workflow"
-    );
-    let hint = "write it with `apply`, add it to `document.initial`, or read another place";
-    let fault = written.fault("reads_unwritten", message, &read.span);
-    Some(fault.warning().hinting(Some(hint.to_owned())))
+    )
+}
+
+fn is_written(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    steps: &[ReadStep],
+) -> bool {
+    steps.is_empty()
+        || writers.reach(steps)
+        || is_in(&protocol.document.initial, steps)
+        || document.is_some_and(|view| view.is_required(steps))
 }
 
 /// Whether a document has something at a path. Of a list that is empty nothing is known.

@@ -2,12 +2,16 @@
 //!
 //! The answers may allow more than the schema does, never less.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use crate::expr::{May, Numbers, Plain, ReadStep};
 
 /// References and combinations deeper than this tell nothing.
 const DEEPEST: usize = 24;
+/// How many subschemas one question looks at; what lies beyond tells nothing.
+const MOST_PARTS: usize = 10_000;
 
 /// A schema to ask about paths.
 #[derive(Debug, Clone, Copy)]
@@ -32,18 +36,19 @@ impl<'s> View<'s> {
     }
 
     /// What the value at a path may be; `undefined` where it may be missing.
-    pub(super) fn possible(&self, steps: &[ReadStep]) -> May {
-        self.within(self.root, steps, 0)
+    pub(super) fn possible(self, steps: &[ReadStep]) -> May {
+        Walk::over(self.root).within(self.root, steps, 0)
     }
 
     /// Whether each field of a path is one the schema knows.
-    pub(super) fn standing(&self, steps: &[ReadStep]) -> Standing<'s> {
+    pub(super) fn standing(self, steps: &[ReadStep]) -> Standing<'s> {
         for (index, step) in steps.iter().enumerate() {
             let ReadStep::Field(name) = step else { continue };
             let before = self.possible(&steps[..index]).without(&[Plain::Undefined]);
             let here = self.possible(&steps[..=index]).without(&[Plain::Undefined]);
             let mut parts = Vec::new();
-            let complete = self.parts(self.root, &steps[..index], 0, &mut parts);
+            let walk = Walk::over(self.root);
+            let complete = walk.parts(self.root, &steps[..index], 0, &mut parts);
             let mut names: Vec<&str> = parts.iter().flat_map(|part| declared(part)).collect();
             names.sort_unstable();
             names.dedup();
@@ -59,12 +64,12 @@ impl<'s> View<'s> {
     }
 
     /// Whether every value that fits has something at a path.
-    pub(super) fn is_required(&self, steps: &[ReadStep]) -> bool {
+    pub(super) fn is_required(self, steps: &[ReadStep]) -> bool {
         !steps.is_empty()
             && (0..steps.len()).all(|index| {
                 let ReadStep::Field(name) = &steps[index] else { return true };
                 let mut parts = Vec::new();
-                self.parts(self.root, &steps[..index], 0, &mut parts);
+                Walk::over(self.root).parts(self.root, &steps[..index], 0, &mut parts);
                 parts.iter().any(|part| {
                     let required = part.get("required").and_then(Value::as_array);
                     let default = part
@@ -77,10 +82,29 @@ impl<'s> View<'s> {
     }
 
     /// The patterns that strings at a path must match, as far as they are said outright.
-    pub(super) fn patterns(&self, steps: &[ReadStep]) -> Vec<&'s str> {
+    pub(super) fn patterns(self, steps: &[ReadStep]) -> Vec<&'s str> {
         let mut parts = Vec::new();
-        self.parts(self.root, steps, 0, &mut parts);
+        Walk::over(self.root).parts(self.root, steps, 0, &mut parts);
         parts.iter().filter_map(|part| part.get("pattern").and_then(Value::as_str)).collect()
+    }
+}
+
+/// One question put to a schema.
+struct Walk<'s> {
+    root: &'s Value,
+    left: Cell<usize>,
+}
+
+impl<'s> Walk<'s> {
+    fn over(root: &'s Value) -> Self {
+        Self { root, left: Cell::new(MOST_PARTS) }
+    }
+
+    /// Whether there is nothing more to look at: too deep, or too much.
+    fn gives_up(&self, depth: usize) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        depth > DEEPEST || left == 0
     }
 
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
@@ -93,7 +117,7 @@ impl<'s> View<'s> {
     }
 
     fn within(&self, schema: &'s Value, steps: &[ReadStep], depth: usize) -> May {
-        if depth > DEEPEST {
+        if self.gives_up(depth) {
             return May::anything();
         }
         let object = match schema {
@@ -192,7 +216,7 @@ impl<'s> View<'s> {
         into: &mut Vec<&'s Map<String, Value>>,
     ) -> bool {
         let Value::Object(object) = schema else { return true };
-        if depth > DEEPEST {
+        if self.gives_up(depth) {
             return false;
         }
         let mut complete =

@@ -37,14 +37,13 @@ fn question_without_deadline(
     let ask = phase.origin.child("ask");
     let listed = ask.tree.value.pointer(&ask.pointer).is_some_and(serde_json::Value::is_array);
     let origin = if listed { ask.child(&index.to_string()) } else { ask };
-    let what = match question.shape {
-        Shape::Document { .. } => "document",
-        Shape::Value(_) | Shape::Choices(_) => "answer",
+    let waited = match (&question.shape, count > 1) {
+        (Shape::Document { .. }, true) => format!("the document `{}`", question.id),
+        (Shape::Document { .. }, false) => "a document".to_owned(),
+        (Shape::Value(_) | Shape::Choices(_), true) => format!("an answer to `{}`", question.id),
+        (Shape::Value(_) | Shape::Choices(_), false) => "an answer".to_owned(),
     };
-    let which = if count > 1 { format!(" to `{}`", question.id) } else { String::new() };
-    let message =
-        format!("phase `{}` waits for an {what}{which} without end: no deadline", phase.id)
-            .replace("an document", "a document");
+    let message = format!("phase `{}` waits for {waited} without end: no deadline", phase.id);
     let hint = "say `deadline: 2d` here, or `timeout` on the phase, and what follows then";
     let origin = origin.child("question");
     let fault = origin.fault("wait_without_deadline", message);

@@ -168,7 +168,9 @@ impl Ways {
     fn before(&self) -> Vec<Vec<usize>> {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
         for (index, targets) in self.next.iter().enumerate() {
-            targets.iter().for_each(|target| before[*target].push(index));
+            for target in targets {
+                before[*target].push(index);
+            }
         }
         before
     }

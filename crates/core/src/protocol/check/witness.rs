@@ -38,7 +38,9 @@ impl Asked<'_> {
             Self::Status { pointer, value } => match document.pointer(pointer) {
                 Some(Value::String(text)) => text == value,
                 Some(Value::Object(_) | Value::Array(_)) | None => false,
-                Some(other) => other.to_string() == *value,
+                Some(Value::Null) => *value == "null",
+                Some(Value::Bool(truth)) => truth.to_string().as_str() == *value,
+                Some(Value::Number(number)) => number.to_string().as_str() == *value,
             },
         }
     }
@@ -200,8 +202,31 @@ impl Pair {
         if !open(document) {
             return None;
         }
-        search.settled(document, &self.run).filter(|settled| open(settled))
+        let mut found = search.settled(document, &self.run).filter(|settled| open(settled))?;
+        // One item says more than several.
+        for shorter in shorter(&found) {
+            if let Some(settled) = search.settled(&shorter, &self.run).filter(|one| open(one)) {
+                found = settled;
+                break;
+            }
+        }
+        Some(found)
     }
+}
+
+/// The document with one of its lists cut down to one of its items.
+fn shorter(document: &Value) -> Vec<Value> {
+    let Value::Object(members) = document else { return Vec::new() };
+    let mut all = Vec::new();
+    for (name, member) in members {
+        let Value::Array(items) = member else { continue };
+        for item in items.iter().take(if items.len() > 1 { 4 } else { 0 }) {
+            let mut one = document.clone();
+            one[name.as_str()] = Value::Array(vec![item.clone()]);
+            all.push(one);
+        }
+    }
+    all
 }
 
 /// One value put at one path.
@@ -236,9 +261,9 @@ fn changes(asked: &Asked<'_>, both: &[&Asked<'_>; 2]) -> Vec<Put> {
 /// The document itself, then with each change, then with each two.
 fn once_and_twice<'d>(base: &'d Value, changes: &'d [Put]) -> impl Iterator<Item = Value> + 'd {
     let with = |document: &Value, (path, value): &Put| {
-        let mut changed = document.clone();
-        put(&mut changed, path, value);
-        changed
+        let mut other = document.clone();
+        put(&mut other, path, value);
+        other
     };
     let once = changes.iter().map(move |change| with(base, change));
     let twice = changes.iter().enumerate().flat_map(move |(index, one)| {
