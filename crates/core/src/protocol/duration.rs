@@ -26,7 +26,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let millis = number * factor;
-    (millis >= 1.0 && millis <= MOST).then_some(Duration { millis: millis as i64 })
+    (1.0..=MOST).contains(&millis).then_some(Duration { millis: millis as i64 })
 }
 
 /// The largest unit that says it in a whole number: `90s`, `5m`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::bases::{BASES, base};
+use super::bases::{BASES, Base, base};
 use super::faults::Faults;
 use super::file::File;
 use super::known::{Known, unknown};
@@ -30,10 +30,7 @@ pub(super) fn agents(
             continue;
         }
         seen.insert(name, id.clone());
-        match resolved(file, &id, rules, faults) {
-            Some(agent) => agents.things.insert(name.to_owned(), Arc::new(agent)).map(|_| ()),
-            None => Some(agents.broken.insert(name.to_owned())).map(|_| ()),
-        };
+        agents.add(name, resolved(file, &id, rules, faults).map(Arc::new));
     }
     agents
 }
@@ -58,14 +55,7 @@ fn resolved(
     }
     let base = match root.get("base") {
         None => None,
-        Some(named) => match base(named.text().unwrap_or_default()) {
-            Some(base) => Some(base),
-            None => {
-                let names = BASES.iter().map(|base| base.id);
-                faults.push(unknown("base", &named, named.text().unwrap_or_default(), names));
-                return None;
-            }
-        },
+        Some(chosen) => Some(chosen_base(&chosen, faults)?),
     };
     let prompt = root.text_of("prompt").unwrap_or_default();
     if base.is_none() && prompt.trim().is_empty() {
@@ -94,6 +84,15 @@ fn resolved(
         rules,
         origin: Some(root.origin()),
     })
+}
+
+fn chosen_base(member: &Member<'_>, faults: &Faults) -> Option<&'static Base> {
+    let id = member.text()?;
+    let found = base(id);
+    if found.is_none() {
+        faults.push(unknown("base", member, id, BASES.iter().map(|base| base.id)));
+    }
+    found
 }
 
 fn model(root: &Member<'_>, id: &str, has_base: bool, faults: &Faults) -> Option<String> {
@@ -174,9 +173,9 @@ fn injected(
 fn temperature(member: &Member<'_>, faults: &Faults) -> Option<f64> {
     let number = member.value.as_f64()?;
     if number < 0.0 {
-        faults.push(member.fault("minimum", format!("expected at least 0, found {number}")));
+        faults.push(member.bound("minimum", format!("expected at least 0, found {number}")));
     } else if number > 2.0 {
-        faults.push(member.fault("maximum", format!("expected at most 2, found {number}")));
+        faults.push(member.bound("maximum", format!("expected at most 2, found {number}")));
     }
     Some(number)
 }
@@ -184,11 +183,11 @@ fn temperature(member: &Member<'_>, faults: &Faults) -> Option<f64> {
 fn max_tokens(member: &Member<'_>, faults: &Faults) -> Option<u32> {
     let number = member.value.as_i64().unwrap_or(i64::MAX);
     if number < 1 {
-        faults.push(member.fault("minimum", format!("expected at least 1, found {number}")));
+        faults.push(member.bound("minimum", format!("expected at least 1, found {number}")));
     }
     let most = i64::from(u32::MAX);
     if number > most {
-        faults.push(member.fault("maximum", format!("expected at most {most}, found more")));
+        faults.push(member.bound("maximum", format!("expected at most {most}, found more")));
     }
     u32::try_from(number).ok()
 }

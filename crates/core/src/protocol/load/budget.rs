@@ -44,6 +44,9 @@ pub(super) fn budget(
 }
 
 fn amount(name: &str, member: &Member<'_>, faults: &Faults) -> Option<u64> {
+    if !member.value.is_number() && !member.value.is_string() {
+        return None;
+    }
     let expected = match name {
         "wall_time" => {
             if member.text().is_some() {
@@ -69,5 +72,5 @@ fn amount(name: &str, member: &Member<'_>, faults: &Faults) -> Option<u64> {
 /// An amount in units of the currency as millionths; `None` below zero and beyond counting.
 pub(super) fn millionths(units: f64) -> Option<u64> {
     let amount = (units * 1_000_000.0).round();
-    (amount >= 0.0 && amount < 9e18).then_some(amount as u64)
+    (0.0..9e18).contains(&amount).then_some(amount as u64)
 }

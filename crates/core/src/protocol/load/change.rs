@@ -45,6 +45,9 @@ pub(super) fn settings(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
 
 fn change(member: &Member<'_>, scope: &Scope<'_>) -> Option<Change> {
     let named: Vec<&str> = VERBS.into_iter().filter(|verb| member.get(verb).is_some()).collect();
+    if !member.value.is_object() {
+        return None;
+    }
     let [name] = named[..] else {
         let verbs = "one of `patch`, `merge`, `set`, `append`, `upsert`, `remove`";
         let fault = match named.first() {
@@ -117,8 +120,8 @@ fn authorize(member: &Member<'_>, at: &str, reach: Reach, scope: &Scope<'_>) {
         place::is_within(at, allowed) || (reach == Reach::Inside && place::is_within(allowed, at))
     });
     if !allowed {
-        let shown = if at.is_empty() { "the whole document" } else { at };
-        let message = format!("this writes `{shown}`, which is not among the phase's `writes`");
+        let shown = place::shown(at);
+        let message = format!("this writes {shown}, which is not among the phase's `writes`");
         let hint = match writes {
             [] => "the phase may write nothing".to_owned(),
             _ => format!("the phase may write `{}`", writes.join("`, `")),

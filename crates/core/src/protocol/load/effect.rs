@@ -16,6 +16,7 @@ pub(super) fn effect(member: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpe
     let named: Vec<&str> = EFFECTS.into_iter().filter(|key| member.get(key).is_some()).collect();
     match named[..] {
         [name] => read(name, &member.get(name)?, scope),
+        [] if !member.value.is_object() => None,
         [] => {
             let message = "`do` names an effect: `write`, `run`, `http` or `retrieve`";
             scope.faults.push(member.fault("required", message));

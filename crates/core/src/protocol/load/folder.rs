@@ -12,8 +12,10 @@ use super::known::Known;
 use super::scope::Names;
 use super::{agent, document, hook, index, policy, rules, workflow};
 use crate::contract::Registry;
+use crate::json::Span;
+use crate::nearest::nearest;
 use crate::protocol::{Bundle, Policy, Protocol, Workflow};
-use crate::spec::Diagnostic;
+use crate::spec::{Diagnostic, Source};
 
 /// How many files a folder may have, and how many bytes in all.
 const MOST_FILES: usize = 1_000;
@@ -37,6 +39,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         return Err(vec![fault]);
     }
     let faults = Faults::default();
+    look_at_folders(&bundle, &faults);
     let index = index::find(&bundle, &faults);
     let persons = files(&bundle, "agents", Kind::Agent, &faults);
     let flows = files(&bundle, "workflows", Kind::Workflow, &faults);
@@ -132,6 +135,20 @@ fn too_large(bundle: &Bundle) -> Option<Diagnostic> {
     };
     let hint = "keep what is no part of the protocol elsewhere".to_owned();
     Some(index::of_folder("too_large", message).hinting(Some(hint)))
+}
+
+/// A folder whose name is nearly one of ours would be passed over without a word.
+fn look_at_folders(bundle: &Bundle, faults: &Faults) {
+    const FOLDERS: [&str; 4] = ["agents", "contracts", "rules", "workflows"];
+    for (path, text) in &bundle.files {
+        let Some((folder, _)) = path.split_once('/') else { continue };
+        if let Some(near) = nearest(folder, FOLDERS).filter(|near| *near != folder) {
+            let message = format!("files in `{folder}/` are not read");
+            let source = Source::new(path.as_str(), text.as_str()).into();
+            let fault = Diagnostic::new("unknown_folder", message, &source, Span::default());
+            faults.push(fault.warning().hinting(Some(format!("did you mean `{near}/`?"))));
+        }
+    }
 }
 
 /// The files of a folder that could be parsed, and the names of those that could not.

@@ -7,6 +7,8 @@ use super::retry::retry;
 use super::{duration, path, place};
 use crate::protocol::{Check, Gate, NAMES};
 
+const TYPES: [&str; 5] = ["manual", "criteria", "expression", "file_exists", "status"];
+
 /// Which keys belong to which types of gate; the others belong to all.
 const BELONGS: [(&str, &[&str]); 6] = [
     ("check", &["criteria", "expression"]),
@@ -25,7 +27,7 @@ pub(super) fn gate(member: &Member<'_>, faults: &Faults) -> Option<Gate> {
     }
     let kind = member.text_of("type").unwrap_or_default();
     for (key, kinds) in BELONGS {
-        if member.get(key).is_some() && !kinds.contains(&kind) {
+        if member.get(key).is_some() && !kinds.contains(&kind) && TYPES.contains(&kind) {
             let kinds = kinds.join("` and `");
             let message = format!("`{key}` belongs to gates of type `{kinds}`, not `{kind}`");
             faults.push(member.fault_at_key("misplaced_key", key, message));
@@ -50,7 +52,7 @@ pub(super) fn gate(member: &Member<'_>, faults: &Faults) -> Option<Gate> {
 /// A gate given as text: a check, and not the name of a type, which is an easy slip.
 fn short(member: &Member<'_>, faults: &Faults) -> Option<crate::expr::Expr> {
     let text = member.text()?.trim();
-    if matches!(text, "manual" | "criteria" | "expression" | "file_exists" | "status") {
+    if TYPES.contains(&text) {
         let message = format!("a gate given as text is an expression, and `{text}` is none");
         let hint = format!("did you mean `gate: {{ type: {text} }}`?");
         faults.push(member.fault("invalid_expression", message).hinting(Some(hint)));

@@ -19,11 +19,8 @@ pub(super) fn hooks(
     hooks.unread = index.is_none();
     let Some(index) = index else { return hooks };
     for (id, member) in index.root().get("hooks").iter().flat_map(Member::entries) {
-        let sound = index.is_sound(&member);
-        match sound.then(|| hook(&member, programs, engine, faults)).flatten() {
-            Some(hook) => hooks.things.insert(id.to_owned(), hook).map(|_| ()),
-            None => Some(hooks.broken.insert(id.to_owned())).map(|_| ()),
-        };
+        let sound = Some(&member).filter(|member| index.is_sound(member));
+        hooks.add(id, sound.and_then(|member| hook(member, programs, engine, faults)));
     }
     hooks
 }

@@ -43,6 +43,8 @@ pub(super) struct Merged<'r, 'f> {
     pub(super) parts: Vec<&'r Raw<'f>>,
     /// Whether all of it could be read.
     pub(super) whole: bool,
+    /// Whether some of them include each other.
+    pub(super) ring: bool,
 }
 
 /// Follows the includes of a workflow.
@@ -53,7 +55,7 @@ pub(super) fn merged<'r, 'f>(
     faults: &'r Faults,
 ) -> Merged<'r, 'f> {
     let mut following = Following { raws, workflows, faults, way: Vec::new() };
-    let mut merged = Merged { parts: Vec::new(), whole: true };
+    let mut merged = Merged { parts: Vec::new(), whole: true, ring: false };
     following.follow(start, &mut merged);
     merged
 }
@@ -72,6 +74,7 @@ impl<'r, 'f> Following<'r, 'f> {
         for include in raw.includes() {
             let Some(name) = include.text() else { continue };
             if let Some(start) = self.way.iter().position(|id| *id == name) {
+                merged.ring = true;
                 self.tell_ring(&include, start);
                 continue;
             }

@@ -75,12 +75,14 @@ impl Walk<'_> {
         let names: Vec<String> = members.keys().cloned().collect();
         for name in names {
             let at = json::child(pointer, &name);
+            let own = name.starts_with("x-") && schema["x-keys"] != "names";
+            let others = others.filter(|_| !own);
             let inside = declared.and_then(|fields| fields.get(&name)).or(others);
             if let (Some(inside), Some(member)) = (inside, members.get_mut(&name)) {
                 self.value(inside, member, &at);
             } else if !free {
                 members.remove(&name);
-                if !name.starts_with("x-") {
+                if !own {
                     let fields = declared.into_iter().flatten().map(|(field, _)| field.as_str());
                     self.faults.push(self.unknown(schema, &at, &name, &fields.collect::<Vec<_>>()));
                 }

@@ -25,6 +25,18 @@ impl<T> Known<T> {
         Self { kind, things: BTreeMap::new(), broken: BTreeSet::new(), unread: false }
     }
 
+    /// Adds one that could be read, or the name of one that could not.
+    pub(super) fn add(&mut self, name: &str, thing: Option<T>) {
+        match thing {
+            Some(thing) => {
+                self.things.insert(name.to_owned(), thing);
+            }
+            None => {
+                self.broken.insert(name.to_owned());
+            }
+        }
+    }
+
     /// What a name refers to; a fault where that is nothing.
     pub(super) fn find(&self, name: &Member<'_>, faults: &Faults) -> Option<&T> {
         let text = name.text()?;

@@ -78,6 +78,11 @@ impl<'t> Member<'t> {
         self.tree.fault(code, &self.pointer, message)
     }
 
+    /// A fault in the words of a schema: the place, what was expected, what was found.
+    pub(super) fn bound(&self, code: &str, message: impl std::fmt::Display) -> Diagnostic {
+        self.fault(code, format!("{}: {message}", self.pointer))
+    }
+
     /// A fault at a key of this table, not at its value.
     pub(super) fn fault_at_key(
         &self,

@@ -57,13 +57,18 @@ pub(super) fn engine_at<'e>(place: &str, engine: &'e [EnginePlace]) -> Option<&'
     engine.iter().find(|own| is_within(place, &own.at) || is_within(&own.at, place))
 }
 
+/// A place in a sentence.
+pub(super) fn shown(place: &str) -> String {
+    if place.is_empty() { "the whole document".to_owned() } else { format!("`{place}`") }
+}
+
 /// Tells that a place is the engine's.
 pub(super) fn tell_engine(member: &Member<'_>, place: &str, own: &EnginePlace, faults: &Faults) {
-    let shown = if place.is_empty() { "the whole document" } else { place };
     let message = if is_within(place, &own.at) {
-        format!("`{shown}` is the engine's: it keeps `{}` there", own.name)
+        format!("`{place}` is the engine's: it keeps `{}` there", own.name)
     } else {
-        format!("`{shown}` holds `{}`, where the engine keeps `{}`", own.at, own.name)
+        let shown = shown(place);
+        format!("{shown} holds `{}`, where the engine keeps `{}`", own.at, own.name)
     };
     let hint = "the engine writes it after every step; let this write other places".to_owned();
     faults.push(member.fault("engine_place", message).hinting(Some(hint)));

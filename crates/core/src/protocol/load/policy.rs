@@ -9,12 +9,18 @@ use super::file::File;
 use super::known::Known;
 use super::member::Member;
 use super::{host, path};
-use crate::protocol::{Program, RetrievalSource};
+use crate::protocol::{Duration, Program, RetrievalSource};
+
+/// How long a program may take whose author does not say.
+const TIMEOUT: Duration = Duration { millis: 60_000 };
 
 /// The programs that runs may start.
 pub(super) fn programs(index: Option<&File>, faults: &Faults) -> Known<Program> {
     gather("program", "programs", index, |member| {
-        let timeout = duration(&member.get("timeout")?, faults)?;
+        let timeout = match member.get("timeout") {
+            Some(timeout) => duration(&timeout, faults)?,
+            None => TIMEOUT,
+        };
         let command = member.get("command")?.texts();
         if command.first().is_some_and(|file| file.trim().is_empty()) {
             faults.push(member.fault("min_length", "the file of a `command` is blank"));
@@ -72,10 +78,8 @@ fn gather<T>(
     let Some(index) = index else { return known };
     let section = index.root().get("policy").and_then(|policy| policy.get(key));
     for (name, member) in section.iter().flat_map(Member::entries) {
-        match Some(&member).filter(|member| index.is_sound(member)).and_then(&read) {
-            Some(thing) => known.things.insert(name.to_owned(), thing).map(|_| ()),
-            None => Some(known.broken.insert(name.to_owned())).map(|_| ()),
-        };
+        let sound = Some(&member).filter(|member| index.is_sound(member));
+        known.add(name, sound.and_then(&read));
     }
     known
 }

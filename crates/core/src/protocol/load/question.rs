@@ -60,7 +60,7 @@ fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Questi
         if member.get(key).is_some() && member.get("deadline").is_none() {
             let message = format!("`{key}` says what follows a deadline, and there is none");
             let fault = member.fault_at_key("misplaced_key", key, message);
-            faults.push(fault.hinting(Some("add one: `deadline: 2d`".to_owned())));
+            faults.push(fault.warning().hinting(Some("add one: `deadline: 2d`".to_owned())));
         }
     }
     Some(Question {

@@ -15,14 +15,14 @@ pub(super) fn retry(member: &Member<'_>, faults: &Faults) -> Option<Retry> {
         _ => RetryMode::Fixed,
     };
     let interval = match member.get("interval") {
-        Some(interval) => duration(&interval, faults)?,
-        None => INTERVAL,
+        Some(interval) => duration(&interval, faults),
+        None => Some(INTERVAL),
     };
     let max_attempts = match member.get("max_attempts") {
-        Some(count) => attempts(&count, faults)?,
-        None => MAX_ATTEMPTS,
+        Some(count) => attempts(&count, faults),
+        None => Some(MAX_ATTEMPTS),
     };
-    Some(Retry { mode, interval, max_attempts })
+    Some(Retry { mode, interval: interval?, max_attempts: max_attempts? })
 }
 
 fn attempts(member: &Member<'_>, faults: &Faults) -> Option<u32> {
@@ -30,9 +30,9 @@ fn attempts(member: &Member<'_>, faults: &Faults) -> Option<u32> {
     // Beyond 64 bits is beyond the bound too.
     let count = member.value.as_i64().unwrap_or(MOST + 1);
     if count < 1 {
-        faults.push(member.fault("minimum", format!("expected at least 1, found {count}")));
+        faults.push(member.bound("minimum", format!("expected at least 1, found {count}")));
     } else if count > MOST {
-        faults.push(member.fault("maximum", format!("expected at most {MOST}, found more")));
+        faults.push(member.bound("maximum", format!("expected at most {MOST}, found more")));
     }
     u32::try_from(count).ok().filter(|count| *count > 0)
 }

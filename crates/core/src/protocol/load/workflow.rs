@@ -26,6 +26,9 @@ pub(super) fn gather<'f>(
             let message = "`phases` and `steps` are two spellings of one thing; keep one";
             faults.push(steps.fault("duplicate_key", message));
         }
+        if root.value.is_object() && root.get("phases").or_else(|| root.get("steps")).is_none() {
+            faults.push(root.fault("required", "a workflow has `phases`, and this one has none"));
+        }
         let Some(id) = root.get("id").filter(|id| id.text().is_some()) else {
             known.broken.insert(stem(&file.tree.source.name).to_owned());
             continue;
@@ -63,26 +66,24 @@ pub(super) fn workflow<'f>(
     names: &Names,
     faults: &Faults,
 ) -> (Workflow, Known<()>) {
-    let Merged { parts, whole } = merged(raw, raws, &names.workflows, faults);
+    let Merged { parts, whole, ring } = merged(raw, raws, &names.workflows, faults);
     let mut known = Known::new("phase");
     known.unread = !whole;
-    let members = ids(&parts, &mut known, faults);
-    if members.is_empty() && whole && raw.file.is_sound(&raw.file.root()) {
-        let place = raw.file.root();
-        let place = place.get("phases").or_else(|| place.get("steps")).unwrap_or(place);
+    let members = ids(&parts, ring, &mut known, faults);
+    let place = raw.file.root();
+    if let Some(place) = place.get("phases").or_else(|| place.get("steps"))
+        && members.is_empty()
+        && whole
+        && raw.file.is_sound(&place)
+    {
         faults.push(place.fault("min_items", "a workflow has at least one phase"));
     }
-    let sound = |(file, member): &(&File, Member<'f>)| file.is_sound(member);
-    let phases: Vec<Phase> = members
-        .iter()
-        .filter(|one| sound(one))
-        .filter_map(|(_, member)| phase(member, names, &known, faults))
-        .collect();
+    let phases: Vec<Phase> =
+        members.iter().filter_map(|member| phase(member, names, &known, faults)).collect();
     let transitions = parts
         .iter()
-        .flat_map(|part| part.transitions().into_iter().map(|way| (part.file, way)))
-        .filter(sound)
-        .filter_map(|(_, way)| transition(&way, &known, faults))
+        .flat_map(|part| part.transitions())
+        .filter_map(|way| transition(&way, &known, faults))
         .collect();
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
@@ -93,9 +94,10 @@ pub(super) fn workflow<'f>(
 /// The phases of all parts; the same id twice is a fault.
 fn ids<'f>(
     parts: &[&Raw<'f>],
+    ring: bool,
     known: &mut Known<()>,
     faults: &Faults,
-) -> Vec<(&'f File, Member<'f>)> {
+) -> Vec<Member<'f>> {
     let mut seen: BTreeMap<&'f str, (&'f str, Member<'f>)> = BTreeMap::new();
     let mut members = Vec::new();
     for part in parts {
@@ -104,12 +106,15 @@ fn ids<'f>(
             let name = id.text().unwrap_or_default();
             if name.trim().is_empty() {
                 faults.push(id.fault("min_length", "a phase has an id, and this one is blank"));
+                continue;
             }
             match seen.get(name) {
                 Some((owner, first)) if *owner == part.id => {
                     let message = format!("a phase `{name}` stands at {} already", first.told());
                     faults.push(id.fault("duplicate_id", message));
                 }
+                // What a ring brings twice is the ring's fault.
+                Some(_) if ring => {}
                 Some((owner, first)) => {
                     let place = first.told();
                     let message = format!(
@@ -122,7 +127,7 @@ fn ids<'f>(
                 None => {
                     known.things.insert(name.to_owned(), ());
                     seen.insert(name, (part.id, id));
-                    members.push((part.file, member));
+                    members.push(member);
                 }
             }
         }

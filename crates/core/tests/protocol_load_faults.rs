@@ -1,0 +1,77 @@
+//! What is wrong with a folder is told at once, each fault with its place, code and way out.
+//!
+//! The cases stand in `protocol_load/faults.txt`: a title, files, `===`, and what is told. Where a case
+//! says nothing of the index, of `workflows/` or of the contract `any`, sound ones are added.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+#[path = "protocol_load/folder.rs"]
+#[expect(dead_code, reason = "shared with the tests of sound folders")]
+mod folder;
+
+use countersign_core::contract::Registry;
+use countersign_core::protocol::{Bundle, load};
+use folder::{ANY, INDEX, MAIN, faults, sound};
+
+const CASES: &str = include_str!("protocol_load/faults.txt");
+
+#[test]
+fn every_fault_is_told_with_its_place() {
+    let mut wrong = Vec::new();
+    for case in CASES.split("##### ").skip(1) {
+        let (title, rest) = case.split_once('\n').unwrap();
+        let (files, expected) = rest.split_once("===\n").unwrap();
+        let mut text = files.to_owned();
+        let as_it_is = title.ends_with("(as it is)");
+        for (mark, added) in
+            [("--- index.yaml", INDEX), ("--- workflows/", MAIN), ("--- contracts/any", ANY)]
+        {
+            if !as_it_is && !files.contains(mark) {
+                text += added;
+            }
+        }
+        let told = faults(&text).join("\n") + "\n";
+        if told != expected {
+            wrong.push(format!("##### {title}\n{files}===\n{told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "these are told otherwise:\n{}", wrong.join(""));
+}
+
+#[test]
+fn a_folder_has_bounds() {
+    let told = |bundle: Bundle| load(bundle, &Registry::default()).unwrap_err()[0].to_string();
+    let many = (0..1_001).map(|number| (format!("rules/{number}.md"), String::new()));
+    assert_eq!(
+        told(Bundle { files: many.collect() }),
+        "index.yaml:1:1: a protocol has at most 1000 files, and this folder has 1001 [too_large]"
+    );
+    let large = [("README.md".to_owned(), " ".repeat((4 << 20) + 1))];
+    assert_eq!(
+        told(Bundle { files: large.into() }),
+        "index.yaml:1:1: the files of a protocol have at most 4194304 bytes in all, \
+         and these have 4194305 [too_large]"
+    );
+}
+
+#[test]
+fn keys_that_begin_with_x_are_free_everywhere() {
+    sound(
+        "--- index.yaml\nx-a: 1\nname: t\nversion: 1.0.0\ndefault_workflow: main\n\
+         metadata: { nmae: 1 }\nhooks: { x-b: 1 }\npolicy: { x-c: [], budget: { x-d: none } }\n\
+         --- workflows/main.yaml\nx-e: &gate { type: manual, x-f: 1 }\nid: main\n\
+         phases: [{ id: a, x-g: {} }, { id: b }]\n\
+         transitions: [{ from: a, to: b, gate: *gate, x-h: 1 }]\n",
+    );
+}
+
+#[test]
+fn what_is_no_part_of_a_protocol_is_passed_over() {
+    let text = format!(
+        "{INDEX}{MAIN}--- README.md\n# Notes\n--- workflows/notes.md\n[\n--- rules/.gitkeep\n\n--- docs/x.yaml\n[\n"
+    );
+    let protocol = sound(&text);
+    assert_eq!(protocol.workflows.len(), 1);
+    assert!(protocol.rules.is_empty());
+}
