@@ -83,9 +83,9 @@ pub(crate) fn shown(finding: &Diagnostic) -> String {
     let before: String = line.chars().take(place.column - 1).map(blank).collect();
     let under: String = line.chars().skip(place.column - 1).take(width).map(caret).collect();
     let under = if under.is_empty() { "^".to_owned() } else { under };
-    let hint = finding.hint.iter().map(|hint| format!("{margin} = help: {hint}\n"));
+    let hint = finding.hint.iter().map(|hint| format!("{margin} |\n{margin} = help: {hint}\n"));
     format!(
-        "{}[{}]: {}\n{margin}--> {}:{}:{}\n{} | {line}\n{margin} | {before}{under}\n{}",
+        "{}[{}]: {}\n{margin}--> {}:{}:{}\n{margin} |\n{} | {line}\n{margin} | {before}{under}\n{}",
         finding.severity.as_str(),
         finding.code,
         finding.message,
