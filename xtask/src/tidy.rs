@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use countersign_core::protocol::CHECK_CODES;
 use countersign_core::reply::Code;
 
 use crate::steps;
@@ -12,9 +13,49 @@ const LONGEST_FILE: usize = 600;
 const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
-/// Codes of faults in authors' files, beside those of violations.
-const FILE_CODES: [&str; 5] =
-    ["invalid_yaml", "invalid_schema", "invalid_expression", "unreadable_file", "duplicate_id"];
+/// Codes of faults in authors' files, beside those of violations and of the analysis.
+const FILE_CODES: [&str; 40] = [
+    "invalid_yaml",
+    "invalid_schema",
+    "invalid_expression",
+    "unreadable_file",
+    "duplicate_id",
+    "missing_index",
+    "unknown_folder",
+    "unknown_key",
+    "unknown_keyword",
+    "misplaced_key",
+    "include_cycle",
+    "include_clash",
+    "two_works",
+    "contract_missing",
+    "unknown_workflow",
+    "unknown_phase",
+    "unknown_agent",
+    "unknown_base",
+    "unknown_contract",
+    "unknown_rule",
+    "unknown_tool",
+    "unknown_hook",
+    "unknown_program",
+    "unknown_source",
+    "unknown_host",
+    "unknown_budget",
+    "unknown_engine_value",
+    "engine_place",
+    "not_authorized",
+    "invalid_pointer",
+    "path_escapes",
+    "invalid_duration",
+    "invalid_host",
+    "invalid_version",
+    "invalid_initial",
+    "invalid_default",
+    "reserved_id",
+    "prompt_missing",
+    "model_missing",
+    "tools_missing",
+];
 
 /// Every disorder.
 pub(crate) fn run() -> Vec<String> {
@@ -46,7 +87,7 @@ fn paths_of_the_map() -> Vec<String> {
 /// Every code has a page, and every page a code.
 fn pages_of_the_codes() -> Vec<String> {
     let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
-    codes.extend(FILE_CODES.map(str::to_owned));
+    codes.extend(FILE_CODES.into_iter().chain(CHECK_CODES).map(str::to_owned));
     codes.push("rule".to_owned());
     let mut faults = Vec::new();
     for code in &codes {

@@ -10,7 +10,7 @@ mod folder;
 use std::collections::BTreeSet;
 
 use countersign_core::protocol::CHECK_CODES;
-use folder::{bundle, findings, shipped, shown, texts};
+use folder::{bundle, findings, root, shipped, shown, texts};
 
 #[test]
 fn every_broken_protocol_is_told_with_its_place() {
@@ -32,6 +32,31 @@ fn every_broken_protocol_is_told_with_its_place() {
     let missing: Vec<&str> =
         CHECK_CODES.into_iter().filter(|code| !codes.contains(*code)).collect();
     assert!(missing.is_empty(), "no broken protocol is told {missing:?}");
+    let listed = std::fs::read_to_string(root().join("xtask/src/tidy.rs")).expect("the list");
+    let listed = listed.split("const FILE_CODES").nth(1).and_then(|rest| rest.split("];").next());
+    let listed: Vec<&str> =
+        listed.expect("the list of codes").split('"').skip(1).step_by(2).collect();
+    assert!(listed.len() >= 40, "{listed:?}");
+    let missing: Vec<&&str> = listed.iter().filter(|code| !codes.contains(**code)).collect();
+    assert!(missing.is_empty(), "no broken protocol is told {missing:?}");
+}
+
+/// The example on the page of each code is one of the suite's, word for word.
+#[test]
+fn pages_show_what_is_told() {
+    let shipped = shipped();
+    let told: Vec<String> = texts("broken")
+        .iter()
+        .flat_map(|(_, text)| findings(bundle(text), &shipped))
+        .map(|finding| shown(&finding))
+        .collect();
+    for code in CHECK_CODES {
+        let page = root().join(format!("docs/errors/{code}.md"));
+        let page = std::fs::read_to_string(page).unwrap_or_default();
+        let example = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
+        let example = example.unwrap_or_else(|| panic!("the page of {code} has no example"));
+        assert!(told.iter().any(|told| told == example), "nothing is told like this:\n{example}");
+    }
 }
 
 #[test]

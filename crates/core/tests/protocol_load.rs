@@ -2,7 +2,6 @@
 //!
 //! What is wrong with a folder is asked in `protocol_load_faults.rs`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
 
 #[path = "protocol_load/folder.rs"]
@@ -191,7 +190,7 @@ fn a_folder_that_says_everything_loads() {
             }
         })
         .collect();
-    assert_eq!(hooks, [r#"check lint 10s"#, r#"stamp [{"op":"add","path":"/x","value":1}]"#]);
+    assert_eq!(hooks, ["check lint 10s", r#"stamp [{"op":"add","path":"/x","value":1}]"#]);
 }
 
 #[test]
@@ -213,7 +212,7 @@ fn phases_say_what_they_do() {
         Some(("30m".to_owned(), Otherwise::Fail))
     );
     assert_eq!(plan.budget.limits["violations"].most, 3);
-    let verbs: Vec<String> = work.apply.iter().map(|change| told(change)).collect();
+    let verbs: Vec<String> = work.apply.iter().map(told).collect();
     assert_eq!(
         verbs,
         [

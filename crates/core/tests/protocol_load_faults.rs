@@ -18,25 +18,52 @@ const CASES: &str = include_str!("protocol_load/faults.txt");
 
 #[test]
 fn every_fault_is_told_with_its_place() {
-    let mut wrong = Vec::new();
-    for case in CASES.split("##### ").skip(1) {
-        let (title, rest) = case.split_once('\n').unwrap();
-        let (files, expected) = rest.split_once("===\n").unwrap();
-        let mut text = files.to_owned();
-        let as_it_is = title.ends_with("(as it is)");
-        for (mark, added) in
-            [("--- index.yaml", INDEX), ("--- workflows/", MAIN), ("--- contracts/any", ANY)]
-        {
-            if !as_it_is && !files.contains(mark) {
-                text += added;
+    let cases = CASES.split("##### ").skip(1).map(|case| case.split_once('\n').unwrap());
+    let wrong: Vec<String> = cases
+        .filter_map(|(title, case)| {
+            let as_it_is = title.ends_with("(as it is)");
+            otherwise(case, as_it_is).map(|told| format!("##### {title}\n{told}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "these are told otherwise:\n{}", wrong.join(""));
+}
+
+/// The pages of the codes show folders too: fences marked `folder`.
+#[test]
+fn the_examples_of_the_pages_are_true() {
+    let pages =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors")).unwrap();
+    let (mut wrong, mut shown) = (Vec::new(), 0);
+    for page in pages.map(|page| page.unwrap().path()) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let code = page.file_stem().unwrap().to_string_lossy().into_owned();
+        for block in text.split("```folder\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            shown += 1;
+            if !block.contains(&format!("[{code}]")) {
+                wrong.push(format!("{code}: its example shows another code\n"));
             }
-        }
-        let told = faults(&text).join("\n") + "\n";
-        if told != expected {
-            wrong.push(format!("##### {title}\n{files}===\n{told}"));
+            let as_it_is = code == "missing_index";
+            wrong.extend(otherwise(block, as_it_is).map(|told| format!("{code}:\n{told}")));
         }
     }
+    assert!(shown >= 35, "only {shown} examples were found");
     assert!(wrong.is_empty(), "these are told otherwise:\n{}", wrong.join(""));
+}
+
+/// The case as it should read, where it does not.
+fn otherwise(case: &str, as_it_is: bool) -> Option<String> {
+    let (files, expected) = case.split_once("===\n").unwrap();
+    let mut text = files.to_owned();
+    for (mark, added) in
+        [("--- index.yaml", INDEX), ("--- workflows/", MAIN), ("--- contracts/any", ANY)]
+    {
+        if !as_it_is && !files.contains(mark) {
+            text += added;
+        }
+    }
+    let told = faults(&text).join("\n") + "\n";
+    (told != expected).then(|| format!("{files}===\n{told}"))
 }
 
 #[test]

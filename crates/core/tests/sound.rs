@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
 
 #[path = "broken/folder.rs"]
+#[expect(dead_code, reason = "shared with the tests of broken protocols")]
 mod folder;
 
 use folder::{bundle, findings, shipped, shown, texts};

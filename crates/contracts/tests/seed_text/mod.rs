@@ -31,18 +31,13 @@ pub(crate) fn say_not_run(test: &str) {
 
 /// The fenced blocks that are JSON, in order.
 pub(crate) fn fenced_json(seed: &Seed) -> Vec<Value> {
-    blocks(seed).filter_map(|block| serde_json::from_str(block).ok()).collect()
+    blocks(seed).filter_map(|(_, block)| serde_json::from_str(block).ok()).collect()
 }
 
-fn blocks(seed: &Seed) -> impl Iterator<Item = &str> {
-    // Fences open and close in turn, so every other piece is inside one; its first line is the info
-    // string.
-    seed.0
-        .split("```")
-        .skip(1)
-        .step_by(2)
-        .filter_map(|block| block.split_once('\n'))
-        .map(|(_, body)| body)
+/// Every fenced block with its info string, in order.
+pub(crate) fn blocks(seed: &Seed) -> impl Iterator<Item = (&str, &str)> {
+    // Fences open and close in turn, so every other piece is inside one.
+    seed.0.split("```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'))
 }
 
 /// A dictionary literal assigned to this name at the beginning of a line.

@@ -22,6 +22,11 @@ pub(crate) fn texts(folder: &str) -> Vec<(String, String)> {
     texts
 }
 
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    tests().join("../../..")
+}
+
 fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }

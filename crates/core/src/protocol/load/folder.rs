@@ -32,6 +32,20 @@ pub struct Loaded {
 
 /// Loads a folder. `shipped` are the contracts it may name beside its own.
 ///
+/// ```
+/// use countersign_core::contract::Registry;
+/// use countersign_core::protocol::{Bundle, load};
+///
+/// let mut bundle = Bundle::default();
+/// let index = "name: t\nversion: 1.0.0\ndefault_workflow: main\n";
+/// bundle.files.insert("index.yaml".into(), index.into());
+/// let workflow = "id: main\nphases: [{ id: a }, { id: b }]\ntransitions: [{ from: a, to: c }]\n";
+/// bundle.files.insert("workflows/main.yaml".into(), workflow.into());
+///
+/// let faults = load(bundle, &Registry::default()).unwrap_err();
+/// assert_eq!(faults[0].to_string(), "workflows/main.yaml:3:29: no phase `c` [unknown_phase]");
+/// ```
+///
 /// # Errors
 /// Every fault of every file, by file and place, warnings among them; at least one is an error.
 pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic>> {
