@@ -25,6 +25,7 @@ fn every_broken_protocol_is_told_with_its_place() {
     for (name, text) in all {
         let found = findings(bundle(&text), &shipped);
         assert!(!found.is_empty(), "{name} raises nothing");
+        assert_eq!(found, findings(bundle(&text), &shipped), "{name} is not told the same twice");
         codes.extend(found.iter().map(|finding| finding.code.clone()));
         let told: Vec<String> = found.iter().map(shown).collect();
         settings.bind(|| insta::assert_snapshot!(name, told.join("\n")));

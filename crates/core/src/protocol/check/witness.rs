@@ -19,8 +19,8 @@ const MOST_QUESTIONS: usize = 200_000;
 const MOST_FOR_PAIR: usize = 20_000;
 /// How many documents are begun with.
 const MOST_BASES: usize = 24;
-/// How many documents that open the first gate are tried on the second.
-const MOST_HALVES: usize = 12;
+/// How many documents made from one of them that open the first gate are tried on the second.
+const MOST_OF_BASE: usize = 3;
 /// The slot of `state`; a gate knows `run` beside it.
 const STATE: usize = 0;
 
@@ -96,32 +96,34 @@ impl<'p> Search<'p> {
         first: &Asked<'_>,
         second: &Asked<'_>,
     ) -> Option<Value> {
+        if self.left == 0 {
+            return None;
+        }
         let run = json!({
             "id": "run", "workflow": workflow.id, "phase": phase, "status": "running",
             "version": 1, "created_at": "2000-01-01T00:00:00Z",
             "updated_at": "2000-01-01T00:00:00Z",
         });
-        let mut pair = Pair { questions: MOST_FOR_PAIR.min(self.left), run };
-        let bases = self.bases();
+        let most = MOST_FOR_PAIR.min(self.left);
+        let mut pair = Pair { questions: most, run };
+        let bases = self.bases.take().unwrap_or_else(|| self.bases());
         let found = pair.search(self, &bases, first, second);
-        self.left = self.left.saturating_sub(MOST_FOR_PAIR.min(self.left) - pair.questions);
+        self.bases = Some(bases);
+        self.left -= most - pair.questions;
         found
     }
 
-    fn bases(&mut self) -> Vec<Value> {
-        let (protocol, contract) = (self.protocol, self.contract);
-        let made = self.bases.get_or_insert_with(|| {
-            let mut bases = vec![protocol.document.initial.clone()];
-            if let Some(contract) = contract {
-                let sampler = Sampler::new(contract.schema.source());
-                bases.extend((0..8).filter_map(|seed| sampler.sample(seed)));
-                bases.extend(sampler.boundary());
-            }
-            bases.retain(Value::is_object);
-            bases.truncate(MOST_BASES);
-            bases
-        });
-        made.clone()
+    /// Where the search begins: the first document, samples, and the edges of the contract.
+    fn bases(&self) -> Vec<Value> {
+        let mut bases = vec![self.protocol.document.initial.clone()];
+        if let Some(contract) = self.contract {
+            let sampler = Sampler::new(contract.schema.source());
+            bases.extend((0..8).filter_map(|seed| sampler.sample(seed)));
+            bases.extend(sampler.boundary());
+        }
+        bases.retain(Value::is_object);
+        bases.truncate(MOST_BASES);
+        bases
     }
 
     /// The document as the engine would leave it, if it is one that a run may have.
@@ -159,8 +161,9 @@ impl Pair {
         let (of_first, of_second) = (changes(first), changes(second));
         let mut halves: Vec<Value> = Vec::new();
         for base in bases {
+            let mut of_base = 0;
             for document in once_and_twice(base, &of_first) {
-                if halves.len() >= MOST_HALVES || !self.may_ask() {
+                if of_base >= MOST_OF_BASE || !self.may_ask() {
                     break;
                 }
                 if !first.is_open(&document, &self.run) {
@@ -171,17 +174,21 @@ impl Pair {
                 }
                 if !halves.contains(&document) {
                     halves.push(document);
+                    of_base += 1;
                 }
             }
         }
-        halves.iter().find_map(|half| {
-            once_and_twice(half, &of_second).find_map(|document| {
+        for half in &halves {
+            for document in once_and_twice(half, &of_second) {
                 if !self.may_ask() {
                     return None;
                 }
-                self.proof(search, &document, first, second)
-            })
-        })
+                if let Some(found) = self.proof(search, &document, first, second) {
+                    return Some(found);
+                }
+            }
+        }
+        None
     }
 
     fn may_ask(&mut self) -> bool {
