@@ -267,3 +267,28 @@ fn fields_are_known_undeclared_or_forbidden() {
     let patterned = View::of(&schemas[2]);
     assert_eq!(patterned.standing(&[field("o"), field("t")]), Standing::Known);
 }
+
+#[test]
+fn what_doubles_at_every_level_still_ends() {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions
+            .insert(format!("d{level}"), json!({"allOf": [next, next], "anyOf": [next, next]}));
+    }
+    definitions.insert("d40".to_owned(), json!({"type": "object"}));
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    let view = View::of(&schema);
+    let steps = [ReadStep::Field("a".to_owned())];
+    assert!(view.possible(&steps).has(Plain::True));
+    assert_eq!(view.standing(&steps), Standing::Known);
+
+    let nested = (0..20).fold("true".to_owned(), |inner, level| {
+        format!("state.l.filter(p{level} => {inner}).length > 0")
+    });
+    let expr = Expr::compile(&nested, &["state"]).unwrap();
+    assert!(expr.outlook(&|_, _| May::anything()).may.has(Plain::True));
+    let compared = (0..60).fold("state.a".to_owned(), |inner, _| format!("({inner} && 1) === 1"));
+    let expr = Expr::compile(&compared, &["state"]).unwrap();
+    assert!(expr.outlook(&|_, _| May::anything()).may.has(Plain::True));
+}
