@@ -12,7 +12,9 @@ mod folder;
 
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, load};
-use folder::{ANY, INDEX, MAIN, faults, sound};
+use countersign_core::spec::Severity;
+use folder::{ANY, INDEX, MAIN, bundle, faults, shipped, sound};
+use testkit::Chance;
 
 const CASES: &str = include_str!("protocol_load/faults.txt");
 
@@ -101,4 +103,45 @@ fn what_is_no_part_of_a_protocol_is_passed_over() {
     let protocol = sound(&text);
     assert_eq!(protocol.workflows.len(), 1);
     assert!(protocol.rules.is_empty());
+}
+
+/// Whatever a folder says, it is answered: no panic, and a refusal has an error with a place in a file.
+#[test]
+fn any_folder_is_answered() {
+    const PIECES: [&str; 16] = [
+        "", "x", "5", "[]", "{}", "~", "[1, 2]", "{ a: b }", "'", "\u{0}", "ё", "- ", ": ",
+        "/status", "../..", "{{",
+    ];
+    let (everything, shipped) = (include_str!("protocol_load/everything.txt"), shipped());
+    let mut refused = 0;
+    for case in 0..400 {
+        let mut chance = Chance::for_case(0x0F01_DE25, case);
+        let mut lines: Vec<String> = everything.lines().map(str::to_owned).collect();
+        for _ in 0..chance.between(1, 3) {
+            let line = chance.below(lines.len());
+            let piece = *chance.pick(&PIECES);
+            match chance.below(4) {
+                0 => lines[line] = piece.to_owned(),
+                1 => drop(lines.remove(line)),
+                2 => lines[line] = format!("{piece}{}", lines[line]),
+                _ => {
+                    let words: Vec<&str> = lines[line].split(' ').collect();
+                    let word = chance.below(words.len());
+                    let changed = words
+                        .iter()
+                        .enumerate()
+                        .map(|(at, text)| if at == word { piece } else { text });
+                    lines[line] = changed.collect::<Vec<_>>().join(" ");
+                }
+            }
+        }
+        let Err(faults) = load(bundle(&lines.join("\n")), &shipped) else { continue };
+        refused += 1;
+        assert!(faults.iter().any(|fault| fault.severity == Severity::Error), "case {case}");
+        for fault in faults {
+            let text = &fault.source.text;
+            assert!(text.get(fault.span.range()).is_some(), "case {case}: {fault:?}");
+        }
+    }
+    assert!(refused > 100, "only {refused} were refused");
 }

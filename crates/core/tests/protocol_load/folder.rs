@@ -21,7 +21,7 @@ pub(crate) const ANY: &str =
 pub(crate) fn bundle(text: &str) -> Bundle {
     let mut bundle = Bundle::default();
     for file in text.split("--- ").skip(1) {
-        let (path, content) = file.split_once('\n').expect("a path and a text");
+        let (path, content) = file.split_once('\n').unwrap_or((file, ""));
         bundle.files.insert(path.trim().to_owned(), content.to_owned());
     }
     bundle

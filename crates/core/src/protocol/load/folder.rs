@@ -43,7 +43,7 @@ pub struct Loaded {
 /// bundle.files.insert("workflows/main.yaml".into(), workflow.into());
 ///
 /// let faults = load(bundle, &Registry::default()).unwrap_err();
-/// assert_eq!(faults[0].to_string(), "workflows/main.yaml:3:29: no phase `c` [unknown_phase]");
+/// assert_eq!(faults[0].to_string(), "workflows/main.yaml:3:30: no phase `c` [unknown_phase]");
 /// ```
 ///
 /// # Errors
@@ -97,6 +97,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
     let budget = limits.map(|limits| budget(&limits, &phases, &names.spent, &faults));
     let run = first_moment(compiled.get(&card.default_workflow));
+    let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);
 
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
@@ -108,6 +109,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     if !usable {
         return Err(found);
     }
+    debug_assert!(whole, "what is left out has a fault");
     let digest = bundle.digest();
     let protocol = Protocol {
         name: card.name,

@@ -37,6 +37,11 @@ impl<T> Known<T> {
         }
     }
 
+    /// Whether everything declared could be read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.broken.is_empty() && !self.unread
+    }
+
     /// What a name refers to; a fault where that is nothing.
     pub(super) fn find(&self, name: &Member<'_>, faults: &Faults) -> Option<&T> {
         let text = name.text()?;

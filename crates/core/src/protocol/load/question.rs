@@ -11,7 +11,7 @@ use super::member::Member;
 use super::otherwise::otherwise;
 use super::scope::Scope;
 use super::{keywords, path};
-use crate::contract::{self, Contract, Schema};
+use crate::contract::{self, Schema};
 use crate::protocol::{Choice, Choices, NAMES, Question, Shape};
 use crate::spec::Source;
 
@@ -97,7 +97,7 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
         });
     }
     match member.get("answer") {
-        None => inline(&json!({"type": "string", "minLength": 1})).map(Shape::Value),
+        None => inline(&json!({"type": "string", "minLength": 1}), member, scope),
         Some(answer) if answer.text().is_some() => {
             scope.names.contracts.find(&answer, scope.faults).map(Shape::Value)
         }
@@ -109,16 +109,23 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
                 return None;
             }
             keywords::look(&answer, scope.faults);
-            inline(answer.value).map(Shape::Value)
+            inline(answer.value, &answer, scope)
         }
     }
 }
 
 /// A contract of nothing but a schema that was seen to compile.
-fn inline(schema: &Value) -> Option<Arc<Contract>> {
+fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
     let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
-    contract::load(Source::new("answer.json", file), &none).ok().map(Arc::new)
+    match contract::load(Source::new("answer.json", file), &none) {
+        Ok(contract) => Some(Shape::Value(Arc::new(contract))),
+        Err(faults) => {
+            let told = faults.into_iter().map(|fault| place.fault("invalid_schema", fault.message));
+            scope.faults.extend(told);
+            None
+        }
+    }
 }
 
 fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {

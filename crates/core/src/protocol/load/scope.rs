@@ -24,6 +24,17 @@ pub(super) struct Names {
     pub(super) engine: Vec<EnginePlace>,
 }
 
+impl Names {
+    /// Whether everything declared could be read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.agents.is_whole()
+            && self.hooks.is_whole()
+            && self.programs.is_whole()
+            && self.sources.is_whole()
+            && self.workflows.is_whole()
+    }
+}
+
 /// What one phase may refer to.
 #[derive(Debug)]
 pub(super) struct Scope<'s> {

@@ -80,11 +80,11 @@ pub(super) fn workflow<'f>(
     }
     let phases: Vec<Phase> =
         members.iter().filter_map(|member| phase(member, names, &known, faults)).collect();
-    let transitions = parts
-        .iter()
-        .flat_map(|part| part.transitions())
-        .filter_map(|way| transition(&way, &known, faults))
-        .collect();
+    let ways: Vec<Member<'f>> = parts.iter().flat_map(|part| part.transitions()).collect();
+    let transitions: Vec<Transition> =
+        ways.iter().filter_map(|way| transition(way, &known, faults)).collect();
+    let complete = phases.len() == members.len() && transitions.len() == ways.len();
+    debug_assert!(complete || faults.any(), "a part that is left out has a fault");
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
     let (id, origin) = (raw.id.to_owned(), root.origin());
