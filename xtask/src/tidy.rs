@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use countersign_core::protocol::CHECK_CODES;
 use countersign_core::reply::Code;
 
 use crate::steps;
@@ -12,7 +13,7 @@ const LONGEST_FILE: usize = 600;
 const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
-/// Codes of faults in authors' files, beside those of violations.
+/// Codes of faults in authors' files, beside those of violations and of the analysis.
 const FILE_CODES: [&str; 40] = [
     "invalid_yaml",
     "invalid_schema",
@@ -86,7 +87,7 @@ fn paths_of_the_map() -> Vec<String> {
 /// Every code has a page, and every page a code.
 fn pages_of_the_codes() -> Vec<String> {
     let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
-    codes.extend(FILE_CODES.map(str::to_owned));
+    codes.extend(FILE_CODES.into_iter().chain(CHECK_CODES).map(str::to_owned));
     codes.push("rule".to_owned());
     let mut faults = Vec::new();
     for code in &codes {

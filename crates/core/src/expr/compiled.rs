@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::ast::Node;
 use super::error::{EvalError, ExprError};
 use super::eval::Evaluation;
+use super::literals::literals;
+use super::outlook::{Known, Outlook, outlook};
 use super::parser::{Tree, parse};
 use super::reads::{ReadPath, read_paths};
 use super::value::Val;
@@ -53,6 +55,18 @@ impl Expr {
     #[must_use]
     pub fn reads(&self) -> &[ReadPath] {
         &self.reads
+    }
+
+    /// What it may come to, told from what is known of the paths of its roots.
+    #[must_use]
+    pub fn outlook(&self, known: Known<'_>) -> Outlook {
+        outlook(&self.root, self.locals, known)
+    }
+
+    /// The strings, numbers and truth values that are written out in it.
+    #[must_use]
+    pub fn literals(&self) -> Vec<Value> {
+        literals(&self.root)
     }
 
     /// Evaluates it; borrows the roots and copies none of them. To read a root that is `None` is an error.

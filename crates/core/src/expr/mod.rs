@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! source ─ lexer ─► tokens ─ parser, calls ─► resolved tree ─ eval, each ─► value
-//!                                                  └─ reads ─► paths, for analysis
+//!                                                  ├─ reads ─► paths, for analysis
+//!                                                  └─ outlook, narrow ─► what it may come to, for analysis
 //! ```
 //!
 //! The judge is a real engine: `tests/expr_oracle.rs` compares every operator and method with QuickJS.
@@ -22,6 +23,11 @@ mod parser;
 mod calls;
 mod refusal;
 mod reads;
+mod literals;
+mod may;
+mod outlook;
+mod narrow;
+mod set_ops;
 mod value;
 mod text;
 pub mod number;
@@ -38,6 +44,8 @@ mod tests;
 
 pub use compiled::Expr;
 pub use error::{EvalError, ExprError};
+pub use may::{May, Numbers, Plain, Texts};
+pub use outlook::{Known, NeverHolds, Outlook};
 pub use reads::{ReadPath, ReadStep};
 pub use text::Text;
 pub use value::{List, Val};

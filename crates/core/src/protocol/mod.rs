@@ -18,11 +18,13 @@ mod agent;
 mod hook;
 mod policy;
 mod load;
+mod check;
 
 pub use agent::{Agent, Tool};
 pub use budget::{Budget, BudgetName, Limit, Spent};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
+pub use check::{CODES as CHECK_CODES, check};
 pub use definition::{Protocol, StateFormat};
 pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};

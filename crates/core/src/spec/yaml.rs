@@ -35,7 +35,10 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Spa
             let span =
                 error.location().map(|location| place(source, &location)).unwrap_or_default();
             let text = error.without_snippet().to_string();
-            let message = format!("not YAML: {}", first_sentence(&text));
+            let message = match beyond_limits(&text) {
+                Some(limit) => format!("not YAML that is taken: {limit}"),
+                None => format!("not YAML: {}", first_sentence(&text)),
+            };
             Diagnostic::new("invalid_yaml", message, source, span)
         })?;
     let mut places = BTreeMap::new();
@@ -97,6 +100,19 @@ fn place(source: &Source, location: &Location) -> Span {
     let text = lines.clone().nth(line.saturating_sub(1)).unwrap_or_default();
     let inside: usize = text.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
     Span::new(before + inside, before + inside)
+}
+
+/// Which limit a file breaks, in words: the library only names its own counters.
+fn beyond_limits(text: &str) -> Option<&'static str> {
+    let counter = text.split_once("budget breached: ")?.1;
+    let counter = counter.split([' ', '{']).next()?;
+    Some(match counter {
+        "Nodes" | "Events" => "too many values, those of its aliases counted",
+        "Depth" => "lists and tables stand inside one another more than 64 levels deep",
+        "Aliases" | "Anchors" | "AliasAnchorRatio" => "too many anchors or aliases",
+        "ScalarBytes" | "CommentBytes" => "too much text",
+        _ => "more than is read",
+    })
 }
 
 /// The library adds a place of its own and advice for programmers; our place stands before it.
@@ -207,8 +223,18 @@ mod tests {
         for level in 1..30 {
             bomb += &format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1);
         }
-        let source = Arc::new(Source::new("x.yaml", bomb));
-        assert!(parse(&source).unwrap_err().to_string().contains("[invalid_yaml]"));
+        let told = |text: String| {
+            let source = Arc::new(Source::new("x.yaml", text));
+            parse(&source).unwrap_err().message
+        };
+        assert_eq!(
+            told(bomb),
+            "not YAML that is taken: too many values, those of its aliases counted"
+        );
+        assert_eq!(
+            told("[".repeat(80)),
+            "not YAML that is taken: lists and tables stand inside one another more than 64 levels deep"
+        );
         let source = Arc::new(Source::new("x.yaml", "[".repeat(20_000)));
         assert!(parse(&source).unwrap_err().to_string().contains("[invalid_yaml]"));
     }

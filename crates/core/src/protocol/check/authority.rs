@@ -1,0 +1,131 @@
+//! Authority wider than what a phase can touch.
+
+use super::finding::{covers, names, place, touch};
+use super::view::View;
+use super::whole;
+use super::written::{changes, parts};
+use crate::expr::{May, Plain, ReadStep, Texts};
+use crate::json;
+use crate::protocol::{Hook, Phase, Protocol, Verb, Work};
+use crate::spec::Diagnostic;
+
+pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
+    let workflows = whole::workflows(protocol).into_iter();
+    let phases = workflows.flat_map(|workflow| &workflow.phases);
+    phases.flat_map(|phase| of_phase(protocol, phase)).collect()
+}
+
+fn of_phase(protocol: &Protocol, phase: &Phase) -> Vec<Diagnostic> {
+    let Some(writes) = &phase.writes else { return Vec::new() };
+    let Some(touched) = touched(protocol, phase) else { return Vec::new() };
+    let entries = writes.iter().enumerate();
+    entries
+        .filter_map(|(index, entry)| {
+            let (message, hint) = too_wide(phase, entry, &touched)?;
+            let origin = phase.origin.child("writes").child(&index.to_string());
+            let fault = origin.fault("authority_too_wide", message);
+            Some(fault.warning().hinting(Some(hint)))
+        })
+        .collect()
+}
+
+/// A place that is touched: exactly this one, or whatever begins with this text.
+#[derive(Debug)]
+enum Touched {
+    Place(String),
+    Beginning(String),
+}
+
+fn too_wide(phase: &Phase, entry: &str, touched: &[Touched]) -> Option<(String, String)> {
+    let meets = |one: &&Touched| match one {
+        Touched::Place(at) => touch(at, entry),
+        Touched::Beginning(text) => entry.starts_with(text.as_str()) || text.starts_with(entry),
+    };
+    let inside: Vec<&Touched> = touched.iter().filter(meets).collect();
+    if inside.is_empty() {
+        let message = format!("phase `{}` may write {} and never does", phase.id, place(entry));
+        return Some((message, "delete it from `writes`, or add the change to `apply`".to_owned()));
+    }
+    let mut deeper = Vec::new();
+    for one in inside {
+        match one {
+            Touched::Place(at) if at != entry && covers(entry, at) => deeper.push(at.as_str()),
+            _ => return None,
+        }
+    }
+    deeper.sort_unstable();
+    deeper.dedup();
+    let message = format!(
+        "phase `{}` may write {} and only ever changes {}",
+        phase.id,
+        place(entry),
+        names(deeper.iter().copied())
+    );
+    Some((message, format!("say `writes: [{}]`", deeper.join(", "))))
+}
+
+/// Every place a phase can touch; `None` where that cannot be told.
+fn touched(protocol: &Protocol, phase: &Phase) -> Option<Vec<Touched>> {
+    if matches!(phase.work, Work::None) {
+        return None;
+    }
+    let mut touched = Vec::new();
+    for hook in [&phase.on_enter, &phase.on_exit].into_iter().flatten() {
+        let Some(Hook::Patch { ops, .. }) = protocol.hooks.get(hook) else { return None };
+        let paths = ops.as_array().into_iter().flatten().flat_map(|op| [&op["path"], &op["from"]]);
+        touched.extend(paths.filter_map(|path| Some(Touched::Place(path.as_str()?.to_owned()))));
+    }
+    for (change, reply) in changes(protocol, phase) {
+        match &change.verb {
+            Verb::Patch { from } => touched.extend(pinned(View::of(reply?), from)?),
+            other => touched.push(Touched::Place(parts(other).1.to_owned())),
+        }
+    }
+    Some(touched)
+}
+
+/// The places that the operations of a patch are bound to by the contract that brings it.
+fn pinned(reply: View<'_>, from: &str) -> Option<Vec<Touched>> {
+    let field = |name: &str| ReadStep::Field(name.to_owned());
+    let here: Vec<ReadStep> = json::split(from).map(|name| field(&name)).collect();
+    let is_list = |may: &May| {
+        let others = May { lists: None, ..may.clone() }.without(&[Plain::Undefined]);
+        may.lists.is_some() && others.is_never()
+    };
+    let mut ops = here.clone();
+    if !is_list(&reply.possible(&ops)) {
+        ops.push(field("ops"));
+        if !is_list(&reply.possible(&ops)) {
+            return None;
+        }
+    }
+    ops.extend([ReadStep::Element, field("path")]);
+    let path = reply.possible(&ops);
+    if let Texts::OneOf(places) = path.texts {
+        return Some(places.into_iter().map(Touched::Place).collect());
+    }
+    let beginnings: Option<Vec<String>> = reply.patterns(&ops).into_iter().map(beginning).collect();
+    // Of several patterns some may belong to alternatives; one alone holds always or not at all.
+    match beginnings?.as_slice() {
+        [only] if !only.is_empty() => Some(vec![Touched::Beginning(only.clone())]),
+        _ => None,
+    }
+}
+
+/// The text that whatever matches a pattern begins with.
+fn beginning(pattern: &str) -> Option<String> {
+    let rest = pattern.strip_prefix('^')?;
+    if rest.contains('|') && !rest.contains('(') {
+        return None;
+    }
+    let plain = |character: &char| {
+        character.is_alphanumeric() || matches!(character, '/' | '_' | '-' | '~')
+    };
+    let mut text: String = rest.chars().take_while(plain).collect();
+    // A quantifier speaks of the character before it.
+    let next = rest[text.len()..].chars().next();
+    if matches!(next, Some('?' | '*' | '{' | '+')) {
+        text.pop();
+    }
+    Some(text)
+}

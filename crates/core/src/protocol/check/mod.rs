@@ -1,0 +1,28 @@
+//! Analysis before anything runs: what a protocol that loads may still have got wrong.
+//!
+//! Pure, and careful: an error is told only where it is certain. Nothing here changes a protocol or
+//! decides what a run does.
+
+mod inspect;
+mod finding;
+mod view;
+mod written;
+mod whole;
+mod opening;
+mod gates;
+mod ways;
+mod loops;
+mod overlap;
+mod witness;
+mod writers;
+mod unwritten;
+mod authority;
+mod fields;
+mod mismatch;
+mod waits;
+mod budgets;
+mod invoke;
+#[cfg(test)]
+mod tests;
+
+pub use inspect::{CODES, check};

@@ -1,0 +1,145 @@
+//! Expressions that read what nothing writes.
+
+use serde_json::Value;
+
+use super::gates;
+use super::opening::{Openings, known_names};
+use super::view::{Standing, View};
+use super::whole;
+use super::writers::Writers;
+use super::written::{self, STATE, Written, document_schema};
+use crate::expr::{ReadPath, ReadStep};
+use crate::json;
+use crate::protocol::{Check, Protocol, Transition, Workflow};
+use crate::spec::Diagnostic;
+
+pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
+    let workflows = whole::workflows(protocol).into_iter();
+    workflows.flat_map(|workflow| of_workflow(protocol, workflow, openings)).collect()
+}
+
+fn of_workflow(
+    protocol: &Protocol,
+    workflow: &Workflow,
+    openings: &Openings<'_>,
+) -> Vec<Diagnostic> {
+    let writers = Writers::of(protocol, workflow, openings);
+    let document = document_schema(protocol).map(View::of);
+    let idle = gates::never_taken(protocol, workflow, openings);
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for (index, way) in workflow.transitions.iter().enumerate() {
+        if !idle.contains(&index) {
+            findings.extend(status_unwritten(protocol, document, &writers, way));
+        }
+    }
+    for written in written::of_workflow(protocol, workflow) {
+        // What is wrong with a way that is never taken has been told.
+        if written.way.is_some_and(|way| idle.contains(&way)) {
+            continue;
+        }
+        let mut told: Vec<&[ReadStep]> = Vec::new();
+        for read in written.expr.reads().iter().filter(|read| read.slot == STATE) {
+            if told.iter().any(|before| read.steps.starts_with(before)) {
+                continue;
+            }
+            let finding = forbidden(document, &written, read)
+                .or_else(|| unwritten(protocol, document, &writers, &written, read));
+            if let Some(finding) = finding {
+                told.push(&read.steps);
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+fn forbidden(
+    document: Option<View<'_>>,
+    written: &Written<'_>,
+    read: &ReadPath,
+) -> Option<Diagnostic> {
+    let Standing::Forbidden(index, names) = document?.standing(&read.steps) else { return None };
+    let ReadStep::Field(name) = &read.steps[index] else { return None };
+    let path = &written.expr.source()[read.span.clone()];
+    let message = format!(
+        "`{path}` is never there: the contract of the document has no `{name}` at this place"
+    );
+    let fault = written.fault("reads_unwritten", message, &read.span);
+    Some(fault.hinting(known_names(name, &names)))
+}
+
+fn unwritten(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    written: &Written<'_>,
+    read: &ReadPath,
+) -> Option<Diagnostic> {
+    if is_written(protocol, document, writers, &read.steps) {
+        return None;
+    }
+    let fault = written.fault("reads_unwritten", nothing_writes(&read.to_string()), &read.span);
+    Some(fault.warning().hinting(Some(HINT.to_owned())))
+}
+
+/// The same for the field of a status gate. One that the contract forbids never opens, which is told.
+fn status_unwritten(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    way: &Transition,
+) -> Option<Diagnostic> {
+    let Some(Check::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check) else {
+        return None;
+    };
+    let steps: Vec<ReadStep> = json::split(pointer)
+        .map(|name| match name.parse::<usize>() {
+            Ok(_) => ReadStep::Element,
+            Err(_) => ReadStep::Field(name.into_owned()),
+        })
+        .collect();
+    if is_written(protocol, document, writers, &steps) {
+        return None;
+    }
+    let origin = way.origin.child("gate").child("field");
+    let fault = origin.fault("reads_unwritten", nothing_writes(pointer));
+    Some(fault.warning().hinting(Some(HINT.to_owned())))
+}
+
+const HINT: &str = "write it with `apply`, add it to `document.initial`, or read another place";
+
+fn nothing_writes(pointer: &str) -> String {
+    format!(
+        "nothing writes `{pointer}`: not the initial document, and no phase, hook or answer of this \
+         workflow"
+    )
+}
+
+fn is_written(
+    protocol: &Protocol,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    steps: &[ReadStep],
+) -> bool {
+    steps.is_empty()
+        || writers.reach(steps)
+        || is_in(&protocol.document.initial, steps)
+        || document.is_some_and(|view| view.is_required(steps))
+}
+
+/// Whether a document has something at a path. Of a list that is empty nothing is known.
+fn is_in(value: &Value, steps: &[ReadStep]) -> bool {
+    let Some((step, rest)) = steps.split_first() else { return true };
+    match (step, value) {
+        (ReadStep::Field(name), Value::Object(members)) => {
+            members.get(name).is_some_and(|member| is_in(member, rest))
+        }
+        (ReadStep::Element, Value::Array(items)) => {
+            items.is_empty() || items.iter().any(|item| is_in(item, rest))
+        }
+        (ReadStep::Element, Value::Object(members)) => {
+            members.is_empty() || members.values().any(|member| is_in(member, rest))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,261 @@
+//! Where a run can get to: phases it never reaches, and phases it never gets out of.
+
+use std::collections::BTreeSet;
+
+use super::finding::names;
+use super::loops;
+use super::opening::Openings;
+use super::whole;
+use crate::protocol::{Budget, Otherwise, Phase, Protocol, Spent, Work, Workflow};
+use crate::spec::Diagnostic;
+
+pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    let mut unreached: Vec<(&Workflow, &Phase)> = Vec::new();
+    // A phase that several workflows include is reached when one of them does.
+    let mut reached_at: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for workflow in whole::workflows(protocol) {
+        let ways = Ways::of(protocol, workflow, openings);
+        let reached = ways.reached_from(&[0], |_| true);
+        for (index, phase) in workflow.phases.iter().enumerate() {
+            if reached.contains(&index) {
+                reached_at.insert(written_at(phase));
+            } else {
+                unreached.push((workflow, phase));
+            }
+        }
+        traps(protocol, workflow, openings, &ways, &reached, &mut findings);
+        beyond_ends(workflow, &mut findings);
+    }
+    unreached.retain(|(_, phase)| !reached_at.contains(&written_at(phase)));
+    findings.extend(unreached.into_iter().map(|(workflow, phase)| unreachable(workflow, phase)));
+    findings
+}
+
+fn written_at(phase: &Phase) -> (&str, &str) {
+    (&phase.origin.tree.source.name, &phase.origin.pointer)
+}
+
+fn unreachable(workflow: &Workflow, phase: &Phase) -> Diagnostic {
+    let id = &phase.id;
+    let first = workflow.phases.first().map_or("", |first| &first.id);
+    let into = workflow.transitions.iter().any(|way| way.to == *id && way.from != *id);
+    let (message, hint) = if into {
+        (
+            format!("no run reaches phase `{id}`: no way that can open leads here from `{first}`"),
+            "see why the ways that lead here are never taken",
+        )
+    } else {
+        (
+            format!("no run reaches phase `{id}`: no way leads here"),
+            "add a transition to it, or delete it; a run begins in the first phase of the list",
+        )
+    };
+    let fault = phase.origin.child("id").fault("unreachable_phase", message);
+    fault.warning().hinting(Some(hint.to_owned()))
+}
+
+/// The ways of a workflow as positions of phases.
+#[derive(Debug)]
+pub(super) struct Ways {
+    next: Vec<BTreeSet<usize>>,
+    ends: Vec<bool>,
+}
+
+impl Ways {
+    /// Every way a run may take: transitions whose gate can open, and wherever a deadline, a refusal,
+    /// a failure, a child or a spent budget sends it.
+    pub(super) fn of(protocol: &Protocol, workflow: &Workflow, openings: &Openings<'_>) -> Self {
+        let position = |id: &str| workflow.phases.iter().position(|phase| phase.id == id);
+        let ends: Vec<bool> = workflow.phases.iter().map(|phase| workflow.ends_in(phase)).collect();
+        let mut next: Vec<BTreeSet<usize>> = workflow
+            .phases
+            .iter()
+            .map(|phase| {
+                let mut targets = sent_to(phase);
+                targets.extend(spent_to(&protocol.policy.budget));
+                if phase.terminal { Vec::new() } else { targets }
+            })
+            .map(|targets| targets.into_iter().filter_map(position).collect())
+            .collect();
+        for (index, way) in workflow.transitions.iter().enumerate() {
+            if openings.is_never(&workflow.id, index) {
+                continue;
+            }
+            if let (Some(from), Some(to)) = (position(&way.from), position(&way.to))
+                && !workflow.phases[from].terminal
+            {
+                next[from].insert(to);
+            }
+        }
+        Self { next, ends }
+    }
+
+    /// Every phase that can be reached, the first ones included, going on only where `passes`.
+    pub(super) fn reached_from(
+        &self,
+        first: &[usize],
+        passes: impl Fn(usize) -> bool,
+    ) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<usize> =
+            first.iter().copied().filter(|index| *index < self.next.len()).collect();
+        while let Some(index) = open.pop() {
+            if reached.insert(index) && passes(index) {
+                open.extend(&self.next[index]);
+            }
+        }
+        reached
+    }
+
+    /// Whether a run that has come here is done.
+    pub(super) fn is_end(&self, index: usize) -> bool {
+        self.ends[index]
+    }
+
+    /// Every phase from which an end can be reached.
+    fn ending(&self) -> BTreeSet<usize> {
+        let before = self.before();
+        let mut ending = BTreeSet::new();
+        let mut open: Vec<usize> = (0..self.ends.len()).filter(|index| self.ends[*index]).collect();
+        while let Some(index) = open.pop() {
+            if ending.insert(index) {
+                open.extend(&before[index]);
+            }
+        }
+        ending
+    }
+
+    /// The smallest sets of these phases that lead nowhere but into themselves.
+    fn closed_rings(&self, among: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
+        let mut finished = Vec::new();
+        let mut seen = BTreeSet::new();
+        for start in among {
+            let mut path = vec![(*start, false)];
+            while let Some((index, left)) = path.pop() {
+                if left {
+                    finished.push(index);
+                } else if seen.insert(index) {
+                    path.push((index, true));
+                    path.extend(self.next[index].iter().map(|next| (*next, false)));
+                }
+            }
+        }
+        // Against the ways, from the last finished on: each walk stays in one ring.
+        let before = self.before();
+        let mut ring_of: Vec<Option<usize>> = vec![None; self.next.len()];
+        let mut rings: Vec<BTreeSet<usize>> = Vec::new();
+        for start in finished.into_iter().rev() {
+            let mut ring = BTreeSet::new();
+            let mut open = vec![start];
+            while let Some(index) = open.pop() {
+                if ring_of[index].is_none() && seen.contains(&index) {
+                    ring_of[index] = Some(rings.len());
+                    ring.insert(index);
+                    open.extend(&before[index]);
+                }
+            }
+            rings.push(ring);
+        }
+        let closed = |ring: &BTreeSet<usize>| {
+            ring.iter().all(|index| self.next[*index].iter().all(|next| ring.contains(next)))
+        };
+        rings.retain(|ring| !ring.is_empty() && closed(ring));
+        rings.sort();
+        rings
+    }
+
+    fn before(&self) -> Vec<Vec<usize>> {
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
+        for (index, targets) in self.next.iter().enumerate() {
+            for target in targets {
+                before[*target].push(index);
+            }
+        }
+        before
+    }
+}
+
+/// The phases that something other than a transition sends a run to.
+fn sent_to(phase: &Phase) -> Vec<&str> {
+    let mut targets = spent_to(&phase.budget);
+    let mut all: Vec<&Otherwise> = phase.timeout.iter().map(|(_, then)| then).collect();
+    match &phase.work {
+        Work::None => {}
+        Work::Agent(work) => all.extend(&work.on_refused),
+        Work::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
+        Work::Effect { on_failed, .. } => all.push(on_failed),
+        Work::Invoke(invoke) => {
+            all.push(&invoke.on_failed);
+            targets.extend(invoke.on_complete.as_deref());
+        }
+    }
+    targets.extend(all.into_iter().filter_map(|otherwise| match otherwise {
+        Otherwise::Phase(id) => Some(id.as_str()),
+        Otherwise::Wait | Otherwise::Fail => None,
+    }));
+    targets
+}
+
+fn spent_to(budget: &Budget) -> Vec<&str> {
+    let limits = budget.limits.values();
+    limits
+        .filter_map(|limit| match &limit.then {
+            Spent::Phase(id) => Some(id.as_str()),
+            Spent::Wait | Spent::Fail => None,
+        })
+        .collect()
+}
+
+/// One finding for each smallest set of phases that a run gets into and never out of.
+fn traps(
+    protocol: &Protocol,
+    workflow: &Workflow,
+    openings: &Openings<'_>,
+    ways: &Ways,
+    reached: &BTreeSet<usize>,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let ending = ways.ending();
+    let trapped: BTreeSet<usize> =
+        reached.iter().copied().filter(|index| !ending.contains(index)).collect();
+    let endless = loops::endless(protocol, workflow, openings);
+    for trap in ways.closed_rings(&trapped) {
+        let is_told = |ring: &Vec<usize>| ring.iter().all(|other| trap.contains(other));
+        if !endless.iter().any(is_told) {
+            findings.push(trap_finding(workflow, &trap));
+        }
+    }
+}
+
+fn trap_finding(workflow: &Workflow, trap: &BTreeSet<usize>) -> Diagnostic {
+    let first = trap.first().copied().unwrap_or_default();
+    let phase = &workflow.phases[first];
+    let id = |index: &usize| workflow.phases[*index].id.as_str();
+    let message = if trap.len() > 1 {
+        let all = names(trap.iter().map(id));
+        format!("a run that comes to {all} never ends: their ways lead only to one another")
+    } else if workflow.ways_out(&phase.id).iter().any(|(_, way)| way.to != phase.id) {
+        format!("a run that comes to `{}` never ends: no way out of it can open", phase.id)
+    } else {
+        format!("a run that comes to `{}` never ends: its only way leads back to it", phase.id)
+    };
+    let hint = "add a way to a phase that ends the run, or mark the last phase `terminal: true`";
+    phase.origin.child("id").fault("no_way_to_end", message).hinting(Some(hint.to_owned()))
+}
+
+/// Ways that leave a phase in which the run is over.
+fn beyond_ends(workflow: &Workflow, findings: &mut Vec<Diagnostic>) {
+    for way in &workflow.transitions {
+        if !workflow.phase(&way.from).is_some_and(|phase| phase.terminal) {
+            continue;
+        }
+        let message = format!(
+            "the way from `{}` to `{}` is never taken: `{}` is terminal, so the run ends there",
+            way.from, way.to, way.from
+        );
+        let hint = format!("take `terminal` from `{}`, or delete the way", way.from);
+        let fault = way.origin.child("from").fault("way_out_of_end", message);
+        findings.push(fault.warning().hinting(Some(hint)));
+    }
+}

@@ -1,0 +1,214 @@
+//! Every expression of a workflow with its place in the files and what its names stand for.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::expr::Expr;
+use crate::protocol::{
+    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
+    Shape, Template, Verb, Work, Workflow,
+};
+use crate::spec::Diagnostic;
+
+/// The slot of `state` in every expression of a protocol.
+pub(super) const STATE: usize = 0;
+/// The slot of `reply`.
+pub(super) const REPLY: usize = 2;
+
+/// One expression.
+#[derive(Debug)]
+pub(super) struct Written<'p> {
+    pub(super) expr: &'p Expr,
+    /// The member of the file that holds it.
+    pub(super) origin: Origin,
+    /// The whole text of that member, of which the expression may be a part.
+    text: &'p str,
+    /// Where in the text it begins.
+    offset: usize,
+    /// What `reply` must satisfy, where that is known.
+    pub(super) reply: Option<&'p Value>,
+    /// The transition whose gate it is.
+    pub(super) way: Option<usize>,
+}
+
+impl Written<'_> {
+    /// A finding at a stretch of the expression.
+    pub(super) fn fault(
+        &self,
+        code: &str,
+        message: impl Into<String>,
+        span: &Range<usize>,
+    ) -> Diagnostic {
+        let span = span.start + self.offset..span.end + self.offset;
+        self.origin.fault_within(code, message, self.text, &span)
+    }
+}
+
+/// The expressions of a workflow, in the order of its phases, then of its ways.
+pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
+    let mut all = Collected { protocol, written: Vec::new() };
+    workflow.phases.iter().for_each(|phase| all.phase(phase));
+    for (index, way) in workflow.transitions.iter().enumerate() {
+        if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
+            all.expr(expr, gate_origin(&way.origin), None);
+            if let Some(last) = all.written.last_mut() {
+                last.way = Some(index);
+            }
+        }
+    }
+    all.written
+}
+
+/// Where the question of a gate stands: the gate itself when it is a text.
+pub(super) fn gate_origin(way: &Origin) -> Origin {
+    way.child("gate").child("check")
+}
+
+/// What an accepted value of a phase's work must satisfy.
+pub(super) fn reply_of(work: &Work) -> Option<&Value> {
+    match work {
+        Work::Agent(work) => Some(work.contract.schema.source()),
+        Work::Effect { contract, .. } => contract.as_ref().map(|known| known.schema.source()),
+        Work::None | Work::Ask(_) | Work::Invoke(_) => None,
+    }
+}
+
+/// The changes of a phase with what `reply` must satisfy in each.
+pub(super) fn changes<'p>(
+    protocol: &'p Protocol,
+    phase: &'p Phase,
+) -> Vec<(&'p Change, Option<&'p Value>)> {
+    let with = |changes: &'p [Change], reply: Option<&'p Value>| {
+        changes.iter().map(move |change| (change, reply))
+    };
+    let reply = reply_of(&phase.work);
+    match &phase.work {
+        Work::None => Vec::new(),
+        Work::Agent(work) => with(&work.apply, reply).collect(),
+        Work::Effect { apply, .. } => with(apply, reply).collect(),
+        Work::Ask(questions) => {
+            questions.iter().flat_map(|one| with(&one.apply, answer_of(one))).collect()
+        }
+        Work::Invoke(invoke) => with(&invoke.output, document_schema(protocol)).collect(),
+    }
+}
+
+/// The schema of the document, where it has one.
+pub(super) fn document_schema(protocol: &Protocol) -> Option<&Value> {
+    protocol.document.contract.as_ref().map(|contract| contract.schema.source())
+}
+
+/// The word and the value of a change.
+pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
+    match verb {
+        Verb::Patch { from } => ("patch", from, None),
+        Verb::Merge { at, value } => ("merge", at, value.as_ref()),
+        Verb::Set { at, value } => ("set", at, value.as_ref()),
+        Verb::Append { at, value } => ("append", at, value.as_ref()),
+        Verb::Upsert { at, value, .. } => ("upsert", at, value.as_ref()),
+        Verb::Remove { at, value, .. } => ("remove", at, value.as_ref()),
+    }
+}
+
+fn answer_of(question: &Question) -> Option<&Value> {
+    match &question.shape {
+        Shape::Value(contract) => Some(contract.schema.source()),
+        Shape::Choices(_) | Shape::Document { .. } => None,
+    }
+}
+
+struct Collected<'p> {
+    protocol: &'p Protocol,
+    written: Vec<Written<'p>>,
+}
+
+impl<'p> Collected<'p> {
+    fn expr(&mut self, expr: &'p Expr, origin: Origin, reply: Option<&'p Value>) {
+        let text = expr.source();
+        self.written.push(Written { expr, origin, text, offset: 0, reply, way: None });
+    }
+
+    fn template(&mut self, template: &'p Template, origin: &Origin) {
+        let text = template.source();
+        let mut from = 0;
+        for expr in template.expressions() {
+            let offset = text[from..].find(expr.source()).map_or(from, |at| at + from);
+            from = offset + expr.source().len();
+            let origin = origin.clone();
+            self.written.push(Written { expr, origin, text, offset, reply: None, way: None });
+        }
+    }
+
+    fn phase(&mut self, phase: &'p Phase) {
+        let origin = &phase.origin;
+        match &phase.work {
+            Work::None => {}
+            Work::Agent(AgentWork { prompt, .. }) => {
+                if let Some(prompt) = prompt {
+                    self.template(prompt, &origin.child("prompt"));
+                }
+            }
+            Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
+            Work::Effect { effect, .. } => self.effect(effect, &origin.child("do")),
+            Work::Invoke(Invoke { input, .. }) => {
+                for (pointer, expr) in input {
+                    let origin = origin.child("invoke").child("input").child(pointer);
+                    self.expr(expr, origin, None);
+                }
+            }
+        }
+        for (change, reply) in changes(self.protocol, phase) {
+            if let Some(when) = &change.when {
+                self.expr(when, change.origin.child("when"), reply);
+            }
+            let (word, _, value) = parts(&change.verb);
+            if let Some(value) = value {
+                self.expr(value, change.origin.child(word).child("value"), reply);
+            }
+        }
+    }
+
+    fn questions(&mut self, questions: &'p [Question], origin: &Origin) {
+        let listed = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_array);
+        for (index, question) in questions.iter().enumerate() {
+            let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
+            self.template(&question.question, &origin.child("question"));
+            if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
+                self.expr(choices, origin.child("choices"), None);
+            }
+            if let Some(when) = &question.when {
+                self.expr(when, origin.child("when"), None);
+            }
+        }
+    }
+
+    fn effect(&mut self, effect: &'p EffectSpec, origin: &Origin) {
+        match effect {
+            EffectSpec::Write { path, content } => {
+                let origin = origin.child("write");
+                self.template(path, &origin.child("path"));
+                self.expr(content, origin.child("content"), None);
+            }
+            EffectSpec::Run { args, input, .. } => {
+                let origin = origin.child("run");
+                for (index, arg) in args.iter().enumerate() {
+                    self.template(arg, &origin.child("args").child(&index.to_string()));
+                }
+                if let Some(input) = input {
+                    self.expr(input, origin.child("input"), None);
+                }
+            }
+            EffectSpec::Http { url, body, .. } => {
+                let origin = origin.child("http");
+                self.template(url, &origin.child("url"));
+                if let Some(body) = body {
+                    self.expr(body, origin.child("body"), None);
+                }
+            }
+            EffectSpec::Retrieve { query, .. } => {
+                self.expr(query, origin.child("retrieve").child("query"), None);
+            }
+        }
+    }
+}
