@@ -9,8 +9,9 @@ use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands};
 use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::engine::{Engine, Opened, Outcome};
 use countersign_runtime::folder::{self, Home};
+use countersign_runtime::projection;
 use countersign_runtime::watch::Watch;
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
@@ -69,6 +70,18 @@ impl House {
             Some(named) => protocol_at(Path::new(named)),
             None => protocol_at(self.home.workspace()),
         }
+    }
+
+    /// Writes the state files beside the protocol, where the run is one of the folder's own. They
+    /// are a projection: the log is the truth.
+    pub(crate) fn project(&self, outcome: &Outcome) -> Result<(), Error> {
+        let Ok(folder) = self.protocol_folder() else { return Ok(()) };
+        if outcome.state.parent.is_some() || !folder.ends_with(".opencode/protocol") {
+            return Ok(());
+        }
+        let format = outcome.protocol.state_format;
+        projection::write(&projection::state_folder(&folder), format, &outcome.state.document)?;
+        Ok(())
     }
 
     /// A worker for the runs of this house.

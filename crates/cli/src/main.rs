@@ -6,6 +6,7 @@ mod exit;
 mod files;
 mod house;
 mod output;
+mod progress;
 mod settings;
 mod show;
 mod table;

@@ -21,3 +21,27 @@ pub(crate) fn json(value: &Value) {
 pub(crate) fn talk(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
+
+/// Writes a line that the next one replaces. On a terminal only: elsewhere it would pile up.
+pub(crate) fn passing(text: &str) {
+    use std::io::IsTerminal as _;
+    if std::io::stderr().is_terminal() {
+        let mut stream = anstream::stderr();
+        let _ = write!(stream, "\r\x1b[2K{text}");
+        let _ = stream.flush();
+    }
+}
+
+/// Asks a line of whoever sits at the terminal; `None` where nobody does, or they are done.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    use std::io::IsTerminal as _;
+    if !std::io::stdin().is_terminal() {
+        return None;
+    }
+    let mut stream = anstream::stderr();
+    let _ = write!(stream, "{question} ");
+    let _ = stream.flush();
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line).ok()?;
+    (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
+}

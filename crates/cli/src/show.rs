@@ -5,15 +5,16 @@ use anstyle::{AnsiColor, Style};
 use countersign_core::contract::Contract;
 use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
+use countersign_core::run::{State, Status, Wait, WaitShape};
 use countersign_core::spec::{Diagnostic, Place};
 use serde_json::{Value, json};
 
 use crate::exit::Error;
 use crate::output;
 
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
 /// Headings of what is shown on standard output.
 pub(crate) const HEADING: Style = Style::new().bold();
 
@@ -22,6 +23,11 @@ pub(crate) fn error(error: &Error, for_program: bool) {
     if for_program {
         let faults = match error {
             Error::Author(diagnostics) => diagnostics.iter().map(diagnostic_json).collect(),
+            Error::Rejected(rejection) => vec![json!({
+                "code": rejection.code(),
+                "message": rejection.to_string(),
+                "violations": rejection.violations(),
+            })],
             other => vec![json!({ "message": other.to_string() })],
         };
         output::json(&json!({ "errors": faults }));
@@ -90,6 +96,57 @@ pub(crate) fn refused(
     let noun = if count == 1 { "violation" } else { "violations" };
     output::talk(&format!("{BAD}refused{BAD:#} by {}: {count} {noun}", named(contract)));
     not_checked(unchecked);
+}
+
+/// Everything wrong with a reply that was handed in, a line each.
+pub(crate) fn violations(violations: &[Violation]) {
+    output::talk(&format!("{BAD}refused{BAD:#}:"));
+    for violation in violations {
+        output::talk(&format!("  {violation}"));
+        if let Some(hint) = &violation.hint {
+            output::talk(&format!("    {DIM}{hint}{DIM:#}"));
+        }
+    }
+}
+
+/// Where a run stands, in a line.
+pub(crate) fn standing(state: &State) -> String {
+    let status = state.status();
+    let style = match status {
+        Status::Completed => GOOD,
+        Status::Failed => BAD,
+        Status::Running | Status::Waiting | Status::Halted => HEADING,
+    };
+    let mut line = format!(
+        "run {HEADING}{}{HEADING:#} is {style}{}{style:#} in phase {} at version {}",
+        state.run,
+        status.as_str(),
+        state.phase,
+        state.version
+    );
+    if let Some((_, Some(reason))) = &state.end {
+        line.push_str(&format!(": {reason}"));
+    }
+    line
+}
+
+/// An open wait, in a line or two.
+pub(crate) fn wait(run: &str, wait: &Wait) -> String {
+    let mut line = format!("  {HEADING}{run}/{}{HEADING:#}  {}  {}", wait.id, wait.kind.as_str(), wait.question);
+    if let Some(WaitShape::Choices { choices }) = &wait.shape {
+        let told: Vec<String> = choices
+            .iter()
+            .map(|one| if one.id == one.label { one.id.clone() } else { format!("{} ({})", one.id, one.label) })
+            .collect();
+        line.push_str(&format!("\n    one of: {}", told.join(", ")));
+    }
+    if let Some(who) = &wait.who {
+        line.push_str(&format!("\n    for {who}"));
+    }
+    if let Some(deadline) = wait.deadline {
+        line.push_str(&format!("\n    until {deadline}"));
+    }
+    line
 }
 
 fn not_checked(rules: &[&str]) {

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod addressed;
 mod admit;
 mod answer;
 mod cancel;
@@ -12,6 +13,7 @@ mod diff;
 mod doctor;
 mod export;
 mod fork;
+mod given;
 mod graph;
 mod halt;
 mod history;
@@ -20,6 +22,7 @@ mod inbox;
 mod init;
 mod list;
 mod next;
+mod people;
 mod replay;
 mod resume;
 mod run;

@@ -1,0 +1,58 @@
+//! `countersign fork RUN --at VERSION`: a new run from a version of another, and what it made different.
+
+use std::sync::Arc;
+
+use countersign_core::run::{Fork as From, Start};
+use countersign_runtime::watch::{Unwatched, Watch};
+
+use super::run::{create, work};
+use crate::args::Fork;
+use crate::exit::{Error, Exit};
+use crate::house::{House, protocol, wait};
+use crate::progress::Progress;
+use crate::output;
+
+pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
+    let watch: Arc<dyn Watch> = if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+    wait(async {
+        let house = House::open(&args.site, args.model.as_deref(), watch)?;
+        let run = house.run(Some(&args.run)).await?;
+        let live = house.engine.at(&run, args.at).await?;
+        // Another protocol where one is named, so that a changed prompt or contract can be tried.
+        let protocol = match &args.site.protocol {
+            Some(_) => protocol(&house.protocol_folder()?)?.0,
+            None => Arc::clone(&live.protocol),
+        };
+        let start = Start {
+            protocol: protocol.digest.clone(),
+            workflow: live.state.workflow.clone(),
+            document: Some((*live.state.document).clone()),
+            phase: Some(live.state.phase.clone()),
+            model: args.model.clone().or_else(|| live.state.model.clone()),
+            by: Some(house.settings.user()),
+            parent: None,
+            fork: Some(From { run: run.clone(), version: live.state.version, hash: live.hash.clone() }),
+        };
+        let fork = create(&house, &protocol, start, None).await?;
+        if !json {
+            output::talk(&format!("run {fork} goes on from version {} of {run}", live.state.version));
+        }
+        if args.detach {
+            return work_not(&fork, json);
+        }
+        let exit = work(&house, &fork, !json, json).await?;
+        if !json {
+            output::talk(&format!("Compare them: countersign diff {fork} {run}@{}", live.state.version));
+        }
+        Ok(exit)
+    })
+}
+
+fn work_not(fork: &str, json: bool) -> Result<Exit, Error> {
+    if json {
+        output::json(&serde_json::json!({ "run": fork }));
+    } else {
+        output::talk(&format!("It is left there: countersign run --resume {fork}"));
+    }
+    Ok(Exit::Good)
+}

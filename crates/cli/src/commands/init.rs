@@ -1,0 +1,60 @@
+//! `countersign init [TEMPLATE]`: puts a shipped protocol into a folder, to be changed.
+
+use std::fs;
+use std::path::Path;
+
+use countersign_protocols::{SHIPPED, Shipped, find};
+use serde_json::json;
+
+use crate::args::Init;
+use crate::exit::{Error, Exit};
+use crate::{output, table};
+
+pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
+    if args.list {
+        let rows: Vec<[String; 2]> =
+            SHIPPED.iter().map(|one| [one.name.to_owned(), one.about.to_owned()]).collect();
+        if json {
+            output::json(&SHIPPED.iter().map(|one| json!({ "name": one.name, "about": one.about })).collect());
+        } else {
+            output::data(&table::table(["TEMPLATE", "WHAT IT DOES"], &rows));
+        }
+        return Ok(Exit::Good);
+    }
+    let shipped = find(&args.template).ok_or_else(|| {
+        let known: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
+        Error::Usage(format!("no template `{}`; there are {}", args.template, known.join(", ")))
+    })?;
+    let written = put(shipped, &args.into)?;
+    if json {
+        output::json(&json!({ "template": shipped.name, "files": written }));
+    } else {
+        for file in &written {
+            output::talk(&format!("  {file}"));
+        }
+        output::talk(&format!("{} is here: {}.", shipped.name, shipped.about));
+        output::talk("Look it over with `countersign check`, start it with `countersign run`.");
+    }
+    Ok(Exit::Good)
+}
+
+/// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.
+pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error> {
+    let inside = shipped.files.iter().map(|(path, text)| (format!(".opencode/protocol/{path}"), *text));
+    let beside = shipped.beside.iter().map(|(path, text)| ((*path).to_owned(), *text));
+    let files: Vec<(String, &str)> = inside.chain(beside).collect();
+    if let Some((taken, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
+        let taken = folder.join(taken).display().to_string();
+        return Err(Error::Usage(format!("`{taken}` is there already; nothing was written")));
+    }
+    for (path, text) in &files {
+        let path = folder.join(path);
+        let unwritable =
+            |source| Error::Unwritable { what: path.display().to_string(), source };
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(unwritable)?;
+        }
+        fs::write(&path, text).map_err(unwritable)?;
+    }
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}

@@ -1,0 +1,182 @@
+//! `countersign run [WORKFLOW]`: starts a run and works on it until it rests, asking in the terminal.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{Start, State, Status};
+use countersign_runtime::driver::{Driver, Rest};
+use countersign_runtime::engine::fresh_name;
+use countersign_runtime::projection::{read_back, state_folder};
+use countersign_runtime::watch::{Unwatched, Watch};
+use countersign_store::StoreError;
+use serde_json::{Map, Value, json};
+
+use super::people;
+use crate::args::Run;
+use crate::exit::{Error, Exit};
+use crate::house::{House, protocol, wait};
+use crate::progress::Progress;
+use crate::{files, output, show};
+
+pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
+    let watch: Arc<dyn Watch> = if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+    let document = given(args)?;
+    wait(async {
+        let house = House::open(&args.site, args.model.as_deref(), watch)?;
+        let run = match &args.resume {
+            Some(named) => house.run(Some(named)).await?,
+            None => {
+                let folder = house.protocol_folder()?;
+                let (protocol, _) = protocol(&folder)?;
+                begin(&house, &folder, &protocol, args, document).await?
+            }
+        };
+        let talks = !json && !args.detach;
+        work(&house, &run, talks, json).await
+    })
+}
+
+/// What the command line says about the first document.
+fn given(args: &Run) -> Result<Option<Value>, Error> {
+    let mut document = args.document.as_deref().map(files::value).transpose()?;
+    if let Some(text) = &args.input {
+        let whole = document.get_or_insert_with(|| Value::Object(Map::new()));
+        let Value::Object(members) = whole else {
+            return Err(Error::Usage("the document must be an object".to_owned()));
+        };
+        members.insert("input".to_owned(), json!(text));
+    }
+    Ok(document)
+}
+
+/// Starts a run. State files of a process that has no run yet are taken over.
+async fn begin(
+    house: &House,
+    folder: &Path,
+    protocol: &Arc<Protocol>,
+    args: &Run,
+    document: Option<Value>,
+) -> Result<String, Error> {
+    let workflow = args.workflow.clone().unwrap_or_else(|| protocol.default_workflow.clone());
+    let mut start = Start {
+        protocol: protocol.digest.clone(),
+        workflow,
+        document,
+        phase: None,
+        model: house.settings.model.value.clone(),
+        by: Some(house.settings.user()),
+        parent: None,
+        fork: None,
+    };
+    if let Some(taken) = taken_over(house, folder, protocol, &start).await? {
+        let phase = taken["phase"].as_str().unwrap_or_default().to_owned();
+        output::talk(&format!("the state files beside the protocol are taken over, in phase {phase}"));
+        start.phase = Some(phase);
+        start.document = Some(taken);
+    }
+    create(house, protocol, start, args.key.clone()).await
+}
+
+/// Creates a run under a name that nobody has.
+pub(super) async fn create(
+    house: &House,
+    protocol: &Arc<Protocol>,
+    start: Start,
+    key: Option<String>,
+) -> Result<String, Error> {
+    loop {
+        // The same key names the same run, so that starting it twice starts it once.
+        let name = key.as_ref().map_or_else(fresh_name, |key| format!("key-{key}"));
+        match house.engine.start(&name, protocol, start.clone(), key.clone()).await {
+            Ok(outcome) => return Ok(outcome.state.run),
+            Err(countersign_runtime::engine::EngineError::Store(
+                StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
+            )) if key.is_some() => return Ok(name),
+            Err(countersign_runtime::engine::EngineError::Store(StoreError::Conflict { .. })) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+}
+
+async fn taken_over(
+    house: &House,
+    folder: &Path,
+    protocol: &Protocol,
+    start: &Start,
+) -> Result<Option<Value>, Error> {
+    let newest = countersign_store::RunFilter::newest(house.engine.tenant().clone(), 1);
+    if start.document.is_some() || !house.engine.store().runs(&newest).await?.is_empty() {
+        return Ok(None);
+    }
+    let Some(document) = read_back(&state_folder(folder), protocol.state_format)? else {
+        return Ok(None);
+    };
+    let fits = document["workflow"] == start.workflow.as_str() && document["phase"].is_string();
+    Ok(fits.then_some(document))
+}
+
+/// Works on a run until it rests for good, or for somebody who is not here.
+pub(super) async fn work(house: &House, run: &str, talks: bool, json: bool) -> Result<Exit, Error> {
+    let driver = house.driver()?;
+    let rest = to_rest(house, &driver, run, talks).await?;
+    let outcome = house.engine.look(run).await?;
+    house.project(&outcome)?;
+    let state = &outcome.state;
+    if json {
+        output::json(&json!({
+            "run": run,
+            "status": state.status().as_str(),
+            "phase": state.phase,
+            "version": state.version,
+            "waits": state.waits.values().collect::<Vec<_>>(),
+            "document": *state.document,
+        }));
+    } else {
+        tell(state, &rest);
+    }
+    Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
+}
+
+async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Result<Rest, Error> {
+    loop {
+        let rest = driver.drive(run).await?;
+        let outcome = house.engine.look(run).await?;
+        house.project(&outcome)?;
+        match rest {
+            Rest::Until(at) if talks => {
+                let pause = at.since(house.engine.clock().now());
+                if pause > 0 {
+                    output::talk(&format!("  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"));
+                }
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+            Rest::Waiting if talks => {
+                if !people::ask(house, &outcome.state).await? {
+                    return Ok(rest);
+                }
+            }
+            rest => return Ok(rest),
+        }
+    }
+}
+
+fn tell(state: &State, rest: &Rest) {
+    let run = &state.run;
+    output::talk("");
+    output::talk(&show::standing(state));
+    match rest {
+        Rest::NeedsReply => output::talk(&format!(
+            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
+        )),
+        Rest::Child(child) => output::talk(&format!("It waits for run {child}.")),
+        Rest::Until(at) => output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`.")),
+        Rest::Held => output::talk("Another process is working on it."),
+        _ => {}
+    }
+    for wait in state.waits.values() {
+        output::talk(&show::wait(run, wait));
+    }
+    output::talk(&format!("Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"));
+}

@@ -1,0 +1,114 @@
+//! What a person sees while a run works: a line for what became true, after it was kept.
+
+use std::sync::Mutex;
+
+use countersign_core::run::{Event, State};
+use countersign_runtime::watch::Watch;
+
+use crate::output;
+use crate::show::{BAD, DIM, GOOD, HEADING};
+
+/// Tells progress on standard error.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// How many characters a model has written since the last line, to be told on a terminal.
+    written: Mutex<usize>,
+}
+
+impl Watch for Progress {
+    fn committed(&self, state: &State, events: &[Event]) {
+        if let Ok(mut written) = self.written.lock() {
+            if *written > 0 {
+                output::passing("");
+            }
+            *written = 0;
+        }
+        for event in events {
+            for line in lines(event, state) {
+                output::talk(&line);
+            }
+        }
+    }
+
+    fn writing(&self, _: &str, text: &str) {
+        if let Ok(mut written) = self.written.lock() {
+            *written += text.chars().count();
+            output::passing(&format!("  … the model is writing, {written} characters"));
+        }
+    }
+}
+
+/// An event in lines for people; none where it says nothing to them.
+pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
+    let one = |line: String| vec![line];
+    match event {
+        Event::Started { workflow, .. } => {
+            one(format!("run {HEADING}{}{HEADING:#} of workflow {workflow}", state.run))
+        }
+        Event::PhaseEntered { phase } => one(format!("{HEADING}{phase}{HEADING:#}")),
+        Event::WayTaken { to, because, .. } => one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}")),
+        Event::ModelAsked { attempt: 1, not_before: None, .. } => one("  a model is asked".to_owned()),
+        Event::ModelAsked { not_before: Some(at), .. } => one(format!("  a model is asked again at {at}")),
+        Event::ModelAsked { attempt, .. } => one(format!("  it is asked again, try {attempt}")),
+        Event::ReplyRefused { violations, .. } => {
+            let mut told = vec![format!("  {BAD}refused{BAD:#}")];
+            told.extend(violations.iter().map(|violation| format!("    {violation}")));
+            told
+        }
+        Event::ReplyAccepted { attempt, repairs, .. } => {
+            let tries = if *attempt > 1 { format!(" on try {attempt}") } else { String::new() };
+            let mended = if repairs.is_empty() { String::new() } else { format!(", {} repairs", repairs.len()) };
+            one(format!("  {GOOD}accepted{GOOD:#}{tries}{mended}"))
+        }
+        Event::DocumentChanged { patch } => patch
+            .ops
+            .iter()
+            .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
+            .collect(),
+        Event::ProviderFailed { message, .. } => one(format!("  {BAD}the provider failed{BAD:#}: {message}")),
+        Event::GatesClosed { gates, again_at } => {
+            let mut told: Vec<String> = gates
+                .iter()
+                .map(|gate| format!("  {DIM}closed → {}: {}{DIM:#}", gate.to, gate.reason))
+                .collect();
+            told.extend(again_at.map(|at| format!("  {DIM}asked again at {at}{DIM:#}")));
+            told
+        }
+        Event::WaitOpened { wait } => one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question)),
+        Event::EffectAsked { effect, .. } => one(format!("  does: {}", told_effect(effect))),
+        Event::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
+        Event::ToolAsked { call, .. } => one(format!("  uses a tool: {}", told_tool(call))),
+        Event::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
+        Event::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
+        Event::HookAnswered { answer, .. } if answer != "ok" => one(format!("  the hook says: {answer}")),
+        Event::ChildAsked { run, workflow, .. } => one(format!("  starts run {run} of workflow {workflow}")),
+        Event::Halted { by, .. } => one(format!("  halted by {by}")),
+        Event::Resumed { by } => one(format!("  resumed by {by}")),
+        Event::Granted { budget, amount } => one(format!("  granted: {amount} more of {budget}")),
+        Event::Ended { reason, .. } => {
+            let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            one(format!("{HEADING}{}{HEADING:#}{why}", state.status().as_str()))
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn told_effect(effect: &countersign_core::run::Effect) -> String {
+    use countersign_core::run::Effect;
+    match effect {
+        Effect::Write { path, .. } => format!("write {path}"),
+        Effect::Run { program, .. } => format!("run {program}"),
+        Effect::Http { method, url, .. } => format!("{method} {url}"),
+        Effect::Retrieve { source, .. } => format!("look up in {source}"),
+    }
+}
+
+fn told_tool(call: &countersign_core::run::ToolCall) -> String {
+    use countersign_core::run::ToolCall;
+    match call {
+        ToolCall::Read { path } => format!("read {path}"),
+        ToolCall::Write { path, .. } => format!("write {path}"),
+        ToolCall::List { path } => format!("list {}", if path.is_empty() { "." } else { path }),
+        ToolCall::Search { query, .. } => format!("search {query}"),
+    }
+}
