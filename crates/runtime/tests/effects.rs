@@ -120,6 +120,16 @@ async fn output_that_is_json_comes_as_json() {
 }
 
 #[tokio::test]
+async fn output_that_would_lose_something_stays_text() {
+    let place = place(r#"echo '{"a": 1, "a": 2}'"#);
+    let result = place.run("r/1/0").await.unwrap();
+    assert_eq!(
+        (result.get("json"), result["stdout"].as_str()),
+        (None, Some("{\"a\": 1, \"a\": 2}\n"))
+    );
+}
+
+#[tokio::test]
 async fn a_finished_program_is_not_run_again() {
     let place = place("echo x >> count; wc -l < count");
     let first = place.run("r/1/0").await.unwrap();

@@ -19,7 +19,7 @@ use countersign_runtime::program::{Finished, Launch, ProgramError, launch};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 async fn sh(folder: &Path, script: &str, limit: Duration) -> Result<Finished, ProgramError> {
     let command = ["/bin/sh", "-c", script].map(str::to_owned);
@@ -91,9 +91,13 @@ async fn what_a_program_leaves_running_ends_with_it() {
 #[tokio::test]
 async fn a_child_that_leaves_the_group_does_not_keep_us() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "setsid sleep 7 & echo said; exit 0";
+    // It holds standard output until somebody writes to the pipe `release`, which is below.
+    let script = "mkfifo ready release; \
+        setsid sh -c 'echo up > ready; read line < release' & \
+        read line < ready; echo said; exit 0";
     let finished = sh(folder.path(), script, MINUTE).await.unwrap();
     assert_eq!(finished.stdout.text(), "said\n");
+    fs::write(folder.path().join("release"), "now\n").unwrap();
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ fn a_reader_beside_a_writer_never_sees_a_mixture() {
                 }
                 Ok(None) => panic!("the set vanished"),
                 Err(error) => {
-                    assert!(matches!(error, ProjectionError::HalfWritten { .. }), "{error}")
+                    assert!(matches!(error, ProjectionError::HalfWritten { .. }), "{error}");
                 }
             }
         }

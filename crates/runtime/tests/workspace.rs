@@ -60,9 +60,9 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
     let (folder, workspace) = workspace();
     let path = folder.path().join("tool.sh");
     fs::write(&path, "old").unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
     workspace.write_atomic("tool.sh", b"new").unwrap();
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o750);
     assert_eq!(fs::read(&path).unwrap(), b"new");
 }
 
@@ -187,6 +187,8 @@ fn what_is_hidden_is_neither_seen_nor_touched() {
         assert!(workspace.exists(path).is_err_and(hidden), "{path}");
     }
     workspace.write_atomic(".opencode/other", b"x").unwrap();
+    let workspace = workspace.hide([folder.path().join("later")]).unwrap();
+    assert!(workspace.write_atomic("later/x", b"x").is_err(), "hidden before it exists");
     let all = workspace.hide(["."]).unwrap_err().to_string();
     assert_eq!(all, "`.` is the workspace itself, and only parts of it can be hidden");
 }

@@ -10,6 +10,7 @@ use reqwest::{Client, Method, Response, Url, redirect};
 use serde_json::{Value, json};
 
 use super::host::is_loopback;
+use super::lossless::lossless;
 use super::{EffectError, EffectErrorKind, HostRule};
 
 /// How much of an answer is kept.
@@ -149,7 +150,7 @@ async fn result(mut response: Response) -> Result<Value, reqwest::Error> {
     let mut result = json!({ "status": status, "body": body });
     if truncated {
         result["truncated"] = json!(true);
-    } else if let Ok(value) = serde_json::from_str::<Value>(&body) {
+    } else if let Some(value) = lossless(&body) {
         result["json"] = value;
     }
     Ok(result)

@@ -4,6 +4,7 @@ mod error;
 mod journal;
 mod source;
 mod files;
+mod lossless;
 mod host;
 mod http;
 mod run;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use countersign_core::protocol::{Policy, Program};
 use serde_json::{Value, json};
 
+use super::lossless::lossless;
 use super::{EffectError, EffectErrorKind};
 use crate::program::{Captured, Finished, Launch, ProgramError, STDERR_LIMIT, launch};
 use crate::workspace::Workspace;
@@ -68,7 +69,7 @@ fn result(finished: &Finished) -> Value {
     });
     if finished.stdout.truncated {
         result["truncated"] = json!(true);
-    } else if let Ok(value) = serde_json::from_str::<Value>(&stdout) {
+    } else if let Some(value) = lossless(&stdout) {
         result["json"] = value;
     }
     result

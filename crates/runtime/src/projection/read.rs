@@ -30,11 +30,12 @@ pub fn read_back(folder: &Path, format: StateFormat) -> Result<Option<Value>, Pr
         Err(source) => return Err(ProjectionError::Io { file: shown, source }),
     };
     let half = || ProjectionError::HalfWritten { folder: shown.clone(), marker: MARKER };
-    // Two equal readings without a marker are one state: a writer in between would have changed one.
+    // Two equal readings are what stood there at the moment between them; so that is the moment at
+    // which no write may have been under way.
     let mut last = texts(&dir, format)?;
     for _ in 0..TRIES {
-        let again = texts(&dir, format)?;
         let marked = files(format).len() > 1 && dir.exists(MARKER);
+        let again = texts(&dir, format)?;
         if again == last {
             return if marked { Err(half()) } else { merge(&again) };
         }

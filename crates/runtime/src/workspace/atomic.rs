@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Write as _};
 
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 
 /// How many names are tried for the file that is being written.
 const TRIES: usize = 16;
@@ -18,7 +18,7 @@ pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result
         if let Ok(old) = folder.symlink_metadata(name)
             && old.is_file()
         {
-            file.set_permissions(old.permissions())?;
+            file.set_permissions(kept(&old))?;
         }
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -30,6 +30,18 @@ pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result
         return Err(error);
     }
     sync(folder)
+}
+
+/// The permissions of a file without what would make it act as its owner: that was said of the old
+/// content.
+fn kept(old: &Metadata) -> Permissions {
+    #[cfg(unix)]
+    {
+        use cap_std::fs::PermissionsExt as _;
+        Permissions::from_mode(old.permissions().mode() & 0o777)
+    }
+    #[cfg(not(unix))]
+    old.permissions()
 }
 
 fn fresh(folder: &Dir) -> io::Result<(String, cap_std::fs::File)> {

@@ -62,7 +62,7 @@ impl Workspace {
     ) -> Result<Self, WorkspaceError> {
         for path in paths {
             let whole = self.path.join(path.as_ref());
-            let real = whole.canonicalize().unwrap_or(whole);
+            let real = real_path(&whole);
             let Ok(inside) = real.strip_prefix(&self.path) else { continue };
             let names: Vec<String> = components(inside).collect();
             if names.is_empty() {
@@ -173,6 +173,16 @@ impl Workspace {
             Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
         }
     }
+}
+
+/// A path with its links followed, as far down as it exists.
+fn real_path(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
 }
 
 fn kind_of(found: &Metadata) -> &'static str {
