@@ -30,7 +30,11 @@ pub(crate) struct House {
 
 impl House {
     /// Opens the house that belongs to the current folder; where there is none, one is made.
-    pub(crate) fn open(site: &Site, model: Option<&str>, watch: Arc<dyn Watch>) -> Result<Self, Error> {
+    pub(crate) fn open(
+        site: &Site,
+        model: Option<&str>,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Self, Error> {
         Self::open_in(Path::new("."), site, model, watch)
     }
 
@@ -95,7 +99,8 @@ impl House {
         let settings = countersign_models::Settings::from_env(&env)
             .map_err(|error| Error::Usage(error.to_string()))?;
         let models = Connected::new(settings, self.home.workspace().to_owned());
-        let worker = format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
+        let worker =
+            format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
         Ok(Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker))
     }
 
@@ -106,7 +111,9 @@ impl House {
             let newest = countersign_store::RunFilter::newest(self.engine.tenant().clone(), 1);
             let runs = store.runs(&newest).await?;
             let newest = runs.into_iter().next().map(|head| head.run.id);
-            return newest.ok_or_else(|| Error::Usage("there is no run yet; `countersign run` starts one".to_owned()));
+            return newest.ok_or_else(|| {
+                Error::Usage("there is no run yet; `countersign run` starts one".to_owned())
+            });
         };
         let exact = self.engine.run_id(named);
         if store.head(&exact).await?.is_some() {
@@ -151,6 +158,9 @@ pub(crate) fn wait<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T,
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|source| Error::Unreadable { what: "the clock and sockets of the system".to_owned(), source })?;
+        .map_err(|source| Error::Unreadable {
+            what: "the clock and sockets of the system".to_owned(),
+            source,
+        })?;
     runtime.block_on(work)
 }

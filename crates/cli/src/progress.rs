@@ -46,9 +46,15 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             one(format!("run {HEADING}{}{HEADING:#} of workflow {workflow}", state.run))
         }
         Event::PhaseEntered { phase } => one(format!("{HEADING}{phase}{HEADING:#}")),
-        Event::WayTaken { to, because, .. } => one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}")),
-        Event::ModelAsked { attempt: 1, not_before: None, .. } => one("  a model is asked".to_owned()),
-        Event::ModelAsked { not_before: Some(at), .. } => one(format!("  a model is asked again at {at}")),
+        Event::WayTaken { to, because, .. } => {
+            one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}"))
+        }
+        Event::ModelAsked { attempt: 1, not_before: None, .. } => {
+            one("  a model is asked".to_owned())
+        }
+        Event::ModelAsked { not_before: Some(at), .. } => {
+            one(format!("  a model is asked again at {at}"))
+        }
         Event::ModelAsked { attempt, .. } => one(format!("  it is asked again, try {attempt}")),
         Event::ReplyRefused { violations, .. } => {
             let mut told = vec![format!("  {BAD}refused{BAD:#}")];
@@ -57,7 +63,11 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
         }
         Event::ReplyAccepted { attempt, repairs, .. } => {
             let tries = if *attempt > 1 { format!(" on try {attempt}") } else { String::new() };
-            let mended = if repairs.is_empty() { String::new() } else { format!(", {} repairs", repairs.len()) };
+            let mended = if repairs.is_empty() {
+                String::new()
+            } else {
+                format!(", {} repairs", repairs.len())
+            };
             one(format!("  {GOOD}accepted{GOOD:#}{tries}{mended}"))
         }
         Event::DocumentChanged { patch } => patch
@@ -65,7 +75,9 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             .iter()
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
-        Event::ProviderFailed { message, .. } => one(format!("  {BAD}the provider failed{BAD:#}: {message}")),
+        Event::ProviderFailed { message, .. } => {
+            one(format!("  {BAD}the provider failed{BAD:#}: {message}"))
+        }
         Event::GatesClosed { gates, again_at } => {
             let mut told: Vec<String> = gates
                 .iter()
@@ -74,14 +86,20 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             told.extend(again_at.map(|at| format!("  {DIM}asked again at {at}{DIM:#}")));
             told
         }
-        Event::WaitOpened { wait } => one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question)),
+        Event::WaitOpened { wait } => {
+            one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question))
+        }
         Event::EffectAsked { effect, .. } => one(format!("  does: {}", told_effect(effect))),
         Event::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
         Event::ToolAsked { call, .. } => one(format!("  uses a tool: {}", told_tool(call))),
         Event::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
         Event::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
-        Event::HookAnswered { answer, .. } if answer != "ok" => one(format!("  the hook says: {answer}")),
-        Event::ChildAsked { run, workflow, .. } => one(format!("  starts run {run} of workflow {workflow}")),
+        Event::HookAnswered { answer, .. } if answer != "ok" => {
+            one(format!("  the hook says: {answer}"))
+        }
+        Event::ChildAsked { run, workflow, .. } => {
+            one(format!("  starts run {run} of workflow {workflow}"))
+        }
         Event::Halted { by, .. } => one(format!("  halted by {by}")),
         Event::Resumed { by } => one(format!("  resumed by {by}")),
         Event::Granted { budget, amount } => one(format!("  granted: {amount} more of {budget}")),

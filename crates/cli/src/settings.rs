@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::spec::{Diagnostic, Source};
 use countersign_core::json::Span;
+use countersign_core::spec::{Diagnostic, Source};
 use std::sync::Arc;
 
 use crate::args::Site;
@@ -43,18 +43,19 @@ impl Settings {
             None => toml::Table::new(),
         };
         let told = file.as_ref().map_or_else(String::new, |path| path.display().to_string());
-        let setting = |name: &'static str, flag: Option<String>, variable: &str, default: Option<String>| {
-            let (value, origin) = if let Some(value) = flag {
-                (Some(value), "flag".to_owned())
-            } else if let Some(value) = env(variable) {
-                (Some(value), variable.to_owned())
-            } else if let Some(value) = table.get(name).and_then(toml::Value::as_str) {
-                (Some(value.to_owned()), told.clone())
-            } else {
-                (default, "default".to_owned())
+        let setting =
+            |name: &'static str, flag: Option<String>, variable: &str, default: Option<String>| {
+                let (value, origin) = if let Some(value) = flag {
+                    (Some(value), "flag".to_owned())
+                } else if let Some(value) = env(variable) {
+                    (Some(value), variable.to_owned())
+                } else if let Some(value) = table.get(name).and_then(toml::Value::as_str) {
+                    (Some(value.to_owned()), told.clone())
+                } else {
+                    (default, "default".to_owned())
+                };
+                Setting { name, value, origin }
             };
-            Setting { name, value, origin }
-        };
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let user = env("USER").or_else(|| env("USERNAME")).unwrap_or_else(|| "somebody".to_owned());
         Ok(Self {

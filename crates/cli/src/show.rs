@@ -132,11 +132,22 @@ pub(crate) fn standing(state: &State) -> String {
 
 /// An open wait, in a line or two.
 pub(crate) fn wait(run: &str, wait: &Wait) -> String {
-    let mut line = format!("  {HEADING}{run}/{}{HEADING:#}  {}  {}", wait.id, wait.kind.as_str(), wait.question);
+    let mut line = format!(
+        "  {HEADING}{run}/{}{HEADING:#}  {}  {}",
+        wait.id,
+        wait.kind.as_str(),
+        wait.question
+    );
     if let Some(WaitShape::Choices { choices }) = &wait.shape {
         let told: Vec<String> = choices
             .iter()
-            .map(|one| if one.id == one.label { one.id.clone() } else { format!("{} ({})", one.id, one.label) })
+            .map(|one| {
+                if one.id == one.label {
+                    one.id.clone()
+                } else {
+                    format!("{} ({})", one.id, one.label)
+                }
+            })
             .collect();
         line.push_str(&format!("\n    one of: {}", told.join(", ")));
     }

@@ -45,7 +45,9 @@ pub(crate) struct Init {
 }
 
 #[derive(Debug, Parser)]
-#[command(after_help = "Ends with 0 where there are no errors, else with 1. Each code has a page in docs/errors.")]
+#[command(
+    after_help = "Ends with 0 where there are no errors, else with 1. Each code has a page in docs/errors."
+)]
 pub(crate) struct Check {
     /// The protocol folder, or a folder of work that has one
     pub(crate) folder: Option<PathBuf>,

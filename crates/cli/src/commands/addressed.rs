@@ -30,7 +30,10 @@ pub(super) async fn wait(
         }
         several => {
             let told: Vec<String> = several.iter().map(|wait| show::wait(&run, wait)).collect();
-            Err(Error::Usage(format!("several things wait; name one of them:\n{}", told.join("\n"))))
+            Err(Error::Usage(format!(
+                "several things wait; name one of them:\n{}",
+                told.join("\n")
+            )))
         }
     }
 }

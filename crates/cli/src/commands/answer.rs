@@ -48,9 +48,10 @@ pub(crate) fn meant(text: &str, wait: Option<&Wait>) -> Value {
 /// Copies a document into the workspace, where it was asked for, and tells what it is.
 pub(crate) fn brought(house: &House, file: &Path, wait: Option<&Wait>) -> Result<Value, Error> {
     let shown = file.display().to_string();
-    let bytes = std::fs::read(file)
-        .map_err(|source| Error::Unreadable { what: shown.clone(), source })?;
-    let name = file.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
+    let bytes =
+        std::fs::read(file).map_err(|source| Error::Unreadable { what: shown.clone(), source })?;
+    let name =
+        file.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     let suggested = wait.and_then(|wait| match &wait.shape {
         Some(WaitShape::Document { suggested_path, .. }) => suggested_path.clone(),
         _ => None,

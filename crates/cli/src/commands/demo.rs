@@ -22,20 +22,27 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
     let unwritable = |source| Error::Unwritable { what: shown.clone(), source };
     fs::create_dir_all(folder).map_err(unwritable)?;
     if fs::read_dir(folder).map_err(unwritable)?.next().is_some() {
-        return Err(Error::Usage(format!("`{shown}` is not empty; name another folder, or remove it")));
+        return Err(Error::Usage(format!(
+            "`{shown}` is not empty; name another folder, or remove it"
+        )));
     }
     let shipped = find("demo").expect("the demo ships");
     // The folder is a workplace of its own, whatever lies above it.
     countersign_runtime::folder::Home::create(folder)?;
     put(shipped, folder)?;
     if !json {
-        output::talk(&format!("A protocol was put into {HEADING}{shown}{HEADING:#}: plan a text, write it, let a person decide, put it into a file."));
+        output::talk(&format!(
+            "A protocol was put into {HEADING}{shown}{HEADING:#}: plan a text, write it, let a person decide, put it into a file."
+        ));
         match &args.model {
-            None => output::talk("The model is a script, and two of its replies are wrong on purpose. Watch what happens to them.\n"),
+            None => output::talk(
+                "The model is a script, and two of its replies are wrong on purpose. Watch what happens to them.\n",
+            ),
             Some(model) => output::talk(&format!("The model is {model}.\n")),
         }
     }
-    let watch: Arc<dyn Watch> = if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+    let watch: Arc<dyn Watch> =
+        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let house = House::open_in(folder, &Site::default(), args.model.as_deref(), watch)?;
         let (protocol, _) = protocol(&house.protocol_folder()?)?;
@@ -54,14 +61,17 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
             house.driver()?.drive(&run).await?;
             let open = house.engine.look(&run).await?.state.waits.into_keys().next();
             if let Some(wait) = open {
-                let (by, note) = (house.settings.user(), Some("the demo approves itself".to_owned()));
+                let (by, note) =
+                    (house.settings.user(), Some("the demo approves itself".to_owned()));
                 let what = Incoming::Decided { wait, approve: true, by, note };
                 house.engine.give(&run, what, None).await?;
             }
         }
         let exit = work(&house, &run, false, json).await?;
         if !json && !args.approve {
-            output::talk(&format!("\nNow you: cd {shown} && countersign approve {run} --note \"fine\""));
+            output::talk(&format!(
+                "\nNow you: cd {shown} && countersign approve {run} --note \"fine\""
+            ));
         }
         Ok(exit)
     })

@@ -9,11 +9,12 @@ use super::run::{create, work};
 use crate::args::Fork;
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
-use crate::progress::Progress;
 use crate::output;
+use crate::progress::Progress;
 
 pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
-    let watch: Arc<dyn Watch> = if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+    let watch: Arc<dyn Watch> =
+        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
         let run = house.run(Some(&args.run)).await?;
@@ -31,18 +32,28 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
             model: args.model.clone().or_else(|| live.state.model.clone()),
             by: Some(house.settings.user()),
             parent: None,
-            fork: Some(From { run: run.clone(), version: live.state.version, hash: live.hash.clone() }),
+            fork: Some(From {
+                run: run.clone(),
+                version: live.state.version,
+                hash: live.hash.clone(),
+            }),
         };
         let fork = create(&house, &protocol, start, None).await?;
         if !json {
-            output::talk(&format!("run {fork} goes on from version {} of {run}", live.state.version));
+            output::talk(&format!(
+                "run {fork} goes on from version {} of {run}",
+                live.state.version
+            ));
         }
         if args.detach {
             return work_not(&fork, json);
         }
         let exit = work(&house, &fork, !json, json).await?;
         if !json {
-            output::talk(&format!("Compare them: countersign diff {fork} {run}@{}", live.state.version));
+            output::talk(&format!(
+                "Compare them: countersign diff {fork} {run}@{}",
+                live.state.version
+            ));
         }
         Ok(exit)
     })

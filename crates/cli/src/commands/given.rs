@@ -32,7 +32,9 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
         }
         output::talk(&show::standing(state));
         if rest == Rest::NeedsReply {
-            output::talk(&format!("It asks a model, and none is named: `countersign next {run}`, then `countersign submit {run} FILE`."));
+            output::talk(&format!(
+                "It asks a model, and none is named: `countersign next {run}`, then `countersign submit {run} FILE`."
+            ));
         }
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
             output::talk(&show::wait(&run, wait));

@@ -15,7 +15,12 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
         let rows: Vec<[String; 2]> =
             SHIPPED.iter().map(|one| [one.name.to_owned(), one.about.to_owned()]).collect();
         if json {
-            output::json(&SHIPPED.iter().map(|one| json!({ "name": one.name, "about": one.about })).collect());
+            output::json(
+                &SHIPPED
+                    .iter()
+                    .map(|one| json!({ "name": one.name, "about": one.about }))
+                    .collect(),
+            );
         } else {
             output::data(&table::table(["TEMPLATE", "WHAT IT DOES"], &rows));
         }
@@ -40,7 +45,8 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
 
 /// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.
 pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error> {
-    let inside = shipped.files.iter().map(|(path, text)| (format!(".opencode/protocol/{path}"), *text));
+    let inside =
+        shipped.files.iter().map(|(path, text)| (format!(".opencode/protocol/{path}"), *text));
     let beside = shipped.beside.iter().map(|(path, text)| ((*path).to_owned(), *text));
     let files: Vec<(String, &str)> = inside.chain(beside).collect();
     if let Some((taken, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
@@ -49,8 +55,7 @@ pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error
     }
     for (path, text) in &files {
         let path = folder.join(path);
-        let unwritable =
-            |source| Error::Unwritable { what: path.display().to_string(), source };
+        let unwritable = |source| Error::Unwritable { what: path.display().to_string(), source };
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(unwritable)?;
         }

@@ -89,7 +89,8 @@ fn contract(contract: &countersign_core::contract::Contract) -> Value {
 }
 
 fn page(protocol: &Protocol, state: &State) -> String {
-    let head = format!("run {} is {} in phase {}\n", state.run, state.status().as_str(), state.phase);
+    let head =
+        format!("run {} is {} in phase {}\n", state.run, state.status().as_str(), state.phase);
     match asks(protocol, state) {
         Asks::Model(prompt) => {
             let mut text = format!(
@@ -123,7 +124,13 @@ fn page(protocol: &Protocol, state: &State) -> String {
         Asks::Nothing => {
             let mut text = format!("{head}It waits for a person:\n");
             for wait in state.waits.values() {
-                text.push_str(&format!("  {}/{}  {}  {}\n", state.run, wait.id, wait.kind.as_str(), wait.question));
+                text.push_str(&format!(
+                    "  {}/{}  {}  {}\n",
+                    state.run,
+                    wait.id,
+                    wait.kind.as_str(),
+                    wait.question
+                ));
             }
             text
         }

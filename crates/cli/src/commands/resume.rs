@@ -26,12 +26,16 @@ pub(super) fn run(args: &Resume, json: bool) -> Result<Exit, Error> {
 
 /// `tokens=10000`, `money=0.5`, `wall_time=10m`: amounts as protocol files have them.
 fn granted(grant: &str) -> Result<(String, u64), Error> {
-    let wrong = |why: &str| Error::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"));
+    let wrong = |why: &str| {
+        Error::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"))
+    };
     let (name, amount) = grant.split_once('=').ok_or_else(|| wrong("no `=`"))?;
     let plain = name.split('@').next().unwrap_or(name);
     let amount = match plain {
         "wall_time" => parse_duration(amount).map(|duration| duration.millis.unsigned_abs()),
-        "money" => amount.parse::<f64>().ok().filter(|sum| *sum > 0.0).map(|sum| (sum * 1e6) as u64),
+        "money" => {
+            amount.parse::<f64>().ok().filter(|sum| *sum > 0.0).map(|sum| (sum * 1e6) as u64)
+        }
         _ => amount.parse().ok(),
     };
     Ok((name.to_owned(), amount.ok_or_else(|| wrong("the amount cannot be read"))?))

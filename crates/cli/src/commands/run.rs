@@ -21,7 +21,8 @@ use crate::progress::Progress;
 use crate::{files, output, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
-    let watch: Arc<dyn Watch> = if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+    let watch: Arc<dyn Watch> =
+        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     let document = given(args)?;
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
@@ -72,7 +73,9 @@ async fn begin(
     };
     if let Some(taken) = taken_over(house, folder, protocol, &start).await? {
         let phase = taken["phase"].as_str().unwrap_or_default().to_owned();
-        output::talk(&format!("the state files beside the protocol are taken over, in phase {phase}"));
+        output::talk(&format!(
+            "the state files beside the protocol are taken over, in phase {phase}"
+        ));
         start.phase = Some(phase);
         start.document = Some(taken);
     }
@@ -94,7 +97,9 @@ pub(super) async fn create(
             Err(countersign_runtime::engine::EngineError::Store(
                 StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
             )) if key.is_some() => return Ok(name),
-            Err(countersign_runtime::engine::EngineError::Store(StoreError::Conflict { .. })) => {}
+            Err(countersign_runtime::engine::EngineError::Store(StoreError::Conflict {
+                ..
+            })) => {}
             Err(other) => return Err(other.into()),
         }
     }
@@ -148,7 +153,9 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Resu
             Rest::Until(at) if talks => {
                 let pause = at.since(house.engine.clock().now());
                 if pause > 0 {
-                    output::talk(&format!("  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"));
+                    output::talk(&format!(
+                        "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
+                    ));
                 }
                 tokio::time::sleep(Duration::from_millis(pause)).await;
             }
@@ -171,12 +178,16 @@ fn tell(state: &State, rest: &Rest) {
             "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
         )),
         Rest::Child(child) => output::talk(&format!("It waits for run {child}.")),
-        Rest::Until(at) => output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`.")),
+        Rest::Until(at) => {
+            output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."))
+        }
         Rest::Held => output::talk("Another process is working on it."),
         _ => {}
     }
     for wait in state.waits.values() {
         output::talk(&show::wait(run, wait));
     }
-    output::talk(&format!("Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"));
+    output::talk(&format!(
+        "Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"
+    ));
 }
