@@ -1,7 +1,8 @@
 //! The known name somebody probably meant.
 
 /// The candidate nearest to `name`, if it is near enough to be worth telling.
-pub(crate) fn nearest<'c>(
+#[must_use]
+pub fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {
