@@ -6,7 +6,8 @@ use std::sync::Arc;
 use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
 use countersign_core::run::{
-    Exchange, HookAnswer, Incoming, ModelReply, Pending, Prompt, Role, State, Usage, prompt, view,
+    Effect, Exchange, HookAnswer, Incoming, ModelReply, Pending, Prompt, Role, State, Usage,
+    prompt, view,
 };
 use countersign_models::{Answer, Ask, ModelError, Position, Price, cost};
 use countersign_store::Blob;
@@ -15,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::models::Models;
 use crate::effect::{self, EffectError, Journal, Sources, World};
-use crate::engine::{Engine, EngineError, Live};
+use crate::engine::{Engine, Live};
 use crate::hook::{self, HookResult};
 use crate::tool;
 use crate::workspace::Workspace;
@@ -47,10 +48,10 @@ impl Hands {
         live: &Live,
         action: &str,
         order: &Pending,
-    ) -> Result<Done, EngineError> {
+    ) -> Done {
         let Live { state, protocol, .. } = live;
         let id = format!("{}/{action}", state.run);
-        Ok(match order {
+        match order {
             Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
             Pending::Effect { effect, .. } => {
                 let sources = Sources::open(&protocol.policy, &self.folder);
@@ -79,7 +80,19 @@ impl Hands {
                 Some((Incoming::HookFinished { action, answer }, Vec::new()))
             }
             Pending::Child { .. } | Pending::Tell { .. } => None,
-        })
+        }
+    }
+
+    /// Drops the note about an effect whose result the run has, or does not want any more.
+    pub(super) async fn forget(&self, run: &str, action: &str, order: &Pending) {
+        let noted = |effect: &Effect| matches!(effect, Effect::Run { .. } | Effect::Http { .. });
+        if let Pending::Effect { effect, .. } = order
+            && noted(effect)
+        {
+            let (journal, id) = (self.journal.clone(), format!("{run}/{action}"));
+            // A note that stays is never read again: its id is not.
+            drop(tokio::task::spawn_blocking(move || journal.forget(&id)).await);
+        }
     }
 
     async fn hook(
