@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm};
 use countersign_store::{Blob, RunId, StoreError};
-use tokio::time::sleep;
 
 use super::hold::{Hold, TERM};
 use super::models::Models;
@@ -18,7 +16,7 @@ use crate::engine::{Along, Engine, EngineError};
 
 /// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
 /// model said is dear; a store that stays away is told all the same.
-const PAUSES: [u64; 4] = [100, 300, 1_000, 3_000];
+const PAUSES: [i64; 4] = [100, 300, 1_000, 3_000];
 
 /// Works on runs.
 pub struct Driver {
@@ -119,10 +117,10 @@ impl Driver {
             let live = self.engine.live(run).await?;
             let now = self.engine.clock().now();
             let Some((action, order)) = next_order(&live.state, now, &left) else {
-                match self.tick(run, hold).await? {
-                    true => continue,
-                    false => return Ok((Rest::of(&live, now), live.state.version)),
+                if self.tick(run, hold).await? {
+                    continue;
                 }
+                return Ok((Rest::of(&live, now), live.state.version));
             };
             let done = match &order {
                 Pending::Child { run: child, .. } => {
@@ -165,11 +163,11 @@ impl Driver {
     ) -> Result<Option<T>, EngineError> {
         tokio::pin!(work);
         loop {
-            let pause = self.pause(run).await;
+            let look_at = self.look_at(run).await;
             tokio::select! {
                 biased;
                 done = &mut work => return Ok(Some(done)),
-                () = sleep(pause) => {}
+                () = self.engine.clock().until(look_at) => {}
             }
             hold.renew().await?;
             match self.tick(run, hold).await {
@@ -185,13 +183,13 @@ impl Driver {
         }
     }
 
-    /// How long nobody looks: until something is due, and not so long that the lease runs out.
-    async fn pause(&self, run: &RunId) -> Duration {
+    /// When to look: as soon as something is due, and long before the lease runs out.
+    async fn look_at(&self, run: &RunId) -> Time {
         let now = self.engine.clock().now();
         let live = self.engine.live(run).await.ok();
         let alarm = live.and_then(|live| next_alarm(&live.protocol, &live.state));
-        let until = alarm.filter(|at| *at > now).map_or(TERM, |at| at.0.saturating_sub(now.0));
-        Duration::from_millis(until.min(TERM / 3).unsigned_abs())
+        let renewal = now.after(TERM / 3);
+        alarm.filter(|at| *at > now).map_or(renewal, |at| at.min(renewal))
     }
 
     /// Gives a run what came of an order. Where the store is away, it is offered again for a while:
@@ -213,7 +211,10 @@ impl Driver {
                 Err(EngineError::Store(
                     away @ (StoreError::Busy { .. } | StoreError::Unavailable { .. }),
                 )) => match pauses.next() {
-                    Some(pause) => sleep(Duration::from_millis(pause)).await,
+                    Some(pause) => {
+                        let clock = self.engine.clock();
+                        clock.until(clock.now().after(pause)).await;
+                    }
                     None => return Err(away.into()),
                 },
                 Err(other) => return Err(other),

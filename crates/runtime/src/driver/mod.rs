@@ -8,6 +8,7 @@ mod models;
 mod presence;
 mod hold;
 mod orders;
+mod asking;
 mod perform;
 mod family;
 mod rest;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Event, GENESIS, Incoming, Input, Start, State, decide, seal};
+use countersign_core::run::{
+    Event, GENESIS, Incoming, Input, Rejection, Start, State, decide, seal,
+};
 use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
 
 use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
@@ -36,7 +38,7 @@ impl Engine {
         start: Start,
         key: Option<String>,
     ) -> Result<Outcome, EngineError> {
-        let pinned = serde_json::to_string(&Pinned::of(protocol)).expect("texts are JSON");
+        let pinned = Pinned::of(protocol).text();
         self.store().put_protocol(self.tenant(), &protocol.digest, &pinned).await?;
         self.remember(protocol);
         let id = self.run_id(run);
@@ -92,7 +94,7 @@ impl Engine {
                 Err(_) if self.was_taken(run, input.key.as_deref()).await? => {
                     return Ok(Outcome::unchanged(&live));
                 }
-                Err(rejected) => return Err(rejected),
+                Err(rejection) => return Err(rejection.into()),
             };
             (decided.commit.lease, decided.commit.blobs) = (lease.clone(), blobs.clone());
             match self.store().append(decided.commit).await {
@@ -112,7 +114,7 @@ impl Engine {
     }
 
     /// Decides an input as of now.
-    fn decided(&self, run: &RunId, live: &Live, input: &mut Input) -> Result<Decided, EngineError> {
+    fn decided(&self, run: &RunId, live: &Live, input: &mut Input) -> Result<Decided, Rejection> {
         let workflow = match &input.what {
             Incoming::Start(start) => &start.workflow,
             _ => &live.state.workflow,

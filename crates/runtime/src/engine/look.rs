@@ -21,7 +21,7 @@ impl Engine {
         let loaded = self.store().load(&id, version).await?.ok_or_else(missing)?;
         let protocol = self.protocol(&id, &loaded.head.protocol).await?;
         Live::of(&loaded, protocol)
-            .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source })
+            .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source: source.into() })
     }
 
     /// The whole log of a run.
