@@ -2,22 +2,25 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use countersign_contracts::registry;
+use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::run::{Event, Incoming, Start, State, fold};
 use countersign_models::Settings;
 use countersign_runtime::driver::{Connected, Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::Manual;
+
+static SHIPPED: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(registry()));
 
 /// Which store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +47,7 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
             None => drop(bundle.files.insert(path.to_owned(), content.to_owned())),
         }
     }
-    match load(bundle, &registry()) {
+    match load(bundle, &SHIPPED) {
         Ok(Loaded { protocol, .. }) => (Arc::new(protocol), work),
         Err(faults) => panic!("{faults:#?}"),
     }
@@ -88,11 +91,20 @@ impl House {
     }
 
     pub(crate) fn engine_over(&self, store: Arc<dyn Store>) -> Arc<Engine> {
+        self.opened(store, Arc::new(Unwatched))
+    }
+
+    /// An engine that tells somebody what it keeps.
+    pub(crate) fn engine_told(&self, watch: Arc<dyn Watch>) -> Arc<Engine> {
+        self.opened(Arc::clone(&self.store), watch)
+    }
+
+    fn opened(&self, store: Arc<dyn Store>, watch: Arc<dyn Watch>) -> Arc<Engine> {
         Arc::new(Engine::open(Opened {
             store,
             clock: Arc::clone(&self.clock) as _,
-            watch: Arc::new(Unwatched),
-            shipped: Arc::new(registry()),
+            watch,
+            shipped: Arc::clone(&SHIPPED),
             workspace: Some(Workspace::open(&self.work()).unwrap()),
             tenant: TenantId::default(),
         }))
