@@ -9,6 +9,7 @@ use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::run::{Event, Incoming, Start, State, fold};
 use countersign_models::Settings;
+use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
@@ -55,18 +56,24 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
 
 impl House {
     pub(crate) fn new(kind: Kind, text: &str) -> Self {
+        let (protocol, files) = protocol(text);
+        Self::loaded(kind, &protocol, &files)
+    }
+
+    /// A house with a protocol that was loaded before, and the files of its folder of work.
+    pub(crate) fn loaded(kind: Kind, protocol: &Arc<Protocol>, files: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = match kind {
             Kind::Memory => Arc::new(MemoryStore::new()),
             Kind::Sqlite => Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap()),
         };
-        let (protocol, files) = protocol(text);
         fs::create_dir(folder.path().join("work")).unwrap();
         for (path, content) in files {
             let path = folder.path().join("work").join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
+        let protocol = Arc::clone(protocol);
         Self { folder, clock: Arc::new(Manual::new()), store, protocol }
     }
 
@@ -91,18 +98,23 @@ impl House {
     }
 
     pub(crate) fn engine_over(&self, store: Arc<dyn Store>) -> Arc<Engine> {
-        self.opened(store, Arc::new(Unwatched))
+        self.engine_at(store, Arc::clone(&self.clock) as _, Arc::new(Unwatched))
     }
 
     /// An engine that tells somebody what it keeps.
     pub(crate) fn engine_told(&self, watch: Arc<dyn Watch>) -> Arc<Engine> {
-        self.opened(Arc::clone(&self.store), watch)
+        self.engine_at(Arc::clone(&self.store), Arc::clone(&self.clock) as _, watch)
     }
 
-    fn opened(&self, store: Arc<dyn Store>, watch: Arc<dyn Watch>) -> Arc<Engine> {
+    pub(crate) fn engine_at(
+        &self,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        watch: Arc<dyn Watch>,
+    ) -> Arc<Engine> {
         Arc::new(Engine::open(Opened {
             store,
-            clock: Arc::clone(&self.clock) as _,
+            clock,
             watch,
             shipped: Arc::clone(&SHIPPED),
             workspace: Some(Workspace::open(&self.work()).unwrap()),
