@@ -9,6 +9,8 @@ mod readers;
 mod write;
 mod read;
 mod fault;
+mod health;
 
 pub use connection::Settings;
+pub use health::Health;
 pub use store::SqliteStore;
