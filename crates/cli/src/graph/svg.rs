@@ -86,7 +86,7 @@ impl NodeText {
         let widest = |lines: &[String]| lines.iter().map(|line| line.width()).max().unwrap_or(0);
         let width = (widest(&self.name) as f64 * NAME.0).max(widest(&self.small) as f64 * SMALL.0);
         let height = self.name.len() as f64 * NAME.1 + self.small.len() as f64 * SMALL.1;
-        Size { width: (width + 28.0).max(96.0), height: height + 18.0 }
+        Size { width: (width + 32.0).max(96.0), height: height + 18.0 }
     }
 }
 
