@@ -15,7 +15,6 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
     let refused = outcome.violations().map(<[_]>::to_vec);
     let rest = house.driver()?.drive(&run).await?;
     let outcome = house.engine.look(&run).await?;
-    house.project(&outcome)?;
     let state = &outcome.state;
     if json {
         output::json(&json!({

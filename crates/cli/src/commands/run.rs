@@ -127,7 +127,6 @@ pub(super) async fn work(house: &House, run: &str, talks: bool, json: bool) -> R
     let driver = house.driver()?;
     let rest = to_rest(house, &driver, run, talks).await?;
     let outcome = house.engine.look(run).await?;
-    house.project(&outcome)?;
     let state = &outcome.state;
     if json {
         output::json(&json!({
@@ -148,7 +147,6 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Resu
     loop {
         let rest = driver.drive(run).await?;
         let outcome = house.engine.look(run).await?;
-        house.project(&outcome)?;
         match rest {
             Rest::Until(at) if talks => {
                 let pause = at.since(house.engine.clock().now());
