@@ -171,17 +171,7 @@ fn tell(state: &State, rest: &Rest) {
     let run = &state.run;
     output::talk("");
     output::talk(&show::standing(state));
-    match rest {
-        Rest::NeedsReply => output::talk(&format!(
-            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
-        )),
-        Rest::Child(child) => output::talk(&format!("It waits for run {child}.")),
-        Rest::Until(at) => {
-            output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."))
-        }
-        Rest::Held => output::talk("Another process is working on it."),
-        _ => {}
-    }
+    show::rest(run, rest);
     for wait in state.waits.values() {
         output::talk(&show::wait(run, wait));
     }
