@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::order::{Effect, ToolCall};
-use super::state::{Blocked, ClosedGate, EndKind};
+use super::state::{Blocked, ClosedGate, EndKind, Next};
 use super::wait::{Closing, Wait};
 use super::{Fork, Input, Parent, Time};
 use crate::json::Repair;
@@ -141,6 +141,11 @@ pub enum Event {
         /// By what.
         blocked: Blocked,
     },
+    /// What comes next was put off: the run is halted or blocked.
+    Held {
+        /// It.
+        next: Next,
+    },
     /// An effect is to be done.
     EffectAsked {
         /// The order.
@@ -245,6 +250,11 @@ pub enum Event {
         /// Who.
         by: String,
     },
+    /// A person helped: what blocked the run does so no more.
+    Unblocked {
+        /// Who.
+        by: String,
+    },
     /// More of a budget was granted.
     Granted {
         /// Of which.
@@ -298,6 +308,7 @@ impl Event {
             Self::WaitOpened { .. } => "wait_opened",
             Self::WaitClosed { .. } => "wait_closed",
             Self::Blocked { .. } => "blocked",
+            Self::Held { .. } => "held",
             Self::EffectAsked { .. } => "effect_asked",
             Self::EffectDone { .. } => "effect_done",
             Self::EffectFailed { .. } => "effect_failed",
@@ -311,6 +322,7 @@ impl Event {
             Self::Told { .. } => "told",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
+            Self::Unblocked { .. } => "unblocked",
             Self::Granted { .. } => "granted",
             Self::Ended { .. } => "ended",
         }

@@ -9,11 +9,14 @@ use crate::reply::{Context, Verdict, Violation};
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::order::Effect;
-use crate::run::state::Pending;
+use crate::run::state::{Next, Pending};
 
 impl Deciding<'_> {
     /// Orders the effect of the phase.
     pub(super) fn ask_effect(&mut self, spec: &EffectSpec) {
+        if !self.within_time(&Next::Work) {
+            return;
+        }
         match self.filled(spec) {
             Ok(effect) => {
                 let action = self.order();
@@ -76,8 +79,8 @@ impl Deciding<'_> {
         let written =
             accepted.and_then(|accepted| self.written(apply, &accepted, contract.as_deref()));
         match written {
-            Ok(patch) => {
-                self.change(patch);
+            Ok(written) => {
+                self.change(written);
                 self.worked();
             }
             Err(violations) => {
@@ -116,9 +119,9 @@ impl Deciding<'_> {
     fn effect_lost(&mut self, why: &str) {
         let what = format!("What phase `{}` does failed: {why}", self.state.phase);
         let Work::Effect { on_failed, .. } = &self.phase().work else {
-            return self.otherwise(&Otherwise::Wait, what);
+            return self.otherwise(&Otherwise::Wait, what, Next::Work);
         };
-        self.otherwise(on_failed, what);
+        self.otherwise(on_failed, what, Next::Work);
     }
 }
 

@@ -14,29 +14,43 @@ impl Deciding<'_> {
     /// Stamps the document and ends the decision. A document that the engine's own values would
     /// break is a fault of the protocol: the run fails rather than go on with it.
     pub(super) fn stamped(mut self) -> Step {
-        self.stamp();
-        if let Some(contract) = &self.protocol.document.contract {
-            let run = self.run();
-            let document = &*self.state.document;
-            let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
-            let violations = faults(contract, document, &context);
-            if !violations.is_empty() && self.state.end.is_none() {
-                let what = format!(
-                    "the engine's places in the document break its contract `{}`: {}",
-                    contract.id,
-                    first(&violations)
-                );
+        if let Err(what) = self.stamp() {
+            // A run that had reached its end did so with a document it must not have.
+            if !matches!(self.state.end, Some((EndKind::Failed | EndKind::Cancelled, _))) {
                 self.end(EndKind::Failed, Some(what));
-                self.stamp();
             }
+            // Where even that cannot be written down, the document keeps what it said before.
+            let _ = self.stamp();
         }
         Step { events: self.events, state: self.state }
     }
 
-    fn stamp(&mut self) {
+    /// Stamps, unless that would break the document's contract.
+    fn stamp(&mut self) -> Result<(), String> {
         let run = self.run();
+        let places = self.places(&run);
+        if places.is_empty() {
+            return Ok(());
+        }
+        self.emit(Event::Stamped { places });
+        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
         let document = &*self.state.document;
-        let roots = [Some(document), Some(&run)];
+        let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
+        let violations = faults(contract, document, &context);
+        if violations.is_empty() {
+            return Ok(());
+        }
+        self.unsay();
+        Err(format!(
+            "the engine's places in the document break its contract `{}`: {}",
+            contract.id,
+            first(&violations)
+        ))
+    }
+
+    fn places(&self, run: &Value) -> Vec<(String, Value)> {
+        let document = &*self.state.document;
+        let roots = [Some(document), Some(run)];
         let mut places: Vec<(String, Value)> = Vec::new();
         for place in &self.protocol.document.engine {
             // A place whose expression cannot be decided keeps its value.
@@ -46,8 +60,6 @@ impl Deciding<'_> {
                 places.push((place.at.clone(), value));
             }
         }
-        if !places.is_empty() {
-            self.emit(Event::Stamped { places });
-        }
+        places
     }
 }
