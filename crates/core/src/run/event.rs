@@ -88,7 +88,7 @@ pub enum Event {
     },
     /// A reply was refused.
     ReplyRefused {
-        /// Which try of this step.
+        /// Which try of this step; 0 where a person handed it in.
         attempt: u32,
         /// Everything wrong with it.
         violations: Vec<Violation>,
@@ -98,7 +98,7 @@ pub enum Event {
     },
     /// A reply was accepted.
     ReplyAccepted {
-        /// Which try of this step.
+        /// Which try of this step; 0 where a person handed it in.
         attempt: u32,
         /// What was mended on the way.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

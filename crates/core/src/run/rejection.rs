@@ -14,7 +14,7 @@ pub enum Rejection {
     #[error("the run has begun already")]
     AlreadyStarted,
     /// It cannot begin like this.
-    #[error("the run cannot begin: {reason}")]
+    #[error("the run cannot begin: {reason}{}", after(violations))]
     CannotStart {
         /// Why not.
         reason: String,
@@ -160,6 +160,10 @@ impl Rejection {
             _ => &[],
         }
     }
+}
+
+fn after(violations: &[Violation]) -> String {
+    if violations.is_empty() { String::new() } else { format!(": {}", told(violations)) }
 }
 
 fn told(violations: &[Violation]) -> String {

@@ -323,7 +323,7 @@ pub struct Decision {
 pub struct LastReply {
     /// The phase it was given in.
     pub phase: String,
-    /// On which try.
+    /// On which try; 0 where a person handed it in.
     pub attempt: u32,
     /// How many repairs it took.
     pub repairs: usize,

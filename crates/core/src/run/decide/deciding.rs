@@ -170,6 +170,12 @@ impl<'p> Deciding<'p> {
         }
     }
 
+    /// A wait for a person's look at what went wrong.
+    pub(super) fn trouble(&self, what: &str) -> Wait {
+        let question = format!("{what}. Try again, or end the run?");
+        self.wait(WaitKind::Trouble, &self.state.phase, question)
+    }
+
     /// Closes every open wait: the run goes on without them.
     pub(super) fn drop_waits(&mut self) {
         let open: Vec<String> = self.state.waits.keys().cloned().collect();
@@ -206,7 +212,7 @@ impl<'p> Deciding<'p> {
     pub(super) fn otherwise(&mut self, otherwise: &Otherwise, what: String, next: Next) {
         match otherwise {
             Otherwise::Wait => {
-                let wait = self.wait(WaitKind::Trouble, &self.state.phase, what.clone());
+                let wait = self.trouble(&what);
                 self.drop_children("the run that started this one does not wait for it any more");
                 self.block(Blocked::Trouble { what }, next, wait);
             }

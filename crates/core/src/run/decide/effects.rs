@@ -117,7 +117,7 @@ impl Deciding<'_> {
     }
 
     fn effect_lost(&mut self, why: &str) {
-        let what = format!("What phase `{}` does failed: {why}", self.state.phase);
+        let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
         let Work::Effect { on_failed, .. } = &self.phase().work else {
             return self.otherwise(&Otherwise::Wait, what, Next::Work);
         };
@@ -127,5 +127,6 @@ impl Deciding<'_> {
 
 /// The first of several faults, for a sentence.
 pub(super) fn first(violations: &[Violation]) -> String {
-    violations.first().map_or_else(String::new, |violation| violation.message.clone())
+    let told = |violation: &Violation| violation.message.replacen("the reply: ", "", 1);
+    violations.first().map_or_else(String::new, told)
 }

@@ -205,7 +205,7 @@ impl Deciding<'_> {
                 closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
             let phase = self.state.phase.clone();
             let question = format!(
-                "No way out of `{phase}` is open. {}. Hand in a patch that changes this.",
+                "No way out of `{phase}` is open. {}. Hand in a patch that changes this, or resume to have the gates asked again.",
                 reasons.join(". ")
             );
             let wait = self.wait(WaitKind::Work, &phase, question);

@@ -108,7 +108,8 @@ impl Deciding<'_> {
                 match self.written(&work.apply, &accepted, Some(&work.contract)) {
                     Err(violations) => self.refuse(work, violations),
                     Ok(written) => {
-                        self.accept(&accepted);
+                        let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
+                        self.accept(&accepted, attempt);
                         self.change(written);
                         self.worked();
                     }
@@ -117,8 +118,8 @@ impl Deciding<'_> {
         }
     }
 
-    fn accept(&mut self, accepted: &Accepted) {
-        let attempt = self.state.step.as_ref().map_or(0, |step| step.attempt);
+    /// Records that a reply was let in; attempt 0 is one that a person handed in.
+    fn accept(&mut self, accepted: &Accepted, attempt: u32) {
         let (repairs, defaults) = (accepted.repairs().to_vec(), accepted.defaults().to_vec());
         self.emit(Event::ReplyAccepted { attempt, repairs, defaults });
     }
@@ -137,10 +138,12 @@ impl Deciding<'_> {
             Reask::Spent | Reask::Repeated => None,
         };
         let asked = told.is_some();
-        let tries =
-            if attempt == 1 { "the reply was".to_owned() } else { format!("{attempt} replies were") };
+        let tries = match attempt {
+            1 => "the reply was refused".to_owned(),
+            _ => format!("{attempt} replies were refused, the last one because of this"),
+        };
         let last = violations.first().map_or_else(String::new, ToString::to_string);
-        let what = format!("In phase `{}` {tries} refused; the last one: {last}", self.state.phase);
+        let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
         self.emit(Event::ReplyRefused { attempt, violations, told });
         if asked {
             return self.ask_model_again(attempt + 1, None);
@@ -169,7 +172,7 @@ impl Deciding<'_> {
         };
         match work.on_refused.clone().or(by_budget).unwrap_or(by_contract) {
             Otherwise::Wait => {
-                let wait = self.wait(WaitKind::Trouble, &self.state.phase, what);
+                let wait = self.trouble(&what);
                 self.block(Blocked::Refused, Next::Ask { attempt: 1 }, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
@@ -206,7 +209,7 @@ impl Deciding<'_> {
         self.ask_model_again(attempt, Some(asked.max(doubled.min(LONGEST_PAUSE))));
     }
 
-    /// Somebody replies for a model whose every try was refused. A wrong reply costs nothing: the run
+    /// Somebody replies for a model that was refused, or cannot be asked. A wrong reply costs nothing: the run
     /// goes on waiting.
     fn replied_by_hand(&mut self, work: &AgentWork, text: &str, by: &str) {
         let run = self.run();
@@ -224,7 +227,7 @@ impl Deciding<'_> {
             }
             Ok((written, accepted)) => {
                 self.close_work(by);
-                self.accept(&accepted);
+                self.accept(&accepted, 0);
                 self.change(written);
                 self.worked();
             }
@@ -234,10 +237,14 @@ impl Deciding<'_> {
     /// Somebody hands in a text where nobody in particular was asked.
     pub(super) fn submitted(&mut self, text: &str, by: &str) -> Result<(), Rejection> {
         let phase = self.phase();
-        if let (Work::Agent(work), Some(Blocked::Refused)) = (&phase.work, &self.state.blocked) {
-            self.replied_by_hand(work, text, by);
-            return Ok(());
-        }
+        let helped = match (&phase.work, &self.state.blocked) {
+            (Work::Agent(work), Some(Blocked::Refused | Blocked::Trouble { .. })) => {
+                self.replied_by_hand(work, text, by);
+                return Ok(());
+            }
+            (_, Some(Blocked::Trouble { .. })) => self.state.held.clone(),
+            _ => None,
+        };
         let nothing = |why: &'static str| {
             Err(Rejection::NothingToSubmit { phase: phase.id.clone(), why })
         };
@@ -245,7 +252,12 @@ impl Deciding<'_> {
             return nothing("a budget is spent; grant more, or end the run");
         }
         let idle = self.state.pending.values().all(|one| matches!(one, Pending::Tell { .. }));
-        if !idle || (self.state.closed.is_empty() && !matches!(phase.work, Work::None)) {
+        let asked = |one: &Pending| matches!(one, Pending::Model { .. });
+        if self.state.pending.values().any(asked) {
+            return nothing("a model is asked; reply to its order");
+        }
+        let takes = matches!(phase.work, Work::None) || !self.state.closed.is_empty();
+        if !idle || !(takes || helped.is_some()) {
             return nothing("it waits for something else; `next` tells what");
         }
         let (contract, changes) = &*HAND_IN;
@@ -263,10 +275,13 @@ impl Deciding<'_> {
                 self.emit(Event::ReplyRefused { attempt: 0, violations, told });
             }
             Ok((written, accepted)) => {
-                self.accept(&accepted);
+                self.accept(&accepted, 0);
                 self.change(written);
                 self.close_work(by);
-                self.choose();
+                match helped {
+                    Some(next) => self.go_on(next),
+                    None => self.choose(),
+                }
             }
         }
         Ok(())

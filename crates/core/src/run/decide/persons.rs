@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::deciding::Deciding;
+use super::questions::wrong_kind;
 use crate::run::Rejection;
 use crate::run::event::Event;
 use crate::run::state::{Blocked, EndKind, Pending};
@@ -42,9 +43,7 @@ impl Deciding<'_> {
                 }
             }
             WaitKind::Question | WaitKind::Document | WaitKind::Work => {
-                let (kind, expected) =
-                    (wait.kind.as_str(), "answer it, or hand in what it asks for");
-                return Err(Rejection::WrongKind { wait: wait.id, kind, expected });
+                return Err(wrong_kind(wait));
             }
         }
         Ok(())

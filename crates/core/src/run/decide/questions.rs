@@ -88,9 +88,7 @@ impl Deciding<'_> {
     ) -> Result<(), Rejection> {
         let wait = self.open_wait(wait, by)?;
         if !matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
-            let expected = "approve or deny it, or hand in what it asks for";
-            let kind = wait.kind.as_str();
-            return Err(Rejection::WrongKind { wait: wait.id, kind, expected });
+            return Err(wrong_kind(wait));
         }
         self.take_answer(&wait, value, by)
             .map_err(|violations| Rejection::WrongShape { wait: wait.id.clone(), violations })
@@ -197,6 +195,19 @@ impl Deciding<'_> {
         }
         Ok(taken(anything(), value))
     }
+}
+
+/// What a wait of this kind takes instead.
+pub(super) fn wrong_kind(wait: Wait) -> Rejection {
+    let expected = match wait.kind {
+        WaitKind::Question => "answer it",
+        WaitKind::Document => "bring the file",
+        WaitKind::Approval => "approve or deny it",
+        WaitKind::Budget => "grant more, or deny it",
+        WaitKind::Work => "hand in a reply or a patch",
+        WaitKind::Trouble => "approve to go on, or deny it",
+    };
+    Rejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
 }
 
 /// The choices an expression gives.

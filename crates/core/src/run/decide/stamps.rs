@@ -19,8 +19,7 @@ impl Deciding<'_> {
             if !matches!(self.state.end, Some((EndKind::Failed | EndKind::Cancelled, _))) {
                 self.end(EndKind::Failed, Some(what));
             }
-            // Where even that cannot be written down, the document keeps what it said before.
-            let _ = self.stamp();
+            self.stamp_what_fits();
         }
         Step { events: self.events, state: self.state }
     }
@@ -29,13 +28,14 @@ impl Deciding<'_> {
     fn stamp(&mut self) -> Result<(), String> {
         let run = self.run();
         let places = self.places(&run);
-        if places.is_empty() {
-            return Ok(());
-        }
+        if places.is_empty() { Ok(()) } else { self.put(places, &run) }
+    }
+
+    fn put(&mut self, places: Vec<(String, Value)>, run: &Value) -> Result<(), String> {
         self.emit(Event::Stamped { places });
         let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
         let document = &*self.state.document;
-        let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
+        let context = Context { state: Some(document), run: Some(run), new: Some(document) };
         let violations = faults(contract, document, &context);
         if violations.is_empty() {
             return Ok(());
@@ -46,6 +46,17 @@ impl Deciding<'_> {
             contract.id,
             first(&violations)
         ))
+    }
+
+    /// Stamps the places that keep the document whole; the others keep what they said before.
+    fn stamp_what_fits(&mut self) {
+        if self.stamp().is_ok() {
+            return;
+        }
+        let run = self.run();
+        for place in self.places(&run) {
+            let _ = self.put(vec![place], &run);
+        }
     }
 
     fn places(&self, run: &Value) -> Vec<(String, Value)> {

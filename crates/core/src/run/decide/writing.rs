@@ -129,7 +129,12 @@ impl Deciding<'_> {
         }
         let told = |violation: Violation| {
             let message = format!("in the document that would result, {}", violation.message);
-            violation.saying(message)
+            let violation = violation.saying(message);
+            // A model that is asked again looks for the place in its reply.
+            match violation.hint {
+                Some(_) => violation,
+                None => violation.hinting("this is a place in the document that would result"),
+            }
         };
         Err(violations.into_iter().map(told).collect())
     }
@@ -270,9 +275,9 @@ fn upsert(
     items: Vec<Value>,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let list = match document.pointer(at) {
-        None | Some(Value::Null) => return set(document, at, Value::Array(items), authority),
-        Some(Value::Array(list)) => list,
+    let (list, missing) = match document.pointer(at) {
+        None | Some(Value::Null) => (&[][..], true),
+        Some(Value::Array(list)) => (list.as_slice(), false),
         Some(other) => return Err(vec![no_list(at, other)]),
     };
     let mut ops = Vec::new();
@@ -299,6 +304,9 @@ fn upsert(
                 None => fresh.push(item),
             },
         }
+    }
+    if missing {
+        return set(document, at, Value::Array(fresh), authority);
     }
     for value in fresh {
         ops.push(Op::Add { path: pointer(&json::child(at, "-"))?, value });
