@@ -84,6 +84,7 @@ impl Deciding<'_> {
         self.drop_children("the run that started this one went on without it");
         self.emit(Event::PhaseEntered { phase: id.to_owned() });
         self.passed.push(id.to_owned());
+        self.stamp_phase();
         self.begin();
     }
 

@@ -24,6 +24,22 @@ impl Deciding<'_> {
         Step { events: self.events, state: self.state }
     }
 
+    /// Stamps what a phase that was entered changes, so that its gates, questions and effects read it.
+    /// What follows from the whole decision waits for its end.
+    pub(super) fn stamp_phase(&mut self) {
+        const OF_THE_END: [&str; 3] = ["status", "version", "updated_at"];
+        let run = self.run();
+        let mut places = self.places(&run);
+        places.retain(|(at, _)| {
+            let place = self.protocol.document.engine.iter().find(|place| place.at == *at);
+            place.is_some_and(|place| !OF_THE_END.contains(&place.name.as_str()))
+        });
+        if !places.is_empty() {
+            // A first document may need all of them. What cannot be written now is told at the end.
+            let _ = self.put(places, &run).or_else(|_| self.stamp());
+        }
+    }
+
     /// Stamps, unless that would break the document's contract.
     fn stamp(&mut self) -> Result<(), String> {
         let run = self.run();

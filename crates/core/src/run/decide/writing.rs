@@ -284,13 +284,8 @@ fn upsert(
     let mut fresh: Vec<Value> = Vec::new();
     for item in items {
         let Some(id) = item.get(key) else {
-            let expected = format!("a field `{key}`, which tells items apart");
-            return Err(vec![Violation::new(
-                Code::Required,
-                json::child("", key),
-                expected,
-                show(&item),
-            )]);
+            let expected = format!("items with a field `{key}`, which tells them apart");
+            return Err(vec![Violation::new(Code::Required, at, expected, show(&item))]);
         };
         match (list.iter().position(|known| known.get(key) == Some(id)), &item) {
             (Some(index), Value::Object(members)) => {
