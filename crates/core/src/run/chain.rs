@@ -65,7 +65,13 @@ pub fn link(before: &str, body: &str) -> String {
     hasher.update(before.as_bytes());
     hasher.update(b"\n");
     hasher.update(body.as_bytes());
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hash = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        for half in [byte >> 4, byte & 15] {
+            hash.push(char::from_digit(u32::from(half), 16).expect("half a byte is a digit"));
+        }
+    }
+    hash
 }
 
 /// Reads an event as it is kept, and checks that it says what the row around it says.

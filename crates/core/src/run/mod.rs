@@ -33,7 +33,7 @@ pub use order::{Effect, ToolCall};
 pub use prompt::{Prompt, model_of, prompt};
 pub use rejection::Rejection;
 pub use state::{
-    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Pending, Role, State, ToolUse,
+    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Next, Pending, Role, State, ToolUse,
     Turn,
 };
 pub use status::Status;

@@ -14,7 +14,7 @@ pub enum Rejection {
     #[error("the run has begun already")]
     AlreadyStarted,
     /// It cannot begin like this.
-    #[error("the run cannot begin: {reason}")]
+    #[error("the run cannot begin: {reason}{}", after(violations))]
     CannotStart {
         /// Why not.
         reason: String,
@@ -85,6 +85,16 @@ pub enum Rejection {
         /// The order.
         action: String,
     },
+    /// A result of another kind than the order.
+    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {came}")]
+    WrongOrder {
+        /// The order.
+        action: String,
+        /// What it is.
+        kind: &'static str,
+        /// What the result is of.
+        came: &'static str,
+    },
     /// Nothing is due.
     #[error("nothing is due at this time")]
     NothingDue,
@@ -131,6 +141,7 @@ impl Rejection {
             Self::NotYours { .. } => "not_yours",
             Self::WrongShape { .. } => "wrong_shape",
             Self::UnknownOrder { .. } => "unknown_order",
+            Self::WrongOrder { .. } => "wrong_order",
             Self::NothingDue => "nothing_due",
             Self::NothingToSubmit { .. } => "nothing_to_submit",
             Self::NothingToResume { .. } => "nothing_to_resume",
@@ -149,6 +160,10 @@ impl Rejection {
             _ => &[],
         }
     }
+}
+
+fn after(violations: &[Violation]) -> String {
+    if violations.is_empty() { String::new() } else { format!(": {}", told(violations)) }
 }
 
 fn told(violations: &[Violation]) -> String {

@@ -24,7 +24,7 @@ mod stamps;
 
 use super::event::Event;
 use super::input::{Incoming, Input};
-use super::{Rejection, State};
+use super::{Pending, Rejection, State};
 use crate::protocol::Protocol;
 use deciding::Deciding;
 
@@ -46,6 +46,12 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
         let (pinned, given) = (pinned.clone(), protocol.digest.clone());
+        return Err(Rejection::OtherProtocol { pinned, given });
+    }
+    if let Incoming::Start(start) = &input.what
+        && start.protocol != protocol.digest
+    {
+        let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
         return Err(Rejection::OtherProtocol { pinned, given });
     }
     admissible(state, &input.what)?;
@@ -99,10 +105,15 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(Rejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
     }
-    if let Some(action) = what.action()
-        && !state.pending.contains_key(action)
-    {
-        return Err(Rejection::UnknownOrder { action: action.to_owned() });
+    if let (Some(action), Some(came)) = (what.action(), what.order()) {
+        let action = action.to_owned();
+        match state.pending.get(&action).map(Pending::kind) {
+            None => return Err(Rejection::UnknownOrder { action }),
+            Some(kind) if kind != came => {
+                return Err(Rejection::WrongOrder { action, kind, came });
+            }
+            Some(_) => {}
+        }
     }
     match what {
         Incoming::Halted { .. } if state.halted.is_some() => Err(Rejection::AlreadyHalted),
