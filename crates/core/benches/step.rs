@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use countersign_core::contract::{self, Registry};
 use countersign_core::protocol::{Bundle, Protocol, load};
 use countersign_core::run::{
-    GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link, seal,
-    verify,
+    GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link,
+    seal, verify,
 };
 use countersign_core::spec::Source;
 use divan::counter::ItemsCount;
@@ -64,9 +64,8 @@ static PROTOCOL: LazyLock<Protocol> = LazyLock::new(|| {
 #[expect(clippy::disallowed_methods, reason = "a bench reads fixtures")]
 fn shipped() -> Registry {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../contracts/contracts");
-    let read = |path: &str| {
-        std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string())
-    };
+    let read =
+        |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
     let mut registry = Registry::default();
     for id in ["protocol_index", "workflow", "agent"] {
         let text = read(&format!("{id}.yaml")).expect("a contract");
@@ -78,7 +77,8 @@ fn shipped() -> Registry {
 
 /// A document of about so many bytes.
 fn document(bytes: usize) -> Value {
-    let task = |id: usize| json!({ "id": id, "title": format!("Task {id:05}"), "status": "pending" });
+    let task =
+        |id: usize| json!({ "id": id, "title": format!("Task {id:05}"), "status": "pending" });
     let one = task(0).to_string().len() + 1;
     json!({ "tasks": (0..bytes / one).map(task).collect::<Vec<_>>() })
 }

@@ -95,6 +95,16 @@ pub enum Rejection {
         /// What the result is of.
         came: &'static str,
     },
+    /// A value that the log could not be read back with.
+    #[error("the {what} nests {found} levels deep; at most {most} can be kept")]
+    TooDeep {
+        /// What came.
+        what: &'static str,
+        /// How deep.
+        found: usize,
+        /// How deep it may be.
+        most: usize,
+    },
     /// Nothing is due.
     #[error("nothing is due at this time")]
     NothingDue,
@@ -142,6 +152,7 @@ impl Rejection {
             Self::WrongShape { .. } => "wrong_shape",
             Self::UnknownOrder { .. } => "unknown_order",
             Self::WrongOrder { .. } => "wrong_order",
+            Self::TooDeep { .. } => "too_deep",
             Self::NothingDue => "nothing_due",
             Self::NothingToSubmit { .. } => "nothing_to_submit",
             Self::NothingToResume { .. } => "nothing_to_resume",

@@ -23,8 +23,9 @@ mod writing;
 mod stamps;
 
 use super::event::Event;
-use super::input::{Incoming, Input};
+use super::input::{HookAnswer, Incoming, Input};
 use super::{Pending, Rejection, State};
+use crate::json;
 use crate::protocol::Protocol;
 use deciding::Deciding;
 
@@ -92,6 +93,7 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
 
 /// What can be told from the state alone, before anything is recorded.
 fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
+    shallow(what)?;
     let started = state.version > 0;
     match what {
         Incoming::Start(_) if started => return Err(Rejection::AlreadyStarted),
@@ -127,4 +129,19 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
         }
         _ => Ok(()),
     }
+}
+
+/// What is recorded must be readable: values from outside nest no deeper than a document may.
+fn shallow(what: &Incoming) -> Result<(), Rejection> {
+    let (name, value) = match what {
+        Incoming::Start(start) => ("document", start.document.as_ref()),
+        Incoming::Answered { value, .. } => ("answer", Some(value)),
+        Incoming::EffectFinished { result, .. } => ("result", Some(result)),
+        Incoming::ChildEnded { document, .. } => ("document", Some(document)),
+        Incoming::HookFinished { answer: HookAnswer::Patch { ops }, .. } => ("patch", Some(ops)),
+        _ => return Ok(()),
+    };
+    let found = value.map_or(0, json::nesting);
+    let most = json::MAX_KEPT_DEPTH;
+    if found > most { Err(Rejection::TooDeep { what: name, found, most }) } else { Ok(()) }
 }
