@@ -99,6 +99,12 @@ impl Engine {
         RunId::new(self.tenant.clone(), id)
     }
 
+    /// The contracts that ship.
+    #[must_use]
+    pub fn shipped(&self) -> &Registry {
+        &self.shipped
+    }
+
     /// Whose runs.
     #[must_use]
     pub fn tenant(&self) -> &TenantId {
@@ -277,7 +283,11 @@ impl Engine {
     }
 
     /// The protocol a run is pinned to.
-    async fn protocol(&self, run: &RunId, digest: &str) -> Result<Arc<Protocol>, EngineError> {
+    pub(crate) async fn protocol(
+        &self,
+        run: &RunId,
+        digest: &str,
+    ) -> Result<Arc<Protocol>, EngineError> {
         let known =
             self.protocols.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned();
         if let Some(known) = known {
