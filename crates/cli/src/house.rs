@@ -7,7 +7,7 @@ use countersign_contracts::registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::{Connected, Driver, Hands};
+use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
@@ -130,7 +130,13 @@ impl House {
         let models = Connected::new(settings, self.home.workspace().to_owned());
         let worker =
             format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
-        Ok(Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker))
+        let workers = self.home.folder().join("workers");
+        let driver = Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.clone());
+        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
+        Ok(match Presence::announce(&workers, &worker) {
+            Ok(presence) => driver.present(presence),
+            Err(_) => driver,
+        })
     }
 
     /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.

@@ -28,7 +28,7 @@ pub enum EngineError {
         /// Which.
         run: String,
         /// Why.
-        source: CorruptLog,
+        source: Box<CorruptLog>,
     },
     /// The protocol the run is pinned to is not there, or cannot be read any more.
     #[error("run `{run}` is pinned to protocol {digest}, which cannot be used: {why}")]
