@@ -9,15 +9,15 @@ use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands};
 use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, Opened, Outcome};
+use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::projection;
 use countersign_runtime::watch::Watch;
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
 
 use crate::args::Site;
 use crate::exit::Error;
+use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
 
 /// What most commands need.
@@ -51,6 +51,12 @@ impl House {
             Some(path) => PathBuf::from(path),
             None => home.database(),
         };
+        let named =
+            settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
+        let watch: Arc<dyn Watch> = match folder::find(named) {
+            Some(protocol) => Arc::new(Projecting::new(watch, protocol)),
+            None => watch,
+        };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {
             store,
@@ -74,18 +80,6 @@ impl House {
             Some(named) => protocol_at(Path::new(named)),
             None => protocol_at(self.home.workspace()),
         }
-    }
-
-    /// Writes the state files beside the protocol, where the run is one of the folder's own. They
-    /// are a projection: the log is the truth.
-    pub(crate) fn project(&self, outcome: &Outcome) -> Result<(), Error> {
-        let Ok(folder) = self.protocol_folder() else { return Ok(()) };
-        if outcome.state.parent.is_some() || !folder.ends_with(".opencode/protocol") {
-            return Ok(());
-        }
-        let format = outcome.protocol.state_format;
-        projection::write(&projection::state_folder(&folder), format, &outcome.state.document)?;
-        Ok(())
     }
 
     /// A worker for the runs of this house.

@@ -7,6 +7,7 @@ mod files;
 mod house;
 mod output;
 mod progress;
+mod projecting;
 mod settings;
 mod show;
 mod table;

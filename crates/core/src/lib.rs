@@ -28,3 +28,5 @@ pub mod expr;
 pub mod spec;
 pub mod json;
 mod nearest;
+
+pub use nearest::nearest;

@@ -1,10 +1,8 @@
 //! The known name somebody probably meant.
 
 /// The candidate nearest to `name`, if it is near enough to be worth telling.
-pub(crate) fn nearest<'c>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+#[must_use]
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let longest = name.chars().count();
     candidates
         .into_iter()

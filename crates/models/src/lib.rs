@@ -12,7 +12,7 @@
 //! assert_eq!(model.name(), "ollama:llama3.2");
 //!
 //! let error = "opnai:gpt-5".parse::<ModelSpec>().unwrap_err();
-//! assert!(error.to_string().starts_with("no provider `opnai`; did you mean \"openai\"?"));
+//! assert!(error.to_string().starts_with("no provider `opnai`; did you mean `openai`?"));
 //! ```
 
 mod ask;

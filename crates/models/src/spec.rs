@@ -5,10 +5,8 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::LazyLock;
 
-use countersign_core::contract::Schema;
-use serde_json::json;
+use countersign_core::nearest;
 use thiserror::Error;
 
 /// A model by its name.
@@ -77,10 +75,7 @@ pub enum ModelSpecError {
 
 const FORMS: &str = "`openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `ollama:NAME`, each with an address behind it if need be (`openai:NAME@http://127.0.0.1:8080/v1` is any OpenAI-compatible server), `script:FILE` or `human`";
 
-static PREFIXES: LazyLock<Schema> = LazyLock::new(|| {
-    let names = json!({"enum": ["openai", "anthropic", "gemini", "ollama", "script", "human"]});
-    Schema::compile(names).expect("a list of words is a schema")
-});
+const PREFIXES: [&str; 6] = ["openai", "anthropic", "gemini", "ollama", "script", "human"];
 
 impl FromStr for ModelSpec {
     type Err = ModelSpecError;
@@ -100,7 +95,7 @@ impl FromStr for ModelSpec {
             };
         }
         let Some(provider) = Provider::parse(prefix) else {
-            let hint = PREFIXES.violations(&json!(prefix)).into_iter().find_map(|one| one.hint);
+            let hint = nearest(prefix, PREFIXES).map(|known| format!("did you mean `{known}`?"));
             return Err(ModelSpecError::UnknownProvider { found: prefix.to_owned(), hint });
         };
         // A name may hold an `@` of its own; an address begins with its scheme.
@@ -234,7 +229,7 @@ mod tests {
     fn what_names_no_model_is_told_with_the_forms() {
         refused(
             "antropic:x",
-            "no provider `antropic`; did you mean \"anthropic\"?; expected `openai:NAME`",
+            "no provider `antropic`; did you mean `anthropic`?; expected `openai:NAME`",
         );
         refused("banana:x", "no provider `banana`; expected `openai:NAME`, `anthropic:NAME`");
         refused("gpt-5", "`gpt-5` does not say whose model it is; expected `openai:NAME`");

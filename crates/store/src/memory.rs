@@ -60,11 +60,9 @@ impl Store for MemoryStore {
     fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         self.ask(move |tables| {
             check_creation(&run, &commit)?;
-            match tables.runs.get(&commit.run) {
-                Some(known) => known.standing(&commit).rule(&commit)?,
-                None => Run::new(&run, &commit.run).standing(&commit).rule(&commit)?,
-            }
             let mut fresh = Run::new(&run, &commit.run);
+            let known = tables.runs.get(&commit.run).unwrap_or(&fresh);
+            known.standing(&commit).rule(&commit)?;
             tables.keep_blobs(&commit);
             let id = commit.run.clone();
             fresh.apply(commit);

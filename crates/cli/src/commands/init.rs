@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use countersign_core::nearest;
 use countersign_protocols::{SHIPPED, Shipped, find};
 use serde_json::json;
 
@@ -28,7 +29,10 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
     }
     let shipped = find(&args.template).ok_or_else(|| {
         let known: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
-        Error::Usage(format!("no template `{}`; there are {}", args.template, known.join(", ")))
+        let named = &args.template;
+        let near = nearest(named, known.iter().copied())
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        Error::Usage(format!("no template `{named}`{near}; there are {}", known.join(", ")))
     })?;
     let written = put(shipped, &args.into)?;
     if json {

@@ -232,7 +232,7 @@ mod tests {
             "not YAML that is taken: too many values, those of its aliases counted"
         );
         assert_eq!(
-            told("[".repeat(80)),
+            told("[".repeat(80) + &"]".repeat(80)),
             "not YAML that is taken: lists and tables stand inside one another more than 64 levels deep"
         );
         let source = Arc::new(Source::new("x.yaml", "[".repeat(20_000)));

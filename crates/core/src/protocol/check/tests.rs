@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::opening::of_document;
 use super::view::{Standing, View};
-use crate::contract::Sampler;
+use crate::contract::{Sampler, Schema};
 use crate::expr::{Expr, May, Numbers, Plain, ReadStep, Texts, Val};
 
 fn schemas() -> Vec<Value> {
@@ -50,6 +50,21 @@ fn schemas() -> Vec<Value> {
     vec![plain, combined, draft_07]
 }
 
+/// Documents that no sampler would think of; each counts where its schema takes it.
+fn documents() -> Vec<Value> {
+    vec![
+        json!({"s": "a", "n": 0}),
+        json!({"s": "b", "n": 3, "b": true, "o": {}}),
+        json!({"s": "", "n": 1, "l": [], "o": {"s": "a", "n": 0.5, "x": [1]}}),
+        json!({"s": "a", "n": 2, "l": [{"s": "a", "n": 2}, {"s": "c"}]}),
+        json!({"s": null, "n": 0, "l": [{"n": "a"}], "o": null}),
+        json!({"s": "a", "b": 1, "n": "1", "l": [{"s": "", "n": 1}], "o": {"s": true, "x": false}}),
+        json!({"s": "a", "n": 1.5, "l": ["a", 1, {"s": "a"}], "o": {"s": 1, "s2": 0}}),
+        json!({"n": -1, "l": [], "x": "a", "b": "a", "o": "a"}),
+        json!({"s": "a", "n": 1, "l": ["a"], "o": ["a", "b"], "x": {"length": 2}}),
+    ]
+}
+
 /// A path of the document, mostly one the schemas speak of.
 fn path() -> impl Strategy<Value = String> {
     let paths = [
@@ -67,6 +82,11 @@ fn path() -> impl Strategy<Value = String> {
         "state.l[0]",
         "state.l[0].s",
         "state.l?.[1]?.n",
+        "state.o?.s.length",
+        "state.l?.[0].s.x",
+        "state.l?.[0].n",
+        "state.o?.s2",
+        "state.l[0][0]",
         "state['s']",
         "state.s?.length",
         "run.x",
@@ -186,10 +206,11 @@ proptest! {
         let expr = Expr::compile(&source, &["state", "run"]).unwrap();
         let view = View::of(schema);
         let outlook = expr.outlook(&|slot, steps| of_document(Some(view), slot, steps));
-        let sampler = Sampler::new(schema);
+        let (sampler, compiled) = (Sampler::new(schema), Schema::compile(schema.clone()).unwrap());
+        let sampled = (seed..seed + 6).filter_map(|seed| sampler.sample(seed));
+        let made = documents().into_iter().filter(|document| compiled.is_valid(document));
         let run = json!({"x": "a"});
-        for seed in seed..seed + 6 {
-            let Some(document) = sampler.sample(seed).filter(Value::is_object) else { continue };
+        for document in sampled.filter(Value::is_object).chain(made) {
             if let Ok(value) = expr.eval(&[Some(&document), Some(&run)]) {
                 prop_assert!(
                     foretold(&outlook.may, &value),
