@@ -17,12 +17,22 @@ class Logbook:
 
     def events(self, run: str) -> list[dict]:
         """The events of a run in their order, each with its time."""
-        found = self.rows.execute("SELECT time, body FROM events WHERE run = ? ORDER BY seq", (run,))
-        return [{"time": time, **json.loads(body)["what"]} for time, body in found]
+        found = self.rows.execute("SELECT body FROM events WHERE run = ? ORDER BY seq", (run,))
+        return [event for (commit,) in found for event in unpacked(commit.encode())]
 
     def blob(self, name: str) -> bytes:
         """Bytes that are kept, by their digest."""
         return self.rows.execute("SELECT bytes FROM blobs WHERE digest = ?", (name,)).fetchone()[0]
+
+
+def unpacked(commit: bytes):
+    """The events of one commit: each is a line `kind time hash length`, its body, and a line break."""
+    while commit:
+        line, _, rest = commit.partition(b"\n")
+        _, _, _, length = line.split(b" ")
+        body = json.loads(rest[: int(length)])
+        yield {"time": body["time"], **body["what"]}
+        commit = rest[int(length) + 1 :]
 
 
 def told(book: Logbook, run: str) -> dict:
