@@ -144,7 +144,7 @@ impl Engine {
         known.insert(run.clone(), live);
     }
 
-    pub(super) fn forget(&self, run: &RunId) {
+    pub(crate) fn forget(&self, run: &RunId) {
         lock(&self.live).remove(run);
     }
 
