@@ -7,9 +7,10 @@ use std::sync::LazyLock;
 
 use countersign_core::contract::{self, Registry};
 use countersign_core::protocol::{Bundle, Protocol, load};
+use countersign_core::reply::Finish;
 use countersign_core::run::{
-    GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link, seal,
-    verify,
+    GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link,
+    seal, verify,
 };
 use countersign_core::spec::Source;
 use divan::counter::ItemsCount;
@@ -64,9 +65,8 @@ static PROTOCOL: LazyLock<Protocol> = LazyLock::new(|| {
 #[expect(clippy::disallowed_methods, reason = "a bench reads fixtures")]
 fn shipped() -> Registry {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../contracts/contracts");
-    let read = |path: &str| {
-        std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string())
-    };
+    let read =
+        |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
     let mut registry = Registry::default();
     for id in ["protocol_index", "workflow", "agent"] {
         let text = read(&format!("{id}.yaml")).expect("a contract");
@@ -78,7 +78,8 @@ fn shipped() -> Registry {
 
 /// A document of about so many bytes.
 fn document(bytes: usize) -> Value {
-    let task = |id: usize| json!({ "id": id, "title": format!("Task {id:05}"), "status": "pending" });
+    let task =
+        |id: usize| json!({ "id": id, "title": format!("Task {id:05}"), "status": "pending" });
     let one = task(0).to_string().len() + 1;
     json!({ "tasks": (0..bytes / one).map(task).collect::<Vec<_>>() })
 }
@@ -106,7 +107,7 @@ fn reply(state: &State, time: i64) -> Input {
     let status = if time % 2 == 0 { "pending" } else { "done" };
     let patch = json!([{ "op": "replace", "path": "/tasks/1/status", "value": status }]);
     let text = json!({ "note": format!("round {time}"), "patch": patch }).to_string();
-    let (finish, by, exchange) = (Default::default(), "script".to_owned(), None);
+    let (finish, by, exchange) = (Finish::default(), "script".to_owned(), None);
     let usage = Usage { input_tokens: 900, output_tokens: 40, cost: 1 };
     let reply = ModelReply { action, text, finish, by, usage, exchange };
     input(time, Incoming::ModelReplied(Box::new(reply)))

@@ -16,8 +16,8 @@ use std::sync::LazyLock;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Blocked, Event, GENESIS, Incoming, Input, Pending, Sealed, Start, State, Step, Time, apply, decide,
-    fold, next_alarm, prompt, seal, verify,
+    Blocked, Event, GENESIS, Incoming, Input, Pending, Sealed, Start, State, Step, Time, apply,
+    decide, fold, next_alarm, prompt, seal, verify,
 };
 use proptest::prelude::*;
 use testkit::Chance;
@@ -124,7 +124,11 @@ impl<'p> Live<'p> {
     fn holds(&self) {
         let state = &self.state;
         let out: BTreeSet<&String> = state.pending.keys().collect();
-        assert_eq!(out, self.orders.keys().collect(), "orders asked, less those answered or dropped");
+        assert_eq!(
+            out,
+            self.orders.keys().collect(),
+            "orders asked, less those answered or dropped"
+        );
         let again: State = serde_json::from_str(&bytes(state)).unwrap();
         assert_eq!(bytes(&again), bytes(state), "a snapshot reads as what was written");
         if let Some(contract) = &self.protocol.document.contract {
@@ -135,7 +139,10 @@ impl<'p> Live<'p> {
         let out = state.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
         let stands = !out && state.waits.is_empty() && state.again_at.is_none();
         let ended = state.end.is_some();
-        assert!(!stands || ended || state.halted.is_some(), "nobody could ever move it: {state:#?}");
+        assert!(
+            !stands || ended || state.halted.is_some(),
+            "nobody could ever move it: {state:#?}"
+        );
         assert!(!ended || state.waits.is_empty() && state.blocked.is_none());
         let _ = (prompt(self.protocol, state), next_alarm(self.protocol, state));
     }
@@ -202,10 +209,7 @@ fn flipped(chance: &mut Chance, text: &str) -> String {
 /// Whether the same input once more must be told back.
 fn answers_once(what: &Incoming) -> bool {
     what.action().is_some()
-        || matches!(
-            what,
-            Incoming::Start(_) | Incoming::Answered { .. } | Incoming::Decided { .. }
-        )
+        || matches!(what, Incoming::Start(_) | Incoming::Answered { .. } | Incoming::Decided { .. })
 }
 
 fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, Chance, usize) {
@@ -269,11 +273,38 @@ fn guesses_reach_every_event_and_every_end() {
 
 /// Every event there is; a new one must be reached too.
 const KINDS: [&str; 32] = [
-    "received", "started", "phase_entered", "way_taken", "gates_closed", "model_asked",
-    "provider_failed", "reply_refused", "reply_accepted", "document_changed", "stamped", "spent",
-    "wait_opened", "wait_closed", "blocked", "held", "effect_asked", "effect_done", "effect_failed",
-    "tool_asked", "tool_used", "hook_asked", "hook_answered", "child_asked", "child_ended",
-    "tell_asked", "told", "halted", "resumed", "unblocked", "granted", "ended",
+    "received",
+    "started",
+    "phase_entered",
+    "way_taken",
+    "gates_closed",
+    "model_asked",
+    "provider_failed",
+    "reply_refused",
+    "reply_accepted",
+    "document_changed",
+    "stamped",
+    "spent",
+    "wait_opened",
+    "wait_closed",
+    "blocked",
+    "held",
+    "effect_asked",
+    "effect_done",
+    "effect_failed",
+    "tool_asked",
+    "tool_used",
+    "hook_asked",
+    "hook_answered",
+    "child_asked",
+    "child_ended",
+    "tell_asked",
+    "told",
+    "halted",
+    "resumed",
+    "unblocked",
+    "granted",
+    "ended",
 ];
 
 /// Phases that ask nothing and lead round end the run; they do not hold the engine.

@@ -285,7 +285,8 @@ fn drop_orders(state: &mut State) {
 fn told(tools: &[ToolUse]) -> String {
     let mut text = String::new();
     for used in tools {
-        let (ok, output) = used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
+        let (ok, output) =
+            used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
         let how = if ok { "gave" } else { "could not be used" };
         let call = serde_json::to_string(&used.call).expect("calls are JSON");
         text.push_str(&format!("{call} {how}:\n{}\n\n", output.trim_end()));

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Event, GENESIS, Incoming, Input, Start, State, Time, decide, fold, next_alarm, prompt, seal, verify,
+    Event, GENESIS, Incoming, Input, Start, State, Time, decide, fold, next_alarm, prompt, seal,
+    verify,
 };
 use countersign_core::spec::{Source, Tree};
 use serde_json::{Value, json};

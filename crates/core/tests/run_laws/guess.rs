@@ -37,7 +37,8 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
         2 => Some(json!({ "meta": { "status": "x", "stage": 1 }, "items": [1], "total": 1 })),
         _ => None,
     };
-    let phase = chance.percent(10).then(|| chance.one_of(&["review", "act", "work", "ring"]).to_owned());
+    let phase =
+        chance.percent(10).then(|| chance.one_of(&["review", "act", "work", "ring"]).to_owned());
     let workflow = chance.one_of(&["main", "main", "main", "main", "child", "none"]).to_owned();
     let parent = chance.percent(20).then(|| Parent {
         run: "r0".to_owned(),
@@ -46,7 +47,16 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
     });
     let protocol = if chance.percent(97) { protocol.digest.clone() } else { "other".to_owned() };
     let (model, by, fork) = (None, None, None);
-    Incoming::Start(Box::new(Start { protocol, workflow, document, phase, model, by, parent, fork }))
+    Incoming::Start(Box::new(Start {
+        protocol,
+        workflow,
+        document,
+        phase,
+        model,
+        by,
+        parent,
+        fork,
+    }))
 }
 
 /// Something the run is waiting for.
@@ -83,7 +93,9 @@ fn fitting(chance: &mut Chance, state: &State, action: &str) -> Incoming {
             let answer = match chance.below(6) {
                 0 => HookAnswer::Abort { reason: text(chance) },
                 1 => HookAnswer::Patch { ops: patch(chance) },
-                2 => HookAnswer::Redirect { to: chance.one_of(&["lost", "write", "no"]).to_owned() },
+                2 => {
+                    HookAnswer::Redirect { to: chance.one_of(&["lost", "write", "no"]).to_owned() }
+                }
                 _ => HookAnswer::Ok,
             };
             Incoming::HookFinished { action: action_id, answer }
@@ -162,7 +174,8 @@ fn reply(chance: &mut Chance) -> String {
     match chance.below(12) {
         0 => text(chance),
         1 => String::from_utf8_lossy(&bytes(chance)).into_owned(),
-        2 => json!({ "tool_calls": [{ "tool": "read", "path": "a" }, { "tool": "list" }] }).to_string(),
+        2 => json!({ "tool_calls": [{ "tool": "read", "path": "a" }, { "tool": "list" }] })
+            .to_string(),
         3 => json!({ "tool_calls": [{ "tool": "search", "query": "a" }] }).to_string(),
         4 => json!({ "note": note, "patch": patch(chance) }).to_string(),
         5 | 6 => {
@@ -177,12 +190,27 @@ fn reply(chance: &mut Chance) -> String {
 fn patch(chance: &mut Chance) -> Value {
     let place = |chance: &mut Chance| {
         *chance.pick(&[
-            "/phase", "/status", "", "/note", "/list/0", "/list/-", "/free", "/free/x/y", "/meta",
-            "/meta/status", "/meta/count", "/items/0", "/total", "/workflow", "/~", "x",
+            "/phase",
+            "/status",
+            "",
+            "/note",
+            "/list/0",
+            "/list/-",
+            "/free",
+            "/free/x/y",
+            "/meta",
+            "/meta/status",
+            "/meta/count",
+            "/items/0",
+            "/total",
+            "/workflow",
+            "/~",
+            "x",
         ])
     };
     let op = *chance.pick(&["add", "remove", "replace", "move", "copy", "test", "none"]);
-    let one = json!({ "op": op, "path": place(chance), "from": place(chance), "value": value(chance) });
+    let one =
+        json!({ "op": op, "path": place(chance), "from": place(chance), "value": value(chance) });
     match chance.below(5) {
         0 => json!({ "format": "merge_patch", "ops": { "phase": 1, "free": { "a": null } } }),
         1 => one,
@@ -239,7 +267,9 @@ fn handed_in(chance: &mut Chance) -> String {
 }
 
 fn text(chance: &mut Chance) -> String {
-    chance.one_of(&["", "Ё 谁 🙂", "no", "{", "\u{0}\u{feff}", "\"tool_calls\" {\"a\":1}"]).to_owned()
+    chance
+        .one_of(&["", "Ё 谁 🙂", "no", "{", "\u{0}\u{feff}", "\"tool_calls\" {\"a\":1}"])
+        .to_owned()
 }
 
 fn bytes(chance: &mut Chance) -> Vec<u8> {

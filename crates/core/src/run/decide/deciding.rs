@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
 use crate::patch::Patch;
+use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
 use crate::run::apply::{apply, apply_tried};
 use crate::run::event::Event;
 use crate::run::input::{Input, Start};

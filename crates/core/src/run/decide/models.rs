@@ -128,7 +128,8 @@ impl Deciding<'_> {
     fn refuse(&mut self, work: &AgentWork, violations: Vec<Violation>) {
         let step = self.state.step.as_ref();
         let attempt = step.map_or(1, |step| step.attempt.max(1));
-        let before = step.map(|step| step.violations.as_slice()).filter(|before| !before.is_empty());
+        let before =
+            step.map(|step| step.violations.as_slice()).filter(|before| !before.is_empty());
         let allowed = self.violations_allowed();
         let reasks = allowed.as_ref().map_or(work.contract.on_violation.reask, |limit| {
             limit.most.saturating_sub(1).min(u64::from(u32::MAX)) as u32
@@ -245,9 +246,8 @@ impl Deciding<'_> {
             (_, Some(Blocked::Trouble { .. })) => self.state.held.clone(),
             _ => None,
         };
-        let nothing = |why: &'static str| {
-            Err(Rejection::NothingToSubmit { phase: phase.id.clone(), why })
-        };
+        let nothing =
+            |why: &'static str| Err(Rejection::NothingToSubmit { phase: phase.id.clone(), why });
         if matches!(self.state.blocked, Some(Blocked::Budget { .. })) {
             return nothing("a budget is spent; grant more, or end the run");
         }

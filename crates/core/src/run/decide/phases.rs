@@ -10,9 +10,8 @@ use crate::reply::{Context, Violation};
 use crate::run::apply::stamp;
 use crate::run::event::Event;
 use crate::run::input::Start;
-use crate::run::{Rejection, State, view};
 use crate::run::state::{EndKind, Next};
-
+use crate::run::{Rejection, State, view};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
