@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use countersign_core::contract::{self, Registry};
 use countersign_core::protocol::{Bundle, Protocol, load};
+use countersign_core::reply::Finish;
 use countersign_core::run::{
     GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link,
     seal, verify,
@@ -106,7 +107,7 @@ fn reply(state: &State, time: i64) -> Input {
     let status = if time % 2 == 0 { "pending" } else { "done" };
     let patch = json!([{ "op": "replace", "path": "/tasks/1/status", "value": status }]);
     let text = json!({ "note": format!("round {time}"), "patch": patch }).to_string();
-    let (finish, by, exchange) = (Default::default(), "script".to_owned(), None);
+    let (finish, by, exchange) = (Finish::default(), "script".to_owned(), None);
     let usage = Usage { input_tokens: 900, output_tokens: 40, cost: 1 };
     let reply = ModelReply { action, text, finish, by, usage, exchange };
     input(time, Incoming::ModelReplied(Box::new(reply)))
