@@ -7,17 +7,17 @@ use countersign_contracts::registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::{Connected, Driver, Hands};
+use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, Opened, Outcome};
+use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::projection;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
 
 use crate::args::Site;
 use crate::exit::Error;
+use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
 
 /// What is said where there is nothing to look at.
@@ -86,6 +86,12 @@ impl House {
             Some(path) => PathBuf::from(path),
             None => home.database(),
         };
+        let named =
+            settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
+        let watch: Arc<dyn Watch> = match folder::find(named) {
+            Some(protocol) => Arc::new(Projecting::new(watch, protocol)),
+            None => watch,
+        };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {
             store,
@@ -111,18 +117,6 @@ impl House {
         }
     }
 
-    /// Writes the state files beside the protocol, where the run is one of the folder's own. They
-    /// are a projection: the log is the truth.
-    pub(crate) fn project(&self, outcome: &Outcome) -> Result<(), Error> {
-        let Ok(folder) = self.protocol_folder() else { return Ok(()) };
-        if outcome.state.parent.is_some() || !folder.ends_with(".opencode/protocol") {
-            return Ok(());
-        }
-        let format = outcome.protocol.state_format;
-        projection::write(&projection::state_folder(&folder), format, &outcome.state.document)?;
-        Ok(())
-    }
-
     /// A worker for the runs of this house.
     pub(crate) fn driver(&self) -> Result<Driver, Error> {
         let workspace = Workspace::open(self.home.workspace())?;
@@ -136,7 +130,13 @@ impl House {
         let models = Connected::new(settings, self.home.workspace().to_owned());
         let worker =
             format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
-        Ok(Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker))
+        let workers = self.home.folder().join("workers");
+        let driver = Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.clone());
+        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
+        Ok(match Presence::announce(&workers, &worker) {
+            Ok(presence) => driver.present(presence),
+            Err(_) => driver,
+        })
     }
 
     /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.

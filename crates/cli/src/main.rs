@@ -10,6 +10,7 @@ mod house;
 mod incoming;
 mod output;
 mod progress;
+mod projecting;
 mod settings;
 mod show;
 mod standing;

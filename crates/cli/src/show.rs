@@ -7,6 +7,7 @@ use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
 use countersign_core::run::{State, Status, Wait};
 use countersign_core::spec::{Diagnostic, Place, Severity};
+use countersign_runtime::driver::Rest;
 use serde_json::{Value, json};
 
 use crate::exit::Error;
@@ -167,6 +168,23 @@ pub(crate) fn standing(state: &State) -> String {
         line.push_str(&format!(": {reason}"));
     }
     line
+}
+
+/// Why nobody is working on a run now, where its waits do not tell.
+pub(crate) fn rest(run: &str, rest: &Rest) {
+    match rest {
+        Rest::NeedsReply => output::talk(&format!(
+            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
+        )),
+        Rest::Child(child) => {
+            output::talk(&format!("It waits for run {child}: `countersign status {child}`."));
+        }
+        Rest::Until(at) => {
+            output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
+        }
+        Rest::Held => output::talk("Another process is working on it."),
+        Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
+    }
 }
 
 /// An open wait, in a line or two.

@@ -41,7 +41,7 @@ fn of_run(args: &Graph, named: &str) -> Result<Picture, Error> {
             .iter()
             .map(|one| open(&run, one.seq, &one.body))
             .collect::<Result<Vec<Event>, _>>();
-        let events = events.map_err(|source| EngineError::Corrupt { run: run.clone(), source })?;
+        let events = events.map_err(|source| EngineError::corrupt(run.clone(), source))?;
         let workflow = outcome.protocol.workflow(&outcome.state.workflow).map_err(Error::Usage)?;
         Ok(Picture::of(workflow).with_run(&outcome.state, &events))
     })

@@ -54,7 +54,7 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
 /// The events of a version; the state is then what it was after them.
 fn fold(state: &mut State, sealed: &[Sealed]) -> Result<Vec<Event>, Error> {
     let run = state.run.clone();
-    let corrupt = |source| Error::Engine(EngineError::Corrupt { run: run.clone(), source });
+    let corrupt = |source| Error::Engine(EngineError::corrupt(run.clone(), source));
     let mut events = Vec::with_capacity(sealed.len());
     for one in sealed {
         let event = open(&run, one.seq, &one.body).map_err(corrupt)?;

@@ -140,7 +140,7 @@ fn told(flaw: &Flaw) -> String {
 
 async fn states(house: &House, run: &str, json: bool) -> Result<Value, Error> {
     let log = house.engine.log(run).await?;
-    let corrupt = |source| Error::Engine(EngineError::Corrupt { run: run.to_owned(), source });
+    let corrupt = |source| Error::Engine(EngineError::corrupt(run.to_owned(), source));
     let mut state = State::blank(run);
     let (mut rows, mut listed) = (Vec::new(), Vec::new());
     for sealed in log.chunk_by(|one, next| one.version == next.version) {

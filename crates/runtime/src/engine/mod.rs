@@ -15,10 +15,12 @@ mod live;
 pub(crate) mod rows;
 mod run_name;
 mod body;
+mod give;
+mod look;
 
-pub(crate) use body::Along;
 pub use body::{Engine, Opened};
 pub use error::EngineError;
+pub(crate) use give::Along;
 pub use live::Live;
 pub use outcome::Outcome;
 pub use pinned::Pinned;

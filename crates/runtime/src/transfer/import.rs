@@ -77,7 +77,7 @@ async fn commits(
     here: u64,
 ) -> Result<Vec<Commit>, TransferError> {
     let id = engine.run_id(packed.run.as_str());
-    let corrupt = |source| EngineError::Corrupt { run: packed.run.clone(), source };
+    let corrupt = |source| EngineError::corrupt(packed.run.clone(), source);
     let mut live = Live {
         state: State::blank(packed.run.as_str()),
         hash: String::new(),

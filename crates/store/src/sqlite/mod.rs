@@ -6,6 +6,7 @@ mod connection;
 mod migrate;
 mod writer;
 mod readers;
+mod bundle;
 mod write;
 mod read;
 mod fault;
