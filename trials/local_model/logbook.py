@@ -96,5 +96,8 @@ def call(book: Logbook, what: dict, took: int, faults: list[str]) -> dict:
 
 
 def brief(violation: dict) -> str:
-    """A violation by code and place."""
-    return f"{violation['code']} {violation['pointer'] or '(whole reply)'}"
+    """A violation by code and place; places that the contract does not know are one."""
+    pointer = violation["pointer"]
+    known = pointer.removeprefix("/") in ("kind", "urgency", "quote", "title")
+    place = pointer if known else "elsewhere" if pointer else "whole reply"
+    return f"{violation['code']}, {place}"
