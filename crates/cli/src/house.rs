@@ -7,11 +7,11 @@ use countersign_contracts::registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::{Connected, Driver, Hands};
+use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::watch::Watch;
+use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
 
@@ -19,6 +19,9 @@ use crate::args::Site;
 use crate::exit::Error;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
+
+/// What is said where there is nothing to look at.
+pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
 
 /// What most commands need.
 pub(crate) struct House {
@@ -45,7 +48,39 @@ impl House {
         model: Option<&str>,
         watch: Arc<dyn Watch>,
     ) -> Result<Self, Error> {
-        let home = Home::find_or_create(folder)?;
+        Self::in_home(Home::find_or_create(folder)?, site, model, watch)
+    }
+
+    /// The house that belongs to the current folder, to look at. Nothing is made: `None` where
+    /// nothing was kept yet.
+    pub(crate) fn find(site: &Site) -> Result<Option<Self>, Error> {
+        let here = Path::new(".");
+        let home = Home::find(here)?;
+        let folder = home.as_ref().map_or(here, Home::workspace);
+        let named = Settings::read(folder, site, None)?.store.value;
+        match (home, named) {
+            (_, Some(named)) if !Path::new(&named).is_file() => {
+                Err(Error::Usage(format!("no database at `{named}`")))
+            }
+            (Some(home), named) if named.is_some() || home.database().is_file() => {
+                Self::in_home(home, site, None, Arc::new(Unwatched)).map(Some)
+            }
+            (None, Some(_)) => Self::open(site, None, Arc::new(Unwatched)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same where there must be a run to look at.
+    pub(crate) fn look(site: &Site) -> Result<Self, Error> {
+        Self::find(site)?.ok_or_else(|| Error::Usage(NO_RUN.to_owned()))
+    }
+
+    fn in_home(
+        home: Home,
+        site: &Site,
+        model: Option<&str>,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Self, Error> {
         let settings = Settings::read(home.workspace(), site, model)?;
         let database = match &settings.store.value {
             Some(path) => PathBuf::from(path),
@@ -95,7 +130,13 @@ impl House {
         let models = Connected::new(settings, self.home.workspace().to_owned());
         let worker =
             format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
-        Ok(Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker))
+        let workers = self.home.folder().join("workers");
+        let driver = Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.clone());
+        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
+        Ok(match Presence::announce(&workers, &worker) {
+            Ok(presence) => driver.present(presence),
+            Err(_) => driver,
+        })
     }
 
     /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.
@@ -105,9 +146,7 @@ impl House {
             let newest = countersign_store::RunFilter::newest(self.engine.tenant().clone(), 1);
             let runs = store.runs(&newest).await?;
             let newest = runs.into_iter().next().map(|head| head.run.id);
-            return newest.ok_or_else(|| {
-                Error::Usage("there is no run yet; `countersign run` starts one".to_owned())
-            });
+            return newest.ok_or_else(|| Error::Usage(NO_RUN.to_owned()));
         };
         let exact = self.engine.run_id(named);
         if store.head(&exact).await?.is_some() {

@@ -1,34 +1,64 @@
 //! The driver itself: runs are worked on until nothing is left that can be done now.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::run::{Incoming, Pending, Rejection, State, Status, Time, next_alarm};
-use countersign_store::{Lease, RunId, StoreError};
+use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm};
+use countersign_store::{Blob, RunId, StoreError};
 
-use super::hold;
+use super::hold::{Hold, TERM};
 use super::models::Models;
+use super::orders::next_order;
 use super::perform::Hands;
+use super::presence::Presence;
 use super::rest::Rest;
-use crate::engine::{Along, Engine, EngineError, Live};
+use crate::engine::{Along, Engine, EngineError};
+
+/// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
+/// model said is dear; a store that stays away is told all the same.
+const PAUSES: [i64; 4] = [100, 300, 1_000, 3_000];
 
 /// Works on runs.
 pub struct Driver {
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
     models: Arc<dyn Models>,
     hands: Hands,
     worker: String,
+    presence: Option<Presence>,
+    /// Runs that are worked on right now: a lease tells workers apart, not the calls of one.
+    busy: Mutex<BTreeSet<RunId>>,
+}
+
+/// A run is worked on by one call at a time. Ends with the call, however that ends.
+struct Turn<'d> {
+    driver: &'d Driver,
+    run: &'d RunId,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.driver.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(self.run);
+    }
 }
 
 impl Driver {
     /// A worker with a name that no other has.
     #[must_use]
     pub fn new(engine: Arc<Engine>, models: Arc<dyn Models>, hands: Hands, worker: String) -> Self {
-        Self { engine, models, hands, worker }
+        Self { engine, models, hands, worker, presence: None, busy: Mutex::default() }
+    }
+
+    /// A worker that others on this machine can see to be alive; it goes by the name it announced.
+    #[must_use]
+    pub fn present(self, presence: Presence) -> Self {
+        Self { worker: presence.worker().to_owned(), presence: Some(presence), ..self }
     }
 
     /// Works on a run, and on those it starts and tells, until each has come to rest. Tells where
     /// the first one did.
+    ///
+    /// May be dropped at any moment, and called again: what was kept is kept, and what was under way
+    /// is done again under the same id.
     pub async fn drive(&self, run: &str) -> Result<Rest, EngineError> {
         let first = self.engine.run_id(run);
         let mut queue = VecDeque::from([first.clone()]);
@@ -44,185 +74,168 @@ impl Driver {
 
     /// Works on one run until it rests. Runs that have to be worked on because of it join the queue.
     async fn work(&self, run: &RunId, queue: &mut VecDeque<RunId>) -> Result<Rest, EngineError> {
-        let Some(lease) = hold::take(&self.engine, run, &self.worker).await? else {
-            return Ok(Rest::Held);
-        };
-        self.engine.forget(run);
-        let rest = self.work_held(run, &lease, queue).await;
-        let released = self.engine.store().release(&lease).await;
-        let rest = rest?;
-        released?;
-        Ok(rest)
+        loop {
+            let Some(turn) = self.turn(run) else { return Ok(Rest::Held) };
+            let taken = Hold::take(&self.engine, run, &self.worker, self.presence.as_ref()).await?;
+            let Some(mut hold) = taken else { return Ok(Rest::Held) };
+            let worked = self.work_held(run, &mut hold, queue).await;
+            hold.release().await;
+            drop(turn);
+            let (rest, version) = match worked {
+                Ok(worked) => worked,
+                // Our lease ran out, and another works on it.
+                Err(EngineError::Store(StoreError::Fenced { .. })) => return Ok(Rest::Held),
+                Err(other) => return Err(other),
+            };
+            // Whoever gave it something while it was held found it held, and left it to us.
+            let head = self.engine.store().head(run).await?;
+            if head.is_none_or(|head| head.version <= version) {
+                return Ok(rest);
+            }
+        }
     }
 
+    fn turn<'d>(&'d self, run: &'d RunId) -> Option<Turn<'d>> {
+        let fresh = self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(run.clone());
+        fresh.then_some(Turn { driver: self, run })
+    }
+
+    /// Works until nothing can be done, and tells at which version that was.
     async fn work_held(
         &self,
         run: &RunId,
-        lease: &Lease,
+        hold: &mut Hold<'_>,
         queue: &mut VecDeque<RunId>,
-    ) -> Result<Rest, EngineError> {
+    ) -> Result<(Rest, u64), EngineError> {
         // Orders that only other runs, or people, can finish.
         let mut left: Vec<String> = Vec::new();
+        let begun = self.engine.fresh(run).await?;
+        if let Some(what) = self.unwanted(&begun.state).await? {
+            self.keep(run, hold, what, Vec::new()).await?;
+        }
         loop {
             let live = self.engine.live(run).await?;
             let now = self.engine.clock().now();
-            let next = next_order(&live.state, now, &left);
-            let Some((action, order)) = next else {
-                match self.tick(run, lease, &live, now).await? {
-                    true => continue,
-                    false => return Ok(rest(&live, now)),
+            let Some((action, order)) = next_order(&live.state, now, &left) else {
+                if self.tick(run, hold).await? {
+                    continue;
                 }
+                return Ok((Rest::of(&live, now), live.state.version));
             };
             let done = match &order {
                 Pending::Child { run: child, .. } => {
-                    self.start_child(&live, &action, &order).await?;
                     queue.push_back(self.engine.run_id(child));
-                    None
+                    self.start_child(&live, &action, &order).await?.map(|what| (what, Vec::new()))
                 }
                 Pending::Tell { run: other, tell } => {
-                    let told = self.tell(run, &live.state, other, tell).await?;
+                    let told = self.tell(&live.state, &action, other, tell).await?;
                     queue.push_back(self.engine.run_id(other));
-                    told.then(|| (Incoming::Told { action: action.clone() }, Vec::new()))
+                    Some((told, Vec::new()))
                 }
                 _ => {
                     let work =
                         self.hands.perform(&self.engine, &*self.models, &live, &action, &order);
-                    hold::while_held(&self.engine, lease, work).await??
+                    match self.meanwhile(run, hold, &action, work).await? {
+                        Some(done) => done,
+                        // Nobody wants the result any more, and the order is gone.
+                        None => continue,
+                    }
                 }
             };
             match done {
                 None => left.push(action),
                 Some((what, blobs)) => {
-                    let along = Along { lease: Some(lease.clone()), blobs, ..Along::default() };
-                    match self.engine.give_along(run, what, along).await {
-                        // Its order was dropped meanwhile: a person cancelled, a deadline passed.
-                        Ok(_) | Err(EngineError::Rejected(_)) => {}
-                        Err(other) => return Err(other),
-                    }
+                    self.keep(run, hold, what, blobs).await?;
+                    self.hands.forget(&live.state.run, &action, &order).await;
                 }
             }
         }
     }
 
-    /// Lets time go by for a run, where something is due.
-    async fn tick(
+    /// Does something for a run that is held. Now and then it is asked whether the run is still ours,
+    /// whether something is due, and whether the result is still wanted; `None` where it is not.
+    async fn meanwhile<T>(
         &self,
         run: &RunId,
-        lease: &Lease,
-        live: &Live,
-        now: Time,
-    ) -> Result<bool, EngineError> {
-        let due = next_alarm(&live.protocol, &live.state).is_some_and(|at| at <= now);
-        if !due {
+        hold: &mut Hold<'_>,
+        action: &str,
+        work: impl Future<Output = T>,
+    ) -> Result<Option<T>, EngineError> {
+        tokio::pin!(work);
+        loop {
+            let look_at = self.look_at(run).await;
+            tokio::select! {
+                biased;
+                done = &mut work => return Ok(Some(done)),
+                () = self.engine.clock().until(look_at) => {}
+            }
+            hold.renew().await?;
+            match self.tick(run, hold).await {
+                // A store that is away for a while does not end the work.
+                Ok(_) | Err(EngineError::Store(_)) => {}
+                Err(other) => return Err(other),
+            }
+            if let Ok(live) = self.engine.fresh(run).await
+                && !live.state.pending.contains_key(action)
+            {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// When to look: as soon as something is due, and long before the lease runs out.
+    async fn look_at(&self, run: &RunId) -> Time {
+        let now = self.engine.clock().now();
+        let live = self.engine.live(run).await.ok();
+        let alarm = live.and_then(|live| next_alarm(&live.protocol, &live.state));
+        let renewal = now.after(TERM / 3);
+        alarm.filter(|at| *at > now).map_or(renewal, |at| at.min(renewal))
+    }
+
+    /// Gives a run what came of an order. Where the store is away, it is offered again for a while:
+    /// an order's result is taken once, so that nothing is done twice by it.
+    async fn keep(
+        &self,
+        run: &RunId,
+        hold: &Hold<'_>,
+        what: Incoming,
+        blobs: Vec<Blob>,
+    ) -> Result<(), EngineError> {
+        let mut pauses = PAUSES.into_iter();
+        loop {
+            let (lease, blobs) = (Some(hold.lease()), blobs.clone());
+            let along = Along { lease, blobs, key: None };
+            match self.engine.give_along(run, what.clone(), along).await {
+                // Its order was dropped meanwhile: a person cancelled, a deadline passed.
+                Ok(_) | Err(EngineError::Rejected(_)) => return Ok(()),
+                Err(EngineError::Store(
+                    away @ (StoreError::Busy { .. } | StoreError::Unavailable { .. }),
+                )) => match pauses.next() {
+                    Some(pause) => {
+                        let clock = self.engine.clock();
+                        clock.until(clock.now().after(pause)).await;
+                    }
+                    None => return Err(away.into()),
+                },
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// Lets time go by for a run, where something is due.
+    async fn tick(&self, run: &RunId, hold: &Hold<'_>) -> Result<bool, EngineError> {
+        let live = self.engine.live(run).await?;
+        let due = |at: Time| at <= self.engine.clock().now();
+        if !next_alarm(&live.protocol, &live.state).is_some_and(due) {
             return Ok(false);
         }
-        let along = Along { lease: Some(lease.clone()), ..Along::default() };
+        let along = Along { lease: Some(hold.lease()), ..Along::default() };
         match self.engine.give_along(run, Incoming::Ticked, along).await {
             Ok(_) => Ok(true),
-            Err(EngineError::Rejected(Rejection::NothingDue)) => Ok(false),
-            Err(other) => Err(other),
-        }
-    }
-
-    /// Starts a child run, unless it was started before a crash.
-    async fn start_child(
-        &self,
-        live: &Live,
-        action: &str,
-        order: &Pending,
-    ) -> Result<(), EngineError> {
-        let Pending::Child { run, workflow, document, depth } = order else { return Ok(()) };
-        let parent = countersign_core::run::Parent {
-            run: live.state.run.clone(),
-            action: action.to_owned(),
-            depth: *depth,
-        };
-        let start = countersign_core::run::Start {
-            protocol: live.protocol.digest.clone(),
-            workflow: workflow.clone(),
-            document: Some(document.clone()),
-            phase: None,
-            model: live.state.model.clone(),
-            by: None,
-            parent: Some(parent),
-            fork: None,
-        };
-        match self.engine.start(run, &live.protocol, start, None).await {
-            Ok(_) | Err(EngineError::Store(StoreError::Conflict { .. })) => Ok(()),
-            Err(EngineError::Rejected(rejection)) => {
-                let what = Incoming::ChildEnded {
-                    action: action.to_owned(),
-                    completed: false,
-                    reason: Some(rejection.to_string()),
-                    document: serde_json::Value::Null,
-                };
-                self.engine.give(&live.state.run, what, None).await.map(|_| ())
+            Err(EngineError::Rejected(Rejection::NothingDue | Rejection::Ended { .. })) => {
+                Ok(false)
             }
             Err(other) => Err(other),
         }
-    }
-
-    /// Tells another run something. True when it knows, now or since before.
-    async fn tell(
-        &self,
-        teller: &RunId,
-        state: &State,
-        other: &str,
-        tell: &countersign_core::run::Tell,
-    ) -> Result<bool, EngineError> {
-        let what = match tell {
-            countersign_core::run::Tell::ChildEnded { action } => Incoming::ChildEnded {
-                action: action.clone(),
-                completed: state.status() == Status::Completed,
-                reason: state.end.as_ref().and_then(|(_, reason)| reason.clone()),
-                document: (*state.document).clone(),
-            },
-            countersign_core::run::Tell::Cancel { reason } => {
-                let by = format!("run {}", teller.id);
-                Incoming::Cancelled { by, reason: Some(reason.clone()) }
-            }
-        };
-        match self.engine.give(other, what, Some(format!("told by {}", teller.id))).await {
-            // One that was told before, has ended, or never began needs no telling.
-            Ok(_) | Err(EngineError::Rejected(_) | EngineError::NoRun { .. }) => Ok(true),
-            Err(other) => Err(other),
-        }
-    }
-}
-
-/// The order to do next: the first that is due and not left for others.
-fn next_order(state: &State, now: Time, left: &[String]) -> Option<(String, Pending)> {
-    let ready = |(id, order): &(&String, &Pending)| {
-        let tell = matches!(order, Pending::Tell { .. });
-        let due = order.not_before().is_none_or(|at| at <= now);
-        due && (state.halted.is_none() || tell) && !left.contains(id)
-    };
-    let found = state.pending.iter().find(|pair| ready(pair));
-    found.map(|(id, order)| (id.clone(), order.clone()))
-}
-
-/// Why nothing can be done now.
-fn rest(live: &Live, now: Time) -> Rest {
-    let state = &live.state;
-    let status = state.status();
-    if status.ended() {
-        return Rest::Ended(status);
-    }
-    if state.halted.is_some() {
-        return Rest::Halted;
-    }
-    for order in state.pending.values() {
-        match order {
-            Pending::Child { run, .. } => return Rest::Child(run.clone()),
-            Pending::Model { not_before } if not_before.is_none_or(|at| at <= now) => {
-                return if state.waits.is_empty() { Rest::NeedsReply } else { Rest::Waiting };
-            }
-            _ => {}
-        }
-    }
-    let people = !state.waits.is_empty();
-    match next_alarm(&live.protocol, state) {
-        Some(at) if !people => Rest::Until(at),
-        _ => Rest::Waiting,
     }
 }

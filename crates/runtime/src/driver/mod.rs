@@ -5,12 +5,17 @@
 //! and none is lost.
 
 mod models;
+mod presence;
 mod hold;
+mod orders;
+mod asking;
 mod perform;
+mod family;
 mod rest;
 mod body;
 
 pub use body::Driver;
 pub use models::{Connected, Models};
 pub use perform::{Hands, handed_in};
+pub use presence::Presence;
 pub use rest::Rest;

@@ -1,21 +1,20 @@
-//! Doing one order: ask a model, have an effect, use a tool, run a hook.
+//! Doing one order: have an effect, use a tool, run a hook. How models are asked stands in `asking`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use countersign_core::json::{MAX_KEPT_DEPTH, nesting};
 use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
 use countersign_core::run::{
-    Exchange, HookAnswer, Incoming, ModelReply, Pending, Prompt, Role, State, Usage, prompt, view,
+    Effect, HookAnswer, Incoming, ModelReply, Pending, State, Usage, view,
 };
-use countersign_models::{Answer, Ask, ModelError, Position, Price, cost};
 use countersign_store::Blob;
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
+use super::asking::ask;
 use super::models::Models;
 use crate::effect::{self, EffectError, Journal, Sources, World};
-use crate::engine::{Engine, EngineError, Live};
+use crate::engine::{Engine, Live};
 use crate::hook::{self, HookResult};
 use crate::tool;
 use crate::workspace::Workspace;
@@ -47,10 +46,10 @@ impl Hands {
         live: &Live,
         action: &str,
         order: &Pending,
-    ) -> Result<Done, EngineError> {
+    ) -> Done {
         let Live { state, protocol, .. } = live;
         let id = format!("{}/{action}", state.run);
-        Ok(match order {
+        match order {
             Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
             Pending::Effect { effect, .. } => {
                 let sources = Sources::open(&protocol.policy, &self.folder);
@@ -79,7 +78,19 @@ impl Hands {
                 Some((Incoming::HookFinished { action, answer }, Vec::new()))
             }
             Pending::Child { .. } | Pending::Tell { .. } => None,
-        })
+        }
+    }
+
+    /// Drops the note about an effect whose result the run has, or does not want any more.
+    pub(super) async fn forget(&self, run: &str, action: &str, order: &Pending) {
+        let noted = |effect: &Effect| matches!(effect, Effect::Run { .. } | Effect::Http { .. });
+        if let Pending::Effect { effect, .. } = order
+            && noted(effect)
+        {
+            let (journal, id) = (self.journal.clone(), format!("{run}/{action}"));
+            // A note that stays is never read again: its id is not.
+            drop(tokio::task::spawn_blocking(move || journal.forget(&id)).await);
+        }
     }
 
     async fn hook(
@@ -111,119 +122,15 @@ impl Hands {
     }
 }
 
-/// Asks the model of the step that is out.
-async fn ask(
-    engine: &Engine,
-    models: &dyn Models,
-    protocol: &Protocol,
-    state: &State,
-    action: &str,
-) -> Done {
-    let prompt = prompt(protocol, state)?;
-    let name = prompt.model.clone()?;
-    let model = match models.find(&name) {
-        Ok(Some(model)) => model,
-        Ok(None) => return None,
-        Err(message) => {
-            let (action, failure) = (action.to_owned(), "no_model".to_owned());
-            let what = Incoming::ModelFailed {
-                action,
-                failure,
-                message,
-                retryable: false,
-                retry_after: None,
-                exchange: None,
-            };
-            return Some((what, Vec::new()));
-        }
-    };
-    let asked = asked(&prompt, state);
-    let (watch, run) = (Arc::clone(engine.watch()), state.run.clone());
-    let mut live = move |text: &str| watch.writing(&run, text);
-    match model.complete(&asked, &mut live).await {
-        Ok(answer) => Some(replied(protocol, &name, action, answer)),
-        Err(error) => Some(failed(action, &error)),
-    }
-}
-
-fn asked(prompt: &Prompt, state: &State) -> Ask {
-    let turns = prompt.turns.iter().map(|turn| countersign_models::Turn {
-        role: match turn.role {
-            Role::User => countersign_models::Role::User,
-            Role::Assistant => countersign_models::Role::Assistant,
-        },
-        text: turn.text.clone(),
-    });
-    // A reply may ask for tools instead, which the contract alone does not know.
-    let contract = prompt.tools.is_empty().then(|| Arc::clone(&prompt.contract));
-    let before = |count: u64| count.saturating_sub(1) as usize;
-    let under_label = before(state.spent_of(&format!("calls@{}", state.phase)));
-    Ask {
-        system: prompt.system.clone(),
-        turns: turns.collect(),
-        contract,
-        temperature: prompt.temperature,
-        max_tokens: prompt.max_tokens,
-        label: Some(prompt.phase.clone()),
-        position: Some(Position { in_run: before(state.calls), under_label }),
-    }
-}
-
-fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (Incoming, Vec<Blob>) {
-    let usage = answer.usage.unwrap_or_default();
-    let price = protocol.policy.prices.get(name).map(|(input, output)| Price {
-        input_per_million: *input,
-        output_per_million: *output,
-        cached_per_million: None,
-    });
-    let (exchange, blobs) = kept(&answer.exchange);
-    let reply = ModelReply {
-        action: action.to_owned(),
-        text: answer.text,
-        finish: answer.finish,
-        by: answer.model,
-        usage: Usage {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cost: price.map_or(0, |price| cost(usage, price)),
-        },
-        exchange,
-    };
-    (Incoming::ModelReplied(Box::new(reply)), blobs)
-}
-
-fn failed(action: &str, error: &ModelError) -> (Incoming, Vec<Blob>) {
-    let (exchange, blobs) = error.exchange.as_deref().map(kept).unwrap_or_default();
-    let wait = error.retry_after().map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
-    let what = Incoming::ModelFailed {
-        action: action.to_owned(),
-        failure: error.kind().to_owned(),
-        message: error.to_string(),
-        retryable: error.retryable(),
-        retry_after: wait,
-        exchange,
-    };
-    (what, blobs)
-}
-
-/// The bytes of an exchange as blobs, and what the log says of them.
-fn kept(exchange: &countersign_models::Exchange) -> (Option<Exchange>, Vec<Blob>) {
-    if exchange.request.is_empty() && exchange.response.is_empty() {
-        return (None, Vec::new());
-    }
-    let blob = |bytes: &[u8]| {
-        let digest: String =
-            Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Blob { digest, bytes: bytes.to_vec() }
-    };
-    let (request, response) = (blob(&exchange.request), blob(&exchange.response));
-    let told = Exchange { request: request.digest.clone(), response: response.digest.clone() };
-    (Some(told), vec![request, response])
-}
-
 fn finished(action: &str, result: Result<serde_json::Value, EffectError>) -> Incoming {
     let action = action.to_owned();
     match result {
+        Ok(result) if nesting(&result) > MAX_KEPT_DEPTH => Incoming::EffectFailed {
+            action,
+            failure: "too_deep".to_owned(),
+            message: format!("its result nests deeper than {MAX_KEPT_DEPTH} levels"),
+            retryable: false,
+        },
         Ok(result) => Incoming::EffectFinished { action, result },
         Err(error) => Incoming::EffectFailed {
             action,

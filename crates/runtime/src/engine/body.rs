@@ -1,25 +1,20 @@
-//! The engine itself. Any number may work on one store; each run has one history all the same.
+//! The engine itself: what it is made of, and the runs it has in memory.
+//!
+//! Any number of engines may work on one store; each run has one history all the same. What is in
+//! memory is never the truth, only a way not to read it again: the store refuses what was decided on
+//! something older.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Check, Protocol};
-use countersign_core::run::{
-    Incoming, Input, Sealed, Start, State, Verification, decide, seal, verify,
-};
-use countersign_store::{
-    Blob, Commit, EventRow, Lease, NewRun, RunId, SnapshotRow, Store, StoreError, TenantId,
-};
+use countersign_store::{RunId, Store, TenantId};
 
-use super::rows;
-use super::{EngineError, Live, Outcome, Pinned};
+use super::{EngineError, Live, Pinned};
 use crate::clock::Clock;
 use crate::watch::Watch;
 use crate::workspace::Workspace;
-
-/// How often an input is decided again when another writer was first.
-const TRIES: usize = 64;
 
 /// How many runs are kept in memory at most; any can be loaded again.
 const MOST_LIVE: usize = 4_096;
@@ -33,7 +28,7 @@ pub struct Engine {
     workspace: Option<Workspace>,
     tenant: TenantId,
     protocols: Mutex<BTreeMap<String, Arc<Protocol>>>,
-    live: Mutex<BTreeMap<RunId, Live>>,
+    live: Mutex<BTreeMap<RunId, Arc<Live>>>,
 }
 
 /// What an engine is made of.
@@ -50,14 +45,6 @@ pub struct Opened {
     pub workspace: Option<Workspace>,
     /// Whose runs.
     pub tenant: TenantId,
-}
-
-/// Something that comes with an input: a key, a lease, bytes it speaks of.
-#[derive(Debug, Default)]
-pub(crate) struct Along {
-    pub(crate) key: Option<String>,
-    pub(crate) lease: Option<Lease>,
-    pub(crate) blobs: Vec<Blob>,
 }
 
 impl Engine {
@@ -99,187 +86,75 @@ impl Engine {
         RunId::new(self.tenant.clone(), id)
     }
 
+    /// The contracts that ship.
+    #[must_use]
+    pub fn shipped(&self) -> &Registry {
+        &self.shipped
+    }
+
     /// Whose runs.
     #[must_use]
     pub fn tenant(&self) -> &TenantId {
         &self.tenant
     }
 
-    /// Begins a run under a name.
-    pub async fn start(
-        &self,
-        run: &str,
-        protocol: &Arc<Protocol>,
-        start: Start,
-        key: Option<String>,
-    ) -> Result<Outcome, EngineError> {
-        let pinned = serde_json::to_string(&Pinned::of(protocol)).expect("texts are JSON");
-        self.store.put_protocol(&self.tenant, &protocol.digest, &pinned).await?;
-        self.remember(protocol);
-        let before = State::blank(run);
-        let workflow = start.workflow.clone();
-        let input = self.input(protocol, &workflow, Incoming::Start(Box::new(start)), key);
-        let step = decide(protocol, &before, &input)?;
-        let run = self.run_id(run);
-        let sealed = seal(&before, &step.state, &step.events, countersign_core::run::GENESIS);
-        let mut live = Live {
-            hash: sealed.last().map(|last| last.hash.clone()).unwrap_or_default(),
-            since: sealed.iter().map(|one| one.body.len()).sum(),
-            snapshot: 0,
-            protocol: Arc::clone(protocol),
-            state: step.state,
+    /// A run as it was when this engine last saw it.
+    pub(crate) async fn live(&self, run: &RunId) -> Result<Arc<Live>, EngineError> {
+        if let Some(live) = self.known(run) {
+            return Ok(live);
+        }
+        let live = Arc::new(self.at(&run.id, None).await?);
+        self.put(run, Arc::clone(&live));
+        Ok(live)
+    }
+
+    /// A run as the store has it now. What is in memory is taken where it is just that.
+    pub(crate) async fn fresh(&self, run: &RunId) -> Result<Arc<Live>, EngineError> {
+        if let Some(known) = self.known(run)
+            && !self.is_behind(run, &known).await?
+        {
+            return Ok(known);
+        }
+        self.forget(run);
+        self.live(run).await
+    }
+
+    /// Whether the store has something else than what is in memory.
+    pub(super) async fn is_behind(&self, run: &RunId, live: &Live) -> Result<bool, EngineError> {
+        let head = self.store.head(run).await?;
+        let same = |head: countersign_store::Head| {
+            head.version == live.state.version && head.hash == live.hash
         };
-        let mut commit = rows::commit(&run, protocol, &before, &live.state, sealed);
-        commit.key = input.key;
-        self.add_snapshot(&mut commit, &mut live);
-        let new = NewRun {
-            protocol: protocol.digest.clone(),
-            workflow: live.state.workflow.clone(),
-            created_at: live.state.created_at.0,
-        };
-        self.store.create(new, commit).await?;
-        self.watch.committed(&live.state, &step.events);
-        let state = live.state.clone();
-        self.put(&run, live);
-        Ok(Outcome { state, events: step.events, protocol: Arc::clone(protocol) })
+        Ok(!head.is_some_and(same))
     }
 
-    /// Gives a run an input. The same key twice is one input.
-    pub async fn give(
-        &self,
-        run: &str,
-        what: Incoming,
-        key: Option<String>,
-    ) -> Result<Outcome, EngineError> {
-        self.give_along(&self.run_id(run), what, Along { key, ..Along::default() }).await
+    fn known(&self, run: &RunId) -> Option<Arc<Live>> {
+        lock(&self.live).get(run).cloned()
     }
 
-    pub(crate) async fn give_along(
-        &self,
-        run: &RunId,
-        what: Incoming,
-        along: Along,
-    ) -> Result<Outcome, EngineError> {
-        let Along { key, lease, blobs } = along;
-        for _ in 0..TRIES {
-            let live = self.live(run).await?;
-            let protocol = Arc::clone(&live.protocol);
-            let workflow = live.state.workflow.clone();
-            let input = self.input(&protocol, &workflow, what.clone(), key.clone());
-            let step = match decide(&protocol, &live.state, &input) {
-                Ok(step) => step,
-                Err(rejection) => {
-                    // What was taken before would be rejected now; a key tells the two apart.
-                    return match self.taken_before(run, key.as_deref()).await? {
-                        Some(state) => Ok(Outcome { state, events: Vec::new(), protocol }),
-                        None => Err(rejection.into()),
-                    };
-                }
-            };
-            let sealed = seal(&live.state, &step.state, &step.events, &live.hash);
-            let mut next = Live {
-                hash: sealed.last().map(|last| last.hash.clone()).unwrap_or_default(),
-                since: live.since + sealed.iter().map(|one| one.body.len()).sum::<usize>(),
-                snapshot: live.snapshot,
-                protocol: Arc::clone(&protocol),
-                state: step.state,
-            };
-            let mut commit = rows::commit(run, &protocol, &live.state, &next.state, sealed);
-            (commit.key, commit.lease, commit.blobs) = (input.key, lease.clone(), blobs.clone());
-            self.add_snapshot(&mut commit, &mut next);
-            match self.store.append(commit).await {
-                Ok(()) => {
-                    self.watch.committed(&next.state, &step.events);
-                    let state = next.state.clone();
-                    self.put(run, next);
-                    return Ok(Outcome { state, events: step.events, protocol });
-                }
-                Err(StoreError::Conflict { .. }) => self.forget(run),
-                Err(StoreError::DuplicateKey { .. }) => {
-                    self.forget(run);
-                    let state = self.live(run).await?.state;
-                    return Ok(Outcome { state, events: Vec::new(), protocol });
-                }
-                Err(other) => {
-                    // Whether it was kept is not known; what is true is read again next time.
-                    self.forget(run);
-                    return Err(other.into());
-                }
-            }
+    /// Keeps a run in memory, unless a later version of it is there.
+    pub(super) fn put(&self, run: &RunId, live: Arc<Live>) {
+        let mut known = lock(&self.live);
+        if known.get(run).is_some_and(|other| other.state.version > live.state.version) {
+            return;
         }
-        Err(EngineError::Contended { run: run.id.clone() })
-    }
-
-    async fn taken_before(
-        &self,
-        run: &RunId,
-        key: Option<&str>,
-    ) -> Result<Option<State>, EngineError> {
-        let Some(key) = key else { return Ok(None) };
-        match self.store.keyed(run, key).await? {
-            None => Ok(None),
-            Some(_) => {
-                self.forget(run);
-                Ok(Some(self.live(run).await?.state))
-            }
+        if known.len() >= MOST_LIVE && !known.contains_key(run) {
+            known.pop_first();
         }
+        known.insert(run.clone(), live);
     }
 
-    /// A run as it is now.
-    pub async fn look(&self, run: &str) -> Result<Outcome, EngineError> {
-        let run = self.run_id(run);
-        self.forget(&run);
-        let live = self.live(&run).await?;
-        Ok(Outcome { state: live.state, events: Vec::new(), protocol: live.protocol })
-    }
-
-    /// A run as it was at a version, with the hash of that version's last event.
-    pub async fn at(&self, run: &str, version: Option<u64>) -> Result<Live, EngineError> {
-        let id = self.run_id(run);
-        let missing = || EngineError::NoRun { run: run.to_owned(), version };
-        let loaded = self.store.load(&id, version).await?.ok_or_else(missing)?;
-        let protocol = self.protocol(&id, &loaded.head.protocol).await?;
-        Live::of(&loaded, protocol)
-            .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source })
-    }
-
-    /// The whole log of a run.
-    pub async fn log(&self, run: &str) -> Result<Vec<Sealed>, EngineError> {
-        const PAGE: usize = 4_096;
-        let run = self.run_id(run);
-        let mut log: Vec<Sealed> = Vec::new();
-        loop {
-            let after = log.last().map_or(0, |last| last.seq);
-            let page = self.store.events(&run, after, PAGE).await?;
-            let full = page.len() == PAGE;
-            log.extend(page.into_iter().map(sealed));
-            if !full {
-                break;
-            }
-        }
-        if log.is_empty() {
-            return Err(EngineError::NoRun { run: run.id, version: None });
-        }
-        Ok(log)
-    }
-
-    /// Proves the log of a run: its chain, its fold, and every decision made again.
-    pub async fn prove(
-        &self,
-        run: &str,
-    ) -> Result<Result<Verification, countersign_core::run::Fault>, EngineError> {
-        let id = self.run_id(run);
-        let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
-        let head = self.store.head(&id).await?.ok_or_else(missing)?;
-        let protocol = self.protocol(&id, &head.protocol).await?;
-        let log = self.log(run).await?;
-        Ok(verify(&protocol, run, &log))
+    pub(crate) fn forget(&self, run: &RunId) {
+        lock(&self.live).remove(run);
     }
 
     /// The protocol a run is pinned to.
-    async fn protocol(&self, run: &RunId, digest: &str) -> Result<Arc<Protocol>, EngineError> {
-        let known =
-            self.protocols.lock().unwrap_or_else(PoisonError::into_inner).get(digest).cloned();
+    pub(crate) async fn protocol(
+        &self,
+        run: &RunId,
+        digest: &str,
+    ) -> Result<Arc<Protocol>, EngineError> {
+        let known = lock(&self.protocols).get(digest).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -297,45 +172,12 @@ impl Engine {
         Ok(protocol)
     }
 
-    fn remember(&self, protocol: &Arc<Protocol>) {
-        let mut known = self.protocols.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(protocol.digest.clone(), Arc::clone(protocol));
-    }
-
-    pub(crate) async fn live(&self, run: &RunId) -> Result<Live, EngineError> {
-        let known = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
-        if let Some(live) = known {
-            return Ok(live);
-        }
-        let live = self.at(&run.id, None).await?;
-        self.put(run, live.clone());
-        Ok(live)
-    }
-
-    fn put(&self, run: &RunId, live: Live) {
-        let mut known = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_LIVE && !known.contains_key(run) {
-            known.pop_first();
-        }
-        known.insert(run.clone(), live);
-    }
-
-    pub(crate) fn forget(&self, run: &RunId) {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
-    }
-
-    fn input(
-        &self,
-        protocol: &Protocol,
-        workflow: &str,
-        what: Incoming,
-        key: Option<String>,
-    ) -> Input {
-        Input { time: self.clock.now(), key, files: self.files(protocol, workflow), what }
+    pub(super) fn remember(&self, protocol: &Arc<Protocol>) {
+        lock(&self.protocols).insert(protocol.digest.clone(), Arc::clone(protocol));
     }
 
     /// Which files are there, of those that gates of the workflow ask for.
-    fn files(&self, protocol: &Protocol, workflow: &str) -> BTreeMap<String, bool> {
+    pub(super) fn files(&self, protocol: &Protocol, workflow: &str) -> BTreeMap<String, bool> {
         let mut files = BTreeMap::new();
         let ways = protocol.workflows.get(workflow).map(|workflow| &workflow.transitions);
         for way in ways.into_iter().flatten() {
@@ -346,14 +188,9 @@ impl Engine {
         }
         files
     }
-
-    fn add_snapshot(&self, commit: &mut Commit, live: &mut Live) {
-        let (version, seq) = (live.state.version, live.state.seq);
-        commit.snapshot = live.due().map(|body| SnapshotRow { version, seq, body });
-    }
 }
 
-fn sealed(row: EventRow) -> Sealed {
-    let EventRow { seq, version, time, kind, hash, body } = row;
-    Sealed { seq, version, time: countersign_core::run::Time(time), kind, hash, body }
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ pub enum EngineError {
         /// Which.
         run: String,
         /// Why.
-        source: CorruptLog,
+        source: Box<CorruptLog>,
     },
     /// The protocol the run is pinned to is not there, or cannot be read any more.
     #[error("run `{run}` is pinned to protocol {digest}, which cannot be used: {why}")]
@@ -49,4 +49,12 @@ pub enum EngineError {
         /// Which.
         run: String,
     },
+}
+
+impl EngineError {
+    /// What is kept of a run cannot be right.
+    #[must_use]
+    pub fn corrupt(run: impl Into<String>, source: CorruptLog) -> Self {
+        Self::Corrupt { run: run.into(), source: Box::new(source) }
+    }
 }

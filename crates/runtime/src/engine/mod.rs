@@ -12,13 +12,15 @@ mod error;
 mod outcome;
 mod pinned;
 mod live;
-mod rows;
+pub(crate) mod rows;
 mod run_name;
 mod body;
+mod give;
+mod look;
 
-pub(crate) use body::Along;
 pub use body::{Engine, Opened};
 pub use error::EngineError;
+pub(crate) use give::Along;
 pub use live::Live;
 pub use outcome::Outcome;
 pub use pinned::Pinned;

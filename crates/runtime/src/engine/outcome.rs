@@ -6,6 +6,8 @@ use countersign_core::protocol::Protocol;
 use countersign_core::reply::Violation;
 use countersign_core::run::{Event, State};
 
+use super::Live;
+
 /// What an input came to, after it was kept.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -18,6 +20,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// A run as it is, with nothing new.
+    pub(super) fn unchanged(live: &Live) -> Self {
+        let (state, protocol) = (live.state.clone(), Arc::clone(&live.protocol));
+        Self { state, events: Vec::new(), protocol }
+    }
+
     /// What was wrong with a reply, where one was refused.
     #[must_use]
     pub fn violations(&self) -> Option<&[Violation]> {

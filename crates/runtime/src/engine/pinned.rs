@@ -23,6 +23,11 @@ impl Pinned {
         Self { bundle: protocol.bundle.clone(), contracts: named.collect() }
     }
 
+    /// As it is kept.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(self).expect("texts are JSON")
+    }
+
     /// The protocol again, if everything it relied on is still the same.
     pub fn protocol(self, shipped: &Registry) -> Result<Protocol, String> {
         let Loaded { protocol, .. } = load(self.bundle, shipped).map_err(|faults| {

@@ -5,7 +5,7 @@ use countersign_core::run::{EndKind, Sealed, State, next_alarm};
 use countersign_store::{ActionRow, Commit, EventRow, HeadUpdate, RunId, WaitRow};
 
 /// The commit of a step.
-pub(super) fn commit(
+pub(crate) fn commit(
     run: &RunId,
     protocol: &Protocol,
     before: &State,
@@ -19,7 +19,7 @@ pub(super) fn commit(
         updated_at: after.updated_at.0,
         seq: last.seq,
         hash: last.hash.clone(),
-        summary: summary(after),
+        summary: line(&summary(after)),
     };
     let mut commit = Commit::new(run.clone(), before.version, head);
     commit.events = sealed.into_iter().map(event).collect();
@@ -55,7 +55,21 @@ fn event(sealed: Sealed) -> EventRow {
     EventRow { seq, version, time: time.0, kind, hash, body }
 }
 
-/// One line for lists: why the run stands where it stands.
+/// How long a line in a list is.
+const LINE: usize = 200;
+
+/// One short line of a text that a model may have had a hand in: no database has to take U+0000, and
+/// no terminal has to obey the rest.
+fn line(text: &str) -> String {
+    let mut letters = text.chars().map(|one| if one.is_control() { ' ' } else { one });
+    let mut line: String = letters.by_ref().take(LINE).collect();
+    if letters.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Why the run stands where it stands.
 fn summary(state: &State) -> String {
     if let Some((end, reason)) = &state.end {
         return match (end, reason) {
@@ -72,5 +86,17 @@ fn summary(state: &State) -> String {
         0 => String::new(),
         1 => state.waits.values().map(|wait| wait.question.clone()).collect(),
         several => format!("{several} open waits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_that_every_store_takes() {
+        assert_eq!(line("Which\0colour?\nRed\u{1b}[2J"), "Which colour? Red [2J");
+        assert_eq!(line(&"ж".repeat(200)), "ж".repeat(200));
+        assert_eq!(line(&"ж".repeat(201)), format!("{}…", "ж".repeat(200)));
     }
 }

@@ -69,7 +69,7 @@ fn next<'m>(
 }
 
 /// The steps the file has seen: number and checksum.
-fn applied(db: &Connection) -> Result<Vec<(u32, String)>, StoreError> {
+pub(super) fn applied(db: &Connection) -> Result<Vec<(u32, String)>, StoreError> {
     let id: i64 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if id != OURS {
         let first = "SELECT name FROM sqlite_schema LIMIT 1";

@@ -10,6 +10,8 @@ mod bundle;
 mod write;
 mod read;
 mod fault;
+mod health;
 
 pub use connection::Settings;
+pub use health::Health;
 pub use store::SqliteStore;

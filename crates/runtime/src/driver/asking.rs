@@ -1,0 +1,174 @@
+//! Asking the model of a step, and telling the run what came of it.
+
+use std::sync::Arc;
+
+use countersign_core::contract::{Contract, export};
+use countersign_core::json::{RepairLevel, read};
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{Exchange, Incoming, ModelReply, Prompt, Role, State, Usage, prompt};
+use countersign_models::{Answer, Ask, ModelError, Position, Price, Sent, cost};
+use countersign_store::Blob;
+
+use super::models::Models;
+use super::perform::Done;
+use crate::engine::Engine;
+use crate::workspace::sha256;
+
+/// Asks the model of the step that is out.
+pub(super) async fn ask(
+    engine: &Engine,
+    models: &dyn Models,
+    protocol: &Protocol,
+    state: &State,
+    action: &str,
+) -> Done {
+    let prompt = prompt(protocol, state)?;
+    let name = prompt.model.clone()?;
+    let model = match models.find(&name) {
+        Ok(Some(model)) => model,
+        Ok(None) => return None,
+        Err(message) => {
+            let (action, failure) = (action.to_owned(), "no_model".to_owned());
+            let what = Incoming::ModelFailed {
+                action,
+                failure,
+                message,
+                retryable: false,
+                retry_after: None,
+                exchange: None,
+            };
+            return Some((what, Vec::new()));
+        }
+    };
+    let asked = asked(&prompt, state);
+    let (watch, run) = (Arc::clone(engine.watch()), state.run.clone());
+    let mut live = move |text: &str| watch.writing(&run, text);
+    match model.complete(&asked, &mut live).await {
+        Ok(mut answer) => {
+            if let Some(text) = meant(&answer, asked.contract.as_deref()) {
+                answer.text = text;
+            }
+            Some(replied(protocol, &name, action, answer))
+        }
+        Err(error) => Some(failed(action, &error)),
+    }
+}
+
+fn asked(prompt: &Prompt, state: &State) -> Ask {
+    let turns = prompt.turns.iter().map(|turn| countersign_models::Turn {
+        role: match turn.role {
+            Role::User => countersign_models::Role::User,
+            Role::Assistant => countersign_models::Role::Assistant,
+        },
+        text: turn.text.clone(),
+    });
+    // A reply may ask for tools instead, which the contract alone does not know.
+    let contract = prompt.tools.is_empty().then(|| Arc::clone(&prompt.contract));
+    let before = |count: u64| count.saturating_sub(1) as usize;
+    let under_label = before(state.spent_of(&format!("calls@{}", state.phase)));
+    Ask {
+        system: prompt.system.clone(),
+        turns: turns.collect(),
+        contract,
+        temperature: prompt.temperature,
+        max_tokens: prompt.max_tokens,
+        label: Some(prompt.phase.clone()),
+        position: Some(Position { in_run: before(state.calls), under_label }),
+    }
+}
+
+/// What a model said where its provider's schema left it no way but null to leave a field out. The
+/// bytes that came are kept as they came.
+fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<String> {
+    let (Sent::Schema(target), true) = (answer.sent, answer.drop_nulls) else { return None };
+    let reading = read(&answer.text, RepairLevel::None).ok()?;
+    if !reading.flaws.is_empty() {
+        return None;
+    }
+    let mut value = reading.value;
+    export(contract?, target).drop_nulls(&mut value);
+    Some(value.to_string())
+}
+
+fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (Incoming, Vec<Blob>) {
+    let usage = answer.usage.unwrap_or_default();
+    let price = protocol.policy.prices.get(name).map(|(input, output)| Price {
+        input_per_million: *input,
+        output_per_million: *output,
+        cached_per_million: None,
+    });
+    let (exchange, blobs) = kept(&answer.exchange);
+    let reply = ModelReply {
+        action: action.to_owned(),
+        text: answer.text,
+        finish: answer.finish,
+        by: answer.model,
+        usage: Usage {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cost: price.map_or(0, |price| cost(usage, price)),
+        },
+        exchange,
+    };
+    (Incoming::ModelReplied(Box::new(reply)), blobs)
+}
+
+fn failed(action: &str, error: &ModelError) -> (Incoming, Vec<Blob>) {
+    let (exchange, blobs) = error.exchange.as_deref().map(kept).unwrap_or_default();
+    let wait = error.retry_after().map(|wait| i64::try_from(wait.as_millis()).unwrap_or(i64::MAX));
+    let what = Incoming::ModelFailed {
+        action: action.to_owned(),
+        failure: error.kind().to_owned(),
+        message: error.to_string(),
+        retryable: error.retryable(),
+        retry_after: wait,
+        exchange,
+    };
+    (what, blobs)
+}
+
+/// The bytes of an exchange as blobs, and what the log says of them.
+fn kept(exchange: &countersign_models::Exchange) -> (Option<Exchange>, Vec<Blob>) {
+    if exchange.request.is_empty() && exchange.response.is_empty() {
+        return (None, Vec::new());
+    }
+    let blob = |bytes: &[u8]| Blob { digest: sha256(bytes), bytes: bytes.to_vec() };
+    let (request, response) = (blob(&exchange.request), blob(&exchange.response));
+    let told = Exchange { request: request.digest.clone(), response: response.digest.clone() };
+    (Some(told), vec![request, response])
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::contract::{Target, load_inline};
+    use countersign_core::reply::Finish;
+
+    use super::*;
+
+    const CONTRACT: &str = "id: verdict\nversion: 1.0.0\nschema: { type: object, additionalProperties: false, required: [score], properties: { score: { type: integer }, note: { type: string } } }";
+
+    fn answer(text: &str, sent: Sent, drop_nulls: bool) -> Answer {
+        Answer {
+            text: text.to_owned(),
+            finish: Finish::Stop,
+            reason: "stop".to_owned(),
+            usage: None,
+            model: "m".to_owned(),
+            exchange: countersign_models::Exchange::default(),
+            sent,
+            drop_nulls,
+        }
+    }
+
+    #[test]
+    fn a_null_that_means_absence_is_taken_out_before_the_door() {
+        let contract = load_inline(CONTRACT).unwrap();
+        let told = Sent::Schema(Target::OpenAi);
+        let said = |text, sent, drop| meant(&answer(text, sent, drop), Some(&contract));
+        assert_eq!(said(r#"{"score":1,"note":null}"#, told, true).unwrap(), r#"{"score":1}"#);
+        assert_eq!(said(r#"{"score":1,"note":null}"#, told, false), None);
+        assert_eq!(said(r#"{"score":1,"note":null}"#, Sent::JsonMode, true), None);
+        assert_eq!(said(r#"{"score":1,"score":2}"#, told, true), None, "the door will say why not");
+        assert_eq!(said("sure", told, true), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Which order is done next.
+
+use countersign_core::run::{Pending, State, Time};
+
+/// The order to do next: the oldest that is due and not left for others. A halted run only tells.
+pub(super) fn next_order(state: &State, now: Time, left: &[String]) -> Option<(String, Pending)> {
+    let ready = |(id, order): &(&String, &Pending)| {
+        let tell = matches!(order, Pending::Tell { .. });
+        let due = order.not_before().is_none_or(|at| at <= now);
+        due && (state.halted.is_none() || tell) && !left.contains(id)
+    };
+    let ready = state.pending.iter().filter(ready);
+    let next = ready.min_by_key(|(id, _)| age(id));
+    next.map(|(id, order)| (id.clone(), order.clone()))
+}
+
+/// Ids are a version and a number in it, and `10.1` is younger than `9.2`.
+fn age(id: &str) -> (u64, u64) {
+    let (version, number) = id.split_once('.').unwrap_or((id, "0"));
+    let read = |text: &str| text.parse().unwrap_or(u64::MAX);
+    (read(version), read(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::run::{Tell, ToolCall};
+
+    use super::*;
+
+    fn tool() -> Pending {
+        Pending::Tool { call: ToolCall::Read { path: "a".into() } }
+    }
+
+    fn state(orders: impl IntoIterator<Item = (&'static str, Pending)>) -> State {
+        let mut state = State::blank("r1");
+        state.pending.extend(orders.into_iter().map(|(id, order)| (id.to_owned(), order)));
+        state
+    }
+
+    fn in_turn(mut state: State) -> Vec<String> {
+        let mut done = Vec::new();
+        while let Some((id, _)) = next_order(&state, Time(0), &[]) {
+            state.pending.remove(&id);
+            done.push(id);
+        }
+        done
+    }
+
+    #[test]
+    fn orders_are_done_in_the_order_they_were_asked_for() {
+        let asked = ["10.1", "9.2", "9.10", "9.1", "100.1"].map(|id| (id, tool()));
+        assert_eq!(in_turn(state(asked)), ["9.1", "9.2", "9.10", "10.1", "100.1"]);
+    }
+
+    #[test]
+    fn a_halted_run_tells_what_it_has_to_and_does_nothing_else() {
+        let tell =
+            Pending::Tell { run: "r0".into(), tell: Tell::ChildEnded { action: "1.1".into() } };
+        let mut state = state([("1.1", tool()), ("2.1", tell)]);
+        state.halted = Some(("anna".to_owned(), None));
+        assert_eq!(in_turn(state), ["2.1"]);
+    }
+
+    #[test]
+    fn what_is_not_due_or_left_for_others_waits() {
+        let model = Pending::Model { not_before: Some(Time(5)) };
+        let state = state([("1.1", model), ("1.2", tool())]);
+        assert_eq!(next_order(&state, Time(4), &["1.2".to_owned()]), None);
+        assert_eq!(next_order(&state, Time(5), &[]).unwrap().0, "1.1");
+    }
+}

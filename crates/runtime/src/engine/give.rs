@@ -1,0 +1,158 @@
+//! Giving a run something: decide, and keep what comes of it in one commit.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{
+    Event, GENESIS, Incoming, Input, Rejection, Start, State, decide, seal,
+};
+use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
+
+use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
+
+/// How often an input is decided again when another writer was first.
+const TRIES: usize = 64;
+
+/// Something that comes with an input: a key, a lease, bytes it speaks of.
+#[derive(Debug, Default)]
+pub(crate) struct Along {
+    pub(crate) key: Option<String>,
+    pub(crate) lease: Option<Lease>,
+    pub(crate) blobs: Vec<Blob>,
+}
+
+/// What an input would come to: all that is left is to keep it.
+struct Decided {
+    commit: Commit,
+    next: Live,
+    events: Vec<Event>,
+}
+
+impl Engine {
+    /// Begins a run under a name. The same key twice begins it once.
+    pub async fn start(
+        &self,
+        run: &str,
+        protocol: &Arc<Protocol>,
+        start: Start,
+        key: Option<String>,
+    ) -> Result<Outcome, EngineError> {
+        let pinned = Pinned::of(protocol).text();
+        self.store().put_protocol(self.tenant(), &protocol.digest, &pinned).await?;
+        self.remember(protocol);
+        let id = self.run_id(run);
+        let blank = Live {
+            state: State::blank(run),
+            hash: GENESIS.to_owned(),
+            protocol: Arc::clone(protocol),
+            since: 0,
+            snapshot: 0,
+        };
+        let mut input = blank_input(Incoming::Start(Box::new(start)), key);
+        let decided = self.decided(&id, &blank, &mut input)?;
+        let new = NewRun {
+            protocol: protocol.digest.clone(),
+            workflow: decided.next.state.workflow.clone(),
+            created_at: decided.next.state.created_at.0,
+        };
+        match self.store().create(new, decided.commit).await {
+            Ok(()) => Ok(self.kept(&id, decided.next, decided.events)),
+            Err(StoreError::DuplicateKey { .. }) => self.look(run).await,
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Gives a run an input. The same key twice is one input.
+    pub async fn give(
+        &self,
+        run: &str,
+        what: Incoming,
+        key: Option<String>,
+    ) -> Result<Outcome, EngineError> {
+        self.give_along(&self.run_id(run), what, Along { key, ..Along::default() }).await
+    }
+
+    pub(crate) async fn give_along(
+        &self,
+        run: &RunId,
+        what: Incoming,
+        along: Along,
+    ) -> Result<Outcome, EngineError> {
+        let Along { key, lease, blobs } = along;
+        let mut input = blank_input(what, key);
+        for _ in 0..TRIES {
+            let live = self.live(run).await?;
+            let mut decided = match self.decided(run, &live, &mut input) {
+                Ok(decided) => decided,
+                // Another process may have gone on, and what was asked of it may fit by now.
+                Err(_) if self.is_behind(run, &live).await? => {
+                    self.forget(run);
+                    continue;
+                }
+                // What was taken before would be rejected now; a key tells the two apart.
+                Err(_) if self.was_taken(run, input.key.as_deref()).await? => {
+                    return Ok(Outcome::unchanged(&live));
+                }
+                Err(rejection) => return Err(rejection.into()),
+            };
+            (decided.commit.lease, decided.commit.blobs) = (lease.clone(), blobs.clone());
+            match self.store().append(decided.commit).await {
+                Ok(()) => return Ok(self.kept(run, decided.next, decided.events)),
+                Err(StoreError::Conflict { .. }) => self.forget(run),
+                Err(StoreError::DuplicateKey { .. }) => {
+                    return Ok(Outcome::unchanged(&*self.fresh(run).await?));
+                }
+                Err(other) => {
+                    // Whether it was kept is not known; what is true is read again next time.
+                    self.forget(run);
+                    return Err(other.into());
+                }
+            }
+        }
+        Err(EngineError::Contended { run: run.id.clone() })
+    }
+
+    /// Decides an input as of now.
+    fn decided(&self, run: &RunId, live: &Live, input: &mut Input) -> Result<Decided, Rejection> {
+        let workflow = match &input.what {
+            Incoming::Start(start) => &start.workflow,
+            _ => &live.state.workflow,
+        };
+        input.files = self.files(&live.protocol, workflow);
+        input.time = self.clock().now();
+        let step = decide(&live.protocol, &live.state, input)?;
+        let sealed = seal(&live.state, &step.state, &step.events, &live.hash);
+        let mut next = Live {
+            hash: sealed.last().map(|last| last.hash.clone()).unwrap_or_default(),
+            since: live.since + sealed.iter().map(|one| one.body.len()).sum::<usize>(),
+            snapshot: live.snapshot,
+            protocol: Arc::clone(&live.protocol),
+            state: step.state,
+        };
+        let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, sealed);
+        commit.key.clone_from(&input.key);
+        let (version, seq) = (next.state.version, next.state.seq);
+        commit.snapshot = next.due().map(|body| SnapshotRow { version, seq, body });
+        Ok(Decided { commit, next, events: step.events })
+    }
+
+    /// After the commit: everybody may know.
+    fn kept(&self, run: &RunId, next: Live, events: Vec<Event>) -> Outcome {
+        self.watch().committed(&next.state, &events);
+        let (state, protocol) = (next.state.clone(), Arc::clone(&next.protocol));
+        self.put(run, Arc::new(next));
+        Outcome { state, events, protocol }
+    }
+
+    async fn was_taken(&self, run: &RunId, key: Option<&str>) -> Result<bool, EngineError> {
+        let Some(key) = key else { return Ok(false) };
+        Ok(self.store().keyed(run, key).await?.is_some())
+    }
+}
+
+/// An input whose time and files are told when it is decided.
+fn blank_input(what: Incoming, key: Option<String>) -> Input {
+    let (time, files) = (countersign_core::run::Time::default(), BTreeMap::new());
+    Input { time, key, files, what }
+}

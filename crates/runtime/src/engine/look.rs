@@ -1,0 +1,70 @@
+//! Looking at a run: as it is, as it was, its log, and the proof of it. Changes nothing.
+
+use countersign_core::run::{CorruptLog, Fault, Sealed, Time, Verification, verify};
+use countersign_store::EventRow;
+
+use super::{Engine, EngineError, Live, Outcome};
+
+/// How many events are read at once.
+const PAGE: usize = 4_096;
+
+impl Engine {
+    /// A run as it is now.
+    pub async fn look(&self, run: &str) -> Result<Outcome, EngineError> {
+        Ok(Outcome::unchanged(&*self.fresh(&self.run_id(run)).await?))
+    }
+
+    /// A run as it was at a version, with the hash of that version's last event.
+    pub async fn at(&self, run: &str, version: Option<u64>) -> Result<Live, EngineError> {
+        let id = self.run_id(run);
+        let missing = || EngineError::NoRun { run: run.to_owned(), version };
+        let loaded = self.store().load(&id, version).await?.ok_or_else(missing)?;
+        let protocol = self.protocol(&id, &loaded.head.protocol).await?;
+        Live::of(&loaded, protocol)
+            .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source: source.into() })
+    }
+
+    /// The whole log of a run.
+    pub async fn log(&self, run: &str) -> Result<Vec<Sealed>, EngineError> {
+        let run = self.run_id(run);
+        let mut log: Vec<Sealed> = Vec::new();
+        loop {
+            let after = log.last().map_or(0, |last| last.seq);
+            let page = self.store().events(&run, after, PAGE).await?;
+            let full = page.len() == PAGE;
+            log.extend(page.into_iter().map(sealed));
+            if !full {
+                break;
+            }
+        }
+        if log.is_empty() {
+            return Err(EngineError::NoRun { run: run.id, version: None });
+        }
+        Ok(log)
+    }
+
+    /// Proves the log of a run: its chain, its fold, every decision made again, and that it ends
+    /// where the run stands.
+    pub async fn prove(&self, run: &str) -> Result<Result<Verification, Fault>, EngineError> {
+        let id = self.run_id(run);
+        let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
+        let head = self.store().head(&id).await?.ok_or_else(missing)?;
+        let protocol = self.protocol(&id, &head.protocol).await?;
+        let mut log = self.log(run).await?;
+        // The run may have gone on since its head was read.
+        log.retain(|one| one.seq <= head.seq);
+        Ok(verify(&protocol, run, &log).and_then(|proved| {
+            // A log whose end was cut off is a whole log of its own.
+            if proved.hash == head.hash {
+                return Ok(proved);
+            }
+            let (seq, expected, found) = (head.seq, head.hash, proved.hash);
+            Err(CorruptLog::Chain { seq, expected, found }.into())
+        }))
+    }
+}
+
+fn sealed(row: EventRow) -> Sealed {
+    let EventRow { seq, version, time, kind, hash, body } = row;
+    Sealed { seq, version, time: Time(time), kind, hash, body }
+}

@@ -1,0 +1,16 @@
+//! Runs as a driver drives them: over both stores, with a clock that stands still until it is moved.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+#[macro_use]
+mod rig;
+mod replies;
+mod waits;
+mod effects;
+mod family;
+mod holds;
+mod calls;
+mod keys;
+mod simulation;
+mod storage;

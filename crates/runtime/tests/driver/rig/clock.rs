@@ -1,0 +1,44 @@
+//! A clock that stands still until a test moves it.
+
+use std::pin::Pin;
+
+use countersign_core::run::Time;
+use countersign_runtime::clock::Clock;
+use tokio::sync::watch;
+
+/// When every test begins.
+pub(crate) const EPOCH: i64 = 1_768_996_800_000;
+
+/// The clock.
+pub(crate) struct Manual {
+    now: watch::Sender<i64>,
+}
+
+impl Manual {
+    pub(crate) fn new() -> Self {
+        Self { now: watch::Sender::new(EPOCH) }
+    }
+
+    /// Moves it, and wakes who waits for a moment that has come.
+    pub(crate) fn advance(&self, millis: i64) {
+        self.now.send_modify(|now| *now += millis);
+    }
+
+    /// How many wait for a moment.
+    pub(crate) fn waiting(&self) -> usize {
+        self.now.receiver_count()
+    }
+}
+
+impl Clock for Manual {
+    fn now(&self) -> Time {
+        Time(*self.now.borrow())
+    }
+
+    fn until(&self, moment: Time) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let mut now = self.now.subscribe();
+        Box::pin(async move {
+            now.wait_for(|now| *now >= moment.0).await.unwrap();
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! A model that answers when the test does.
+
+use std::sync::Arc;
+
+use countersign_core::reply::Finish;
+use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
+use countersign_runtime::driver::Models;
+use tokio::sync::{mpsc, oneshot};
+
+/// What a model was asked, and where its answer goes.
+pub(crate) struct Question {
+    pub(crate) ask: Ask,
+    answer: oneshot::Sender<String>,
+}
+
+impl Question {
+    pub(crate) fn answer(self, text: &str) {
+        // Whoever asked may be gone; some tests are about that.
+        let _ = self.answer.send(text.to_owned());
+    }
+
+    /// Waits until nobody wants the answer any more.
+    pub(crate) async fn dropped(mut self) {
+        self.answer.closed().await;
+    }
+}
+
+/// Every model there is: each question goes to the test.
+pub(crate) struct Desk {
+    questions: mpsc::UnboundedSender<Question>,
+}
+
+impl Desk {
+    pub(crate) fn open() -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
+        let (questions, asked) = mpsc::unbounded_channel();
+        (Arc::new(Self { questions }), asked)
+    }
+}
+
+struct Clerk(mpsc::UnboundedSender<Question>);
+
+impl Models for Desk {
+    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+        Ok(Some(Arc::new(Clerk(self.questions.clone()))))
+    }
+}
+
+impl Model for Clerk {
+    fn name(&self) -> &'static str {
+        "clerk"
+    }
+
+    fn complete<'a>(
+        &'a self,
+        ask: &'a Ask,
+        _: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Box::pin(async move {
+            let (answer, text) = oneshot::channel();
+            self.0.send(Question { ask: ask.clone(), answer }).unwrap();
+            let text = text.await.expect("the test answers");
+            Ok(Answer {
+                text,
+                finish: Finish::Stop,
+                reason: "stop".to_owned(),
+                usage: None,
+                model: "clerk".to_owned(),
+                exchange: Exchange::default(),
+                sent: Sent::Nothing,
+                drop_nulls: false,
+            })
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! A house: a folder of work, a store, a protocol. Each engine in it is a process of its own.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use countersign_contracts::registry;
+use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
+use countersign_core::run::{Event, Incoming, Start, State, fold};
+use countersign_models::Settings;
+use countersign_runtime::driver::{Connected, Driver, Hands, Models};
+use countersign_runtime::effect::Journal;
+use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
+use countersign_runtime::watch::Unwatched;
+use countersign_runtime::workspace::Workspace;
+use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::Manual;
+
+/// Which store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+}
+
+/// The house.
+pub(crate) struct House {
+    pub(crate) folder: TempDir,
+    pub(crate) clock: Arc<Manual>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) protocol: Arc<Protocol>,
+}
+
+/// A protocol from a text with `--- path` lines; files under `work/` lie in the folder of work.
+pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
+    let (mut bundle, mut work) = (Bundle::default(), Vec::new());
+    for file in text.split("--- ").skip(1) {
+        let (path, content) = file.split_once('\n').unwrap_or((file, ""));
+        match path.strip_prefix("work/") {
+            Some(path) => work.push((path.to_owned(), content.to_owned())),
+            None => drop(bundle.files.insert(path.to_owned(), content.to_owned())),
+        }
+    }
+    match load(bundle, &registry()) {
+        Ok(Loaded { protocol, .. }) => (Arc::new(protocol), work),
+        Err(faults) => panic!("{faults:#?}"),
+    }
+}
+
+impl House {
+    pub(crate) fn new(kind: Kind, text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store: Arc<dyn Store> = match kind {
+            Kind::Memory => Arc::new(MemoryStore::new()),
+            Kind::Sqlite => Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap()),
+        };
+        let (protocol, files) = protocol(text);
+        fs::create_dir(folder.path().join("work")).unwrap();
+        for (path, content) in files {
+            let path = folder.path().join("work").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        Self { folder, clock: Arc::new(Manual::new()), store, protocol }
+    }
+
+    /// The folder of work.
+    pub(crate) fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// A file of the folder of work; empty where it is not there.
+    pub(crate) fn file(&self, path: &str) -> String {
+        fs::read_to_string(self.work().join(path)).unwrap_or_default()
+    }
+
+    /// How many notes the journal of effects has.
+    pub(crate) fn notes(&self) -> usize {
+        fs::read_dir(self.folder.path().join("effects")).map_or(0, Iterator::count)
+    }
+
+    /// An engine as a new process has it.
+    pub(crate) fn engine(&self) -> Arc<Engine> {
+        self.engine_over(Arc::clone(&self.store))
+    }
+
+    pub(crate) fn engine_over(&self, store: Arc<dyn Store>) -> Arc<Engine> {
+        Arc::new(Engine::open(Opened {
+            store,
+            clock: Arc::clone(&self.clock) as _,
+            watch: Arc::new(Unwatched),
+            shipped: Arc::new(registry()),
+            workspace: Some(Workspace::open(&self.work()).unwrap()),
+            tenant: TenantId::default(),
+        }))
+    }
+
+    pub(crate) fn hands(&self) -> Hands {
+        let workspace = Workspace::open(&self.work()).unwrap();
+        let shown = workspace.clone().hide(&[PathBuf::from("hidden")]).unwrap();
+        let journal = Journal::open(&self.folder.path().join("effects")).unwrap();
+        Hands::new(workspace, shown, journal, &self.work())
+    }
+
+    /// A worker whose models are scripts in the folder of work.
+    pub(crate) fn driver(&self, engine: &Arc<Engine>, worker: &str) -> Driver {
+        let models = Arc::new(Connected::new(Settings::default(), self.work()));
+        self.driver_with(engine, models, worker)
+    }
+
+    pub(crate) fn driver_with(
+        &self,
+        engine: &Arc<Engine>,
+        models: Arc<dyn Models>,
+        worker: &str,
+    ) -> Driver {
+        Driver::new(Arc::clone(engine), models, self.hands(), worker.to_owned())
+    }
+
+    /// How a run of the default workflow begins.
+    pub(crate) fn begin(&self) -> Start {
+        Start {
+            protocol: self.protocol.digest.clone(),
+            workflow: self.protocol.default_workflow.clone(),
+            document: None,
+            phase: None,
+            model: None,
+            by: None,
+            parent: None,
+            fork: None,
+        }
+    }
+
+    pub(crate) async fn start(&self, engine: &Engine, run: &str) -> Outcome {
+        engine.start(run, &self.protocol, self.begin(), None).await.unwrap()
+    }
+
+    /// The kinds of the events of a run, and the proof that they are one.
+    pub(crate) async fn events(&self, run: &str) -> Vec<Event> {
+        let engine = self.engine();
+        let proved = engine.prove(run).await.unwrap().unwrap();
+        assert_eq!(proved.state, engine.look(run).await.unwrap().state, "the state is the fold");
+        let mut state = State::blank(run);
+        let log = engine.log(run).await.unwrap();
+        log.iter().map(|one| fold(&mut state, &one.body).unwrap()).collect()
+    }
+
+    pub(crate) async fn kinds(&self, run: &str) -> Vec<&'static str> {
+        self.events(run).await.iter().map(Event::kind).collect()
+    }
+
+    pub(crate) async fn state(&self, run: &str) -> State {
+        self.engine().look(run).await.unwrap().state
+    }
+
+    pub(crate) async fn document(&self, run: &str, pointer: &str) -> Value {
+        self.state(run).await.document.pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+}
+
+/// Somebody answers.
+pub(crate) async fn answer(
+    engine: &Engine,
+    run: &str,
+    wait: &str,
+    text: &str,
+) -> Result<Outcome, EngineError> {
+    let (wait, value, by) = (wait.to_owned(), json!(text), "anna".to_owned());
+    engine.give(run, Incoming::Answered { wait, value, by }, None).await
+}

@@ -1,0 +1,140 @@
+//! Waits and moments: one answer is taken, the same key is one input, and time goes by.
+
+use countersign_core::run::{Incoming, Rejection, Status, Time};
+use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::EngineError;
+use serde_json::json;
+
+use crate::rig::{EPOCH, House, Kind, answer};
+
+const ASK: &str = r#"
+--- index.yaml
+name: t
+version: 1.0.0
+default_workflow: main
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: ask, ask: { question: Which?, deadline: 1h, default: nothing, apply: { set: /answer } } }
+  - { id: check }
+  - { id: approve }
+  - { id: done, terminal: true }
+transitions:
+  - { from: ask, to: check }
+  - { from: check, to: approve, gate: { type: file_exists, path: ready.txt, retry: { interval: 10s, max_attempts: 3 } } }
+  - { from: approve, to: done, gate: { type: manual, who: anna } }
+"#;
+
+async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
+    let house = House::new(kind, ASK);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    let driver = house.driver(&engine, "w");
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    answer(&engine, "r1", "w1", "red").await.unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 10_000)));
+    house.clock.advance(10_000);
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 20_000)));
+    std::fs::write(house.work().join("ready.txt"), "").unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 20_000)));
+    house.clock.advance(10_000);
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    let wait = house.state("r1").await.waits.into_keys().next().unwrap();
+    let decided = |by: &str| Incoming::Decided {
+        wait: wait.clone(),
+        approve: true,
+        by: by.to_owned(),
+        note: None,
+    };
+    let refused = engine.give("r1", decided("bob"), None).await.unwrap_err();
+    assert!(matches!(refused, EngineError::Rejected(Rejection::NotYours { .. })), "{refused}");
+    engine.give("r1", decided("anna"), None).await.unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(house.document("r1", "/answer").await, json!("red"));
+    house.events("r1").await;
+}
+
+async fn a_deadline_that_passes_takes_the_default(kind: Kind) {
+    let house = House::new(kind, ASK);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    house.clock.advance(3_600_000);
+    let due = house.store.due(EPOCH + 3_600_000, 10).await.unwrap();
+    assert_eq!(due, [engine.run_id("r1")], "a worker finds it");
+    house.driver(&engine, "w").drive("r1").await.unwrap();
+    assert_eq!(house.document("r1", "/answer").await, json!("nothing"));
+}
+
+async fn the_same_key_twice_is_one_input(kind: Kind) {
+    let house = House::new(kind, ASK);
+    let (engine, other) = (house.engine(), house.engine());
+    let key = Some("k0".to_owned());
+    let first = engine.start("r1", &house.protocol, house.begin(), key.clone()).await.unwrap();
+    let again = other.start("r1", &house.protocol, house.begin(), key).await.unwrap();
+    assert_eq!(again.state, first.state);
+    assert!(again.events.is_empty(), "nothing happened");
+
+    let told = |text: &str| Incoming::Answered {
+        wait: "w1".to_owned(),
+        value: json!(text),
+        by: "anna".to_owned(),
+    };
+    let key = Some("k1".to_owned());
+    let taken = engine.give("r1", told("red"), key.clone()).await.unwrap();
+    assert_eq!(taken.state.version, 2);
+    for engine in [&engine, &other, &house.engine()] {
+        let again = engine.give("r1", told("red"), key.clone()).await.unwrap();
+        assert_eq!((again.state.version, again.events.len()), (2, 0));
+        let second = engine.give("r1", told("blue"), None).await.unwrap_err();
+        assert!(matches!(second, EngineError::Rejected(Rejection::AlreadyClosed { .. })));
+    }
+    assert_eq!(house.document("r1", "/answer").await, json!("red"));
+    let answered = house.kinds("r1").await.into_iter().filter(|kind| *kind == "wait_closed");
+    assert_eq!(answered.count(), 1);
+}
+
+async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
+    let house = House::new(kind, ASK);
+    let (engine, other) = (house.engine(), house.engine());
+    house.start(&engine, "r1").await;
+    other.look("r1").await.unwrap();
+    answer(&engine, "r1", "w1", "red").await.unwrap();
+    std::fs::write(house.work().join("ready.txt"), "").unwrap();
+    house.clock.advance(10_000);
+    house.driver(&engine, "w").drive("r1").await.unwrap();
+    // For the other one the run still stands at its question, and this wait does not exist.
+    let approval = Incoming::Decided {
+        wait: "w2".to_owned(),
+        approve: true,
+        by: "anna".to_owned(),
+        note: None,
+    };
+    let outcome = other.give("r1", approval, None).await.unwrap();
+    assert_eq!(outcome.state.status(), Status::Completed);
+}
+
+async fn of_two_who_answer_at_once_one_is_taken(kind: Kind) {
+    let house = House::new(kind, ASK);
+    house.start(&house.engine(), "r1").await;
+    let engines: Vec<_> = (0..8).map(|_| house.engine()).collect();
+    let mut tasks = tokio::task::JoinSet::new();
+    for (number, engine) in engines.into_iter().enumerate() {
+        tasks.spawn(async move { answer(&engine, "r1", "w1", &format!("{number}")).await });
+    }
+    let answers = tasks.join_all().await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    for second in answers.into_iter().filter_map(Result::err) {
+        assert!(
+            matches!(second, EngineError::Rejected(Rejection::AlreadyClosed { .. })),
+            "{second}"
+        );
+    }
+}
+
+on_both!(
+    a_run_goes_from_wait_to_moment_to_person,
+    a_deadline_that_passes_takes_the_default,
+    the_same_key_twice_is_one_input,
+    what_another_process_did_is_known_when_it_matters,
+    of_two_who_answer_at_once_one_is_taken,
+);
