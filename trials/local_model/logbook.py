@@ -1,5 +1,6 @@
 """Reads what a run left behind: its events, and the bytes that are kept beside them, as `countersign export` gives them."""
 
+import base64
 import hashlib
 import json
 
@@ -12,7 +13,12 @@ class Logbook:
         self.run = lines[0]["run"]
         bodies = [json.loads(line["body"]) for line in lines if line.get("line") == "event"]
         self.events = [{"time": body["time"], **body["what"]} for body in bodies]
-        self.blobs = {line["digest"]: line["text"].encode() for line in lines if line.get("line") == "blob"}
+        self.blobs = {line["digest"]: kept(line) for line in lines if line.get("line") == "blob"}
+
+
+def kept(line: dict) -> bytes:
+    """The bytes of a blob, which need not be text."""
+    return line["text"].encode() if "text" in line else base64.b64decode(line["base64"])
 
 
 def told(book: Logbook) -> dict:
