@@ -9,6 +9,7 @@ use countersign_runtime::effect::JournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
 use countersign_runtime::projection::ProjectionError;
+use countersign_runtime::transfer::TransferError;
 use countersign_runtime::workspace::WorkspaceError;
 use countersign_store::StoreError;
 use thiserror::Error;
@@ -62,6 +63,9 @@ pub(crate) enum Error {
     /// A state file cannot be used.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A run did not go into a file, or come out of one.
+    #[error(transparent)]
+    Transfer(TransferError),
     /// A file could not be written.
     #[error("cannot write {what}: {source}")]
     Unwritable {
@@ -90,6 +94,11 @@ impl Error {
             Self::Rejected(_) => Exit::Refused,
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
+            Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
+                Exit::World
+            }
+            // The file was read, and it does not hold: the answer is no.
+            Self::Transfer(_) => Exit::Refused,
             Self::Unreadable { .. }
             | Self::Unwritable { .. }
             | Self::Engine(_)
@@ -108,6 +117,15 @@ impl From<EngineError> for Error {
             EngineError::Rejected(rejection) => Self::Rejected(rejection),
             EngineError::Faults(faults) => Self::Author(faults),
             other => Self::Engine(other),
+        }
+    }
+}
+
+impl From<TransferError> for Error {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Engine(error) => error.into(),
+            other => Self::Transfer(other),
         }
     }
 }

@@ -9,16 +9,19 @@ use countersign_core::spec::Diagnostic;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, Opened, Outcome};
+use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::projection;
-use countersign_runtime::watch::Watch;
+use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
 
 use crate::args::Site;
 use crate::exit::Error;
+use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
+
+/// What is said where there is nothing to look at.
+pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
 
 /// What most commands need.
 pub(crate) struct House {
@@ -45,11 +48,49 @@ impl House {
         model: Option<&str>,
         watch: Arc<dyn Watch>,
     ) -> Result<Self, Error> {
-        let home = Home::find_or_create(folder)?;
+        Self::in_home(Home::find_or_create(folder)?, site, model, watch)
+    }
+
+    /// The house that belongs to the current folder, to look at. Nothing is made: `None` where
+    /// nothing was kept yet.
+    pub(crate) fn find(site: &Site) -> Result<Option<Self>, Error> {
+        let here = Path::new(".");
+        let home = Home::find(here)?;
+        let folder = home.as_ref().map_or(here, Home::workspace);
+        let named = Settings::read(folder, site, None)?.store.value;
+        match (home, named) {
+            (_, Some(named)) if !Path::new(&named).is_file() => {
+                Err(Error::Usage(format!("no database at `{named}`")))
+            }
+            (Some(home), named) if named.is_some() || home.database().is_file() => {
+                Self::in_home(home, site, None, Arc::new(Unwatched)).map(Some)
+            }
+            (None, Some(_)) => Self::open(site, None, Arc::new(Unwatched)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same where there must be a run to look at.
+    pub(crate) fn look(site: &Site) -> Result<Self, Error> {
+        Self::find(site)?.ok_or_else(|| Error::Usage(NO_RUN.to_owned()))
+    }
+
+    fn in_home(
+        home: Home,
+        site: &Site,
+        model: Option<&str>,
+        watch: Arc<dyn Watch>,
+    ) -> Result<Self, Error> {
         let settings = Settings::read(home.workspace(), site, model)?;
         let database = match &settings.store.value {
             Some(path) => PathBuf::from(path),
             None => home.database(),
+        };
+        let named =
+            settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
+        let watch: Arc<dyn Watch> = match folder::find(named) {
+            Some(protocol) => Arc::new(Projecting::new(watch, protocol)),
+            None => watch,
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {
@@ -74,18 +115,6 @@ impl House {
             Some(named) => protocol_at(Path::new(named)),
             None => protocol_at(self.home.workspace()),
         }
-    }
-
-    /// Writes the state files beside the protocol, where the run is one of the folder's own. They
-    /// are a projection: the log is the truth.
-    pub(crate) fn project(&self, outcome: &Outcome) -> Result<(), Error> {
-        let Ok(folder) = self.protocol_folder() else { return Ok(()) };
-        if outcome.state.parent.is_some() || !folder.ends_with(".opencode/protocol") {
-            return Ok(());
-        }
-        let format = outcome.protocol.state_format;
-        projection::write(&projection::state_folder(&folder), format, &outcome.state.document)?;
-        Ok(())
     }
 
     /// A worker for the runs of this house.
@@ -117,9 +146,7 @@ impl House {
             let newest = countersign_store::RunFilter::newest(self.engine.tenant().clone(), 1);
             let runs = store.runs(&newest).await?;
             let newest = runs.into_iter().next().map(|head| head.run.id);
-            return newest.ok_or_else(|| {
-                Error::Usage("there is no run yet; `countersign run` starts one".to_owned())
-            });
+            return newest.ok_or_else(|| Error::Usage(NO_RUN.to_owned()));
         };
         let exact = self.engine.run_id(named);
         if store.head(&exact).await?.is_some() {

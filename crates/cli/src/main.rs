@@ -2,14 +2,20 @@
 
 mod args;
 mod commands;
+mod elapsed;
 mod exit;
 mod files;
+mod graph;
 mod house;
+mod incoming;
 mod output;
 mod progress;
+mod projecting;
 mod settings;
 mod show;
+mod standing;
 mod table;
+mod waiting;
 
 use std::process::ExitCode;
 

@@ -7,6 +7,7 @@ use countersign_runtime::watch::Watch;
 
 use crate::output;
 use crate::show::{BAD, DIM, GOOD, HEADING};
+use crate::standing::{effect_told, tool_told};
 
 /// Tells progress on standard error.
 #[derive(Debug, Default)]
@@ -89,9 +90,9 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
         Event::WaitOpened { wait } => {
             one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question))
         }
-        Event::EffectAsked { effect, .. } => one(format!("  does: {}", told_effect(effect))),
+        Event::EffectAsked { effect, .. } => one(format!("  does: {}", effect_told(effect))),
         Event::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
-        Event::ToolAsked { call, .. } => one(format!("  uses a tool: {}", told_tool(call))),
+        Event::ToolAsked { call, .. } => one(format!("  uses a tool: {}", tool_told(call))),
         Event::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
         Event::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
         Event::HookAnswered { answer, .. } if answer != "ok" => {
@@ -108,25 +109,5 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             one(format!("{HEADING}{}{HEADING:#}{why}", state.status().as_str()))
         }
         _ => Vec::new(),
-    }
-}
-
-fn told_effect(effect: &countersign_core::run::Effect) -> String {
-    use countersign_core::run::Effect;
-    match effect {
-        Effect::Write { path, .. } => format!("write {path}"),
-        Effect::Run { program, .. } => format!("run {program}"),
-        Effect::Http { method, url, .. } => format!("{method} {url}"),
-        Effect::Retrieve { source, .. } => format!("look up in {source}"),
-    }
-}
-
-fn told_tool(call: &countersign_core::run::ToolCall) -> String {
-    use countersign_core::run::ToolCall;
-    match call {
-        ToolCall::Read { path } => format!("read {path}"),
-        ToolCall::Write { path, .. } => format!("write {path}"),
-        ToolCall::List { path } => format!("list {}", if path.is_empty() { "." } else { path }),
-        ToolCall::Search { query, .. } => format!("search {query}"),
     }
 }

@@ -5,12 +5,13 @@ use anstyle::{AnsiColor, Style};
 use countersign_core::contract::Contract;
 use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
-use countersign_core::run::{State, Status, Wait, WaitShape};
-use countersign_core::spec::{Diagnostic, Place};
+use countersign_core::run::{State, Status, Wait};
+use countersign_core::spec::{Diagnostic, Place, Severity};
+use countersign_runtime::driver::Rest;
 use serde_json::{Value, json};
 
 use crate::exit::Error;
-use crate::output;
+use crate::{output, waiting};
 
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -35,20 +36,31 @@ pub(crate) fn error(error: &Error, for_program: bool) {
     }
     if let Error::Author(diagnostics) = error {
         for diagnostic in diagnostics {
-            let Diagnostic { source, span, hint, .. } = diagnostic;
-            let title = Level::ERROR.primary_title(&diagnostic.message).id(&diagnostic.code);
-            let group = excerpt(title, &source.name, &source.text, *span, hint.as_deref());
-            output::talk(&Renderer::styled().render(&[group]));
+            output::talk(&fault(diagnostic, &diagnostic.source.name));
             output::talk("");
         }
     }
     output::talk(&format!("{BAD}error{BAD:#}: {error}"));
 }
 
-fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
+/// A fault beside its place, in a file that the user knows by this name.
+pub(crate) fn fault(diagnostic: &Diagnostic, name: &str) -> String {
+    let Diagnostic { source, span, hint, .. } = diagnostic;
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(&diagnostic.message).id(&diagnostic.code);
+    let group = excerpt(title, name, &source.text, *span, hint.as_deref());
+    Renderer::styled().render(&[group])
+}
+
+/// A fault for programs.
+pub(crate) fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
     let Place { line, column } = diagnostic.place();
     json!({
         "code": diagnostic.code,
+        "severity": diagnostic.severity.as_str(),
         "message": diagnostic.message,
         "file": diagnostic.source.name,
         "line": line,
@@ -109,14 +121,42 @@ pub(crate) fn violations(violations: &[Violation]) {
     }
 }
 
+/// A refused text with every violation beside its place; those without a place stand below.
+pub(crate) fn beside(text: &str, violations: &[Violation]) -> String {
+    let count = violations.len();
+    let title = format!("{count} {}", if count == 1 { "violation" } else { "violations" });
+    let (placed, unplaced): (Vec<_>, Vec<_>) =
+        violations.iter().partition(|one| one.span.is_some() && !text.trim().is_empty());
+    let told: Vec<String> = unplaced.iter().map(ToString::to_string).collect();
+    let mut group = Group::with_title(Level::ERROR.primary_title(&title));
+    if !placed.is_empty() {
+        let annotations = placed.iter().filter_map(|violation| {
+            let (start, end) = first_line(text, violation.span?);
+            Some(AnnotationKind::Primary.span(start..end).label(violation.message.as_str()))
+        });
+        group = group.element(Snippet::source(text).path("the reply").annotations(annotations));
+    }
+    for line in &told {
+        group = group.element(Level::NOTE.message(line.as_str()));
+    }
+    Renderer::styled().render(&[group])
+}
+
+/// The colour of a status.
+pub(crate) fn status_style(status: Status) -> Style {
+    match status {
+        Status::Completed => GOOD,
+        Status::Failed => BAD,
+        Status::Running => AnsiColor::Cyan.on_default(),
+        Status::Waiting => AnsiColor::Yellow.on_default(),
+        Status::Halted => AnsiColor::Magenta.on_default(),
+    }
+}
+
 /// Where a run stands, in a line.
 pub(crate) fn standing(state: &State) -> String {
     let status = state.status();
-    let style = match status {
-        Status::Completed => GOOD,
-        Status::Failed => BAD,
-        Status::Running | Status::Waiting | Status::Halted => HEADING,
-    };
+    let style = status_style(status);
     let mut line = format!(
         "run {HEADING}{}{HEADING:#} is {style}{}{style:#} in phase {} at version {}",
         state.run,
@@ -130,6 +170,23 @@ pub(crate) fn standing(state: &State) -> String {
     line
 }
 
+/// Why nobody is working on a run now, where its waits do not tell.
+pub(crate) fn rest(run: &str, rest: &Rest) {
+    match rest {
+        Rest::NeedsReply => output::talk(&format!(
+            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
+        )),
+        Rest::Child(child) => {
+            output::talk(&format!("It waits for run {child}: `countersign status {child}`."));
+        }
+        Rest::Until(at) => {
+            output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
+        }
+        Rest::Held => output::talk("Another process is working on it."),
+        Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
+    }
+}
+
 /// An open wait, in a line or two.
 pub(crate) fn wait(run: &str, wait: &Wait) -> String {
     let mut line = format!(
@@ -138,18 +195,8 @@ pub(crate) fn wait(run: &str, wait: &Wait) -> String {
         wait.kind.as_str(),
         wait.question
     );
-    if let Some(WaitShape::Choices { choices }) = &wait.shape {
-        let told: Vec<String> = choices
-            .iter()
-            .map(|one| {
-                if one.id == one.label {
-                    one.id.clone()
-                } else {
-                    format!("{} ({})", one.id, one.label)
-                }
-            })
-            .collect();
-        line.push_str(&format!("\n    one of: {}", told.join(", ")));
+    if let Some(shape) = waiting::shape(wait) {
+        line.push_str(&format!("\n    {shape}"));
     }
     if let Some(who) = &wait.who {
         line.push_str(&format!("\n    for {who}"));
@@ -179,18 +226,31 @@ fn excerpt<'t>(
     span: Span,
     hint: Option<&'t str>,
 ) -> Group<'t> {
-    const SHOWN: usize = 160;
-    // A caret under a whole object says nothing: the first line of it is enough.
-    let mut end = span.end.min(text.len());
-    if let Some(newline) = text[span.start..end].find('\n') {
-        end = span.start + newline;
-    }
-    while end > span.start + SHOWN || !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let annotation = AnnotationKind::Primary.span(span.start..end);
+    let (start, end) = first_line(text, span);
+    let annotation = AnnotationKind::Primary.span(start..end);
     let snippet = Snippet::source(text).path(name).annotation(annotation);
     hinted(title.element(snippet), hint)
+}
+
+/// What of a place gets a caret: a whole object says nothing, so the first line of it is enough. A
+/// place that the text does not have, because somebody changed one of the two, is at its end.
+fn first_line(text: &str, span: Span) -> (usize, usize) {
+    const SHOWN: usize = 160;
+    let mut start = span.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = span.end.clamp(start, text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if let Some(newline) = text[start..end].find('\n') {
+        end = start + newline;
+    }
+    while end > start + SHOWN || !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (start, end)
 }
 
 fn hinted<'t>(group: Group<'t>, hint: Option<&'t str>) -> Group<'t> {

@@ -1,19 +1,72 @@
 //! Tables for people: columns as wide as their widest cell, the heading in bold.
 
+use anstream::adapter::strip_str;
+use unicode_width::UnicodeWidthStr as _;
+
 use crate::show::HEADING;
 
-/// Rows under a heading. The last column is not padded.
+/// Rows under a heading. Cells may have colours. The last column is not padded.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
-    let all = || std::iter::once(header.map(str::to_owned)).chain(rows.iter().cloned());
-    let width = |column: usize| all().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
+    let heading = header.map(|cell| format!("{HEADING}{cell}{HEADING:#}"));
+    let all = || std::iter::once(&heading).chain(rows);
+    let widths: Vec<usize> =
+        (0..N).map(|column| all().map(|row| width(&row[column])).max().unwrap_or(0)).collect();
     let mut text = String::new();
-    for (index, row) in all().enumerate() {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let line = line.trim_end();
-        text +=
-            &if index == 0 { format!("{HEADING}{line}{HEADING:#}\n") } else { format!("{line}\n") };
+    for row in all() {
+        let mut line = String::new();
+        let last = row.iter().rposition(|cell| width(cell) > 0).unwrap_or(0);
+        for (column, cell) in row.iter().enumerate().take(last + 1) {
+            line.push_str(cell);
+            if column < last {
+                line.push_str(&" ".repeat(widths[column] - width(cell) + 2));
+            }
+        }
+        text.push_str(&line);
+        text.push('\n');
     }
     text
+}
+
+/// How many columns of the terminal a text takes; colours take none.
+pub(crate) fn width(text: &str) -> usize {
+    strip_str(text).to_string().width()
+}
+
+/// One line of at most so many columns; what is cut off shows as `…`.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.width() <= most {
+        return line;
+    }
+    let mut short = String::new();
+    for character in line.chars() {
+        if short.width() + unicode_width::UnicodeWidthChar::width(character).unwrap_or(0) + 1 > most
+        {
+            break;
+        }
+        short.push(character);
+    }
+    format!("{}…", short.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_and_wide_characters_keep_the_columns_straight() {
+        let rows = [
+            [format!("{HEADING}a{HEADING:#}"), "1".to_owned(), String::new()],
+            ["状态".to_owned(), "2".to_owned(), "x".to_owned()],
+        ];
+        let plain = strip_str(&table(["A", "B", "C"], &rows)).to_string();
+        assert_eq!(plain, "A     B  C\na     1\n状态  2  x\n");
+    }
+
+    #[test]
+    fn long_texts_are_cut_to_columns() {
+        assert_eq!(shortened("one\n two", 10), "one two");
+        assert_eq!(shortened("one two three", 8), "one two…");
+        assert_eq!(shortened("状态机合同", 5), "状态…");
+    }
 }

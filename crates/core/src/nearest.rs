@@ -2,10 +2,7 @@
 
 /// The candidate nearest to `name`, if it is near enough to be worth telling.
 #[must_use]
-pub fn nearest<'c>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let longest = name.chars().count();
     candidates
         .into_iter()

@@ -76,6 +76,14 @@ pub enum ConfigError {
         /// What is wrong with it.
         why: String,
     },
+    /// The word about schemas is none of the two.
+    #[error("`{variable}`: expected `send` or `hold`, found `{found}`")]
+    BadSchemaUse {
+        /// The variable.
+        variable: &'static str,
+        /// What it holds.
+        found: String,
+    },
     /// The proxy cannot be used.
     #[error("the proxy cannot be used: expected an address like `http://HOST:PORT`")]
     BadProxy,

@@ -37,6 +37,7 @@ pub fn connect(spec: &ModelSpec, settings: &Settings) -> Result<Arc<dyn Model>, 
                 headers: dialect.headers(key),
                 url,
                 timeouts: settings.timeouts,
+                schema: settings.schema,
                 secrets: Secrets::new(settings.keys.all().chain(&settings.proxy)),
                 dialect,
             }))

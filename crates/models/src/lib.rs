@@ -42,5 +42,5 @@ pub use key::{Key, Keys};
 pub use model::{BoxFuture, Model};
 pub use price::{Price, cost};
 pub use script::{SCRIPT_SCHEMA, Script};
-pub use settings::{Addresses, Settings, Timeouts};
+pub use settings::{Addresses, SchemaUse, Settings, Timeouts};
 pub use spec::{ModelSpec, ModelSpecError, Provider};

@@ -14,10 +14,22 @@ pub struct Settings {
     pub addresses: Addresses,
     /// How long is waited.
     pub timeouts: Timeouts,
+    /// Whether providers are told the contract.
+    pub schema: SchemaUse,
     /// A proxy for https addresses; a secret, because it may hold a password.
     pub proxy: Option<Key>,
     /// Hosts that are reached without the proxy, with commas between them.
     pub no_proxy: String,
+}
+
+/// Whether providers are told the contract. The reply is held against it either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SchemaUse {
+    /// As far as the provider's language can say it.
+    #[default]
+    Send,
+    /// Nothing is told: the prompt alone must do, as with servers that choke on schemas.
+    Hold,
 }
 
 /// Where providers listen, as the owner of the machine says.
@@ -69,8 +81,23 @@ impl Addresses {
     }
 }
 
+impl SchemaUse {
+    /// The variable that says it.
+    const VARIABLE: &str = "COUNTERSIGN_SCHEMA";
+
+    fn parse(text: &str) -> Result<Self, ConfigError> {
+        match text.trim() {
+            "send" => Ok(Self::Send),
+            "hold" => Ok(Self::Hold),
+            found => {
+                Err(ConfigError::BadSchemaUse { variable: Self::VARIABLE, found: found.to_owned() })
+            }
+        }
+    }
+}
+
 impl Settings {
-    /// Reads keys, addresses and the proxy from the environment that the edge shows.
+    /// Reads keys, addresses, the proxy and the use of schemas from the environment that the edge shows.
     pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let set = |name: &str| read(name).filter(|value| !value.trim().is_empty());
         let either = |upper: &str, lower: &str| set(upper).or_else(|| set(lower));
@@ -87,10 +114,12 @@ impl Settings {
         }
         let proxy = either("HTTPS_PROXY", "https_proxy");
         let proxy = proxy.map(|text| Key::parse(&text).ok_or(ConfigError::BadProxy)).transpose()?;
+        let schema = set(SchemaUse::VARIABLE).map(|text| SchemaUse::parse(&text)).transpose()?;
         Ok(Self {
             keys: Keys::from_env(read)?,
             addresses,
             timeouts: Timeouts::default(),
+            schema: schema.unwrap_or_default(),
             proxy,
             no_proxy: either("NO_PROXY", "no_proxy").unwrap_or_default(),
         })
@@ -133,6 +162,24 @@ mod tests {
         assert_eq!(settings.addresses.of(Provider::Ollama), "http://127.0.0.1:11434");
         assert_eq!(settings.addresses.of(Provider::Anthropic), "https://api.anthropic.com");
         assert!(!format!("{settings:?}").contains("pass"));
+    }
+
+    #[test]
+    fn the_environment_may_hold_the_schema_back() {
+        let read = |word: Option<&'static str>| {
+            let settings = Settings::from_env(&|name| {
+                word.filter(|_| name == "COUNTERSIGN_SCHEMA").map(str::to_owned)
+            });
+            settings.map(|settings| settings.schema).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(None), Ok(SchemaUse::Send));
+        assert_eq!(read(Some("")), Ok(SchemaUse::Send));
+        assert_eq!(read(Some("send")), Ok(SchemaUse::Send));
+        assert_eq!(read(Some(" hold ")), Ok(SchemaUse::Hold));
+        assert_eq!(
+            read(Some("off")).unwrap_err(),
+            "`COUNTERSIGN_SCHEMA`: expected `send` or `hold`, found `off`"
+        );
     }
 
     #[test]

@@ -10,4 +10,6 @@ pub mod projection;
 pub mod clock;
 pub mod watch;
 pub mod engine;
+pub mod proof;
+pub mod transfer;
 pub mod driver;

@@ -215,7 +215,7 @@ async fn a_file_made_by_schema_1_is_read() {
             '{CHECKSUM_OF_FIRST_SCHEMA}');
         INSERT INTO runs VALUES ('local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 'running',
             'ask', 2, 'an old run', 'w', 3, 40, 50, 1);
-        INSERT INTO events VALUES ('local', 'old', 1, 1, 2, 'started', 'h1', '{{}}');
+        INSERT INTO events VALUES ('local', 'old', 1, 1, 'started 2 h1 2' || char(10) || '{{}}' || char(10));
         INSERT INTO actions VALUES ('local', 'old', 'old/1/0', 1, 0, 'call_model', '{{}}');
         INSERT INTO keys VALUES ('local', 'old', 'k', 1);
         COMMIT;"
@@ -235,7 +235,7 @@ async fn a_file_made_by_schema_1_is_read() {
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
-    "fd09598fac162cc2aa1aee9213bbc2ceb1430c503e81e7db6ebbb06fbd76ea8d";
+    "2045ec94ec40d2c27df66aa0292bf74e9693e21f0f583e7e15eaf3aacdbc2de7";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {

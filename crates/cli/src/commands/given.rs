@@ -1,7 +1,6 @@
 //! What every command that gives a run something does afterwards: work on it, and tell where it stands.
 
 use countersign_core::run::{Status, WaitKind};
-use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::Outcome;
 use serde_json::json;
 
@@ -15,7 +14,6 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
     let refused = outcome.violations().map(<[_]>::to_vec);
     let rest = house.driver()?.drive(&run).await?;
     let outcome = house.engine.look(&run).await?;
-    house.project(&outcome)?;
     let state = &outcome.state;
     if json {
         output::json(&json!({
@@ -31,11 +29,7 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
             show::violations(violations);
         }
         output::talk(&show::standing(state));
-        if rest == Rest::NeedsReply {
-            output::talk(&format!(
-                "It asks a model, and none is named: `countersign next {run}`, then `countersign submit {run} FILE`."
-            ));
-        }
+        show::rest(&run, &rest);
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
             output::talk(&show::wait(&run, wait));
         }

@@ -1,8 +1,62 @@
-//! `countersign graph`
+//! `countersign graph [RUN]`: a workflow as a drawing, with the phase a run stands in.
 
-use crate::args::Graph;
+use countersign_core::run::{Event, open};
+use countersign_runtime::engine::EngineError;
+use serde_json::json;
+
+use crate::args::{Graph, GraphFormat};
 use crate::exit::{Error, Exit};
+use crate::graph::{Picture, mermaid, svg};
+use crate::house::{House, protocol, protocol_at, wait};
+use crate::output;
+use crate::settings::Settings;
 
-pub(super) fn run(_: &Graph, _: bool) -> Result<Exit, Error> {
-    Err(Error::Usage("not built yet".to_owned()))
+pub(super) fn run(args: &Graph, json: bool) -> Result<Exit, Error> {
+    let picture = match &args.run {
+        Some(named) => of_run(args, named)?,
+        None => of_workflow(args)?,
+    };
+    let (word, text) = match args.format {
+        GraphFormat::Mermaid => ("mermaid", mermaid(&picture)),
+        GraphFormat::Svg => ("svg", svg(&picture)),
+    };
+    if json {
+        output::json(&json!({ "format": word, "text": text }));
+    } else {
+        output::data(&text);
+    }
+    Ok(Exit::Good)
+}
+
+/// The run's own workflow, as it was when the run began.
+fn of_run(args: &Graph, named: &str) -> Result<Picture, Error> {
+    wait(async {
+        let house = House::look(&args.site)?;
+        let run = house.run(Some(named)).await?;
+        let outcome = house.engine.look(&run).await?;
+        let events = house
+            .engine
+            .log(&run)
+            .await?
+            .iter()
+            .map(|one| open(&run, one.seq, &one.body))
+            .collect::<Result<Vec<Event>, _>>();
+        let events = events.map_err(|source| EngineError::corrupt(run.clone(), source))?;
+        let workflow = outcome.protocol.workflow(&outcome.state.workflow).map_err(Error::Usage)?;
+        Ok(Picture::of(workflow).with_run(&outcome.state, &events))
+    })
+}
+
+fn of_workflow(args: &Graph) -> Result<Picture, Error> {
+    let here = std::path::Path::new(".");
+    let whole = here
+        .canonicalize()
+        .map_err(|source| Error::Unreadable { what: "this folder".to_owned(), source })?;
+    let settings = Settings::read(&whole, &args.site, None)?;
+    let folder =
+        protocol_at(settings.protocol.value.as_deref().map_or(here, std::path::Path::new))?;
+    let (protocol, _) = protocol(&folder)?;
+    let named = args.workflow.as_deref().unwrap_or(&protocol.default_workflow);
+    let workflow = protocol.workflow(named).map_err(Error::Usage)?;
+    Ok(Picture::of(workflow))
 }

@@ -127,7 +127,6 @@ pub(super) async fn work(house: &House, run: &str, talks: bool, json: bool) -> R
     let driver = house.driver()?;
     let rest = to_rest(house, &driver, run, talks).await?;
     let outcome = house.engine.look(run).await?;
-    house.project(&outcome)?;
     let state = &outcome.state;
     if json {
         output::json(&json!({
@@ -148,7 +147,6 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Resu
     loop {
         let rest = driver.drive(run).await?;
         let outcome = house.engine.look(run).await?;
-        house.project(&outcome)?;
         match rest {
             Rest::Until(at) if talks => {
                 let pause = at.since(house.engine.clock().now());
@@ -173,17 +171,7 @@ fn tell(state: &State, rest: &Rest) {
     let run = &state.run;
     output::talk("");
     output::talk(&show::standing(state));
-    match rest {
-        Rest::NeedsReply => output::talk(&format!(
-            "It asks a model, and none is named. Name one with --model, or take its place: `countersign next {run}`, `countersign submit {run} FILE`."
-        )),
-        Rest::Child(child) => output::talk(&format!("It waits for run {child}.")),
-        Rest::Until(at) => {
-            output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."))
-        }
-        Rest::Held => output::talk("Another process is working on it."),
-        _ => {}
-    }
+    show::rest(run, rest);
     for wait in state.waits.values() {
         output::talk(&show::wait(run, wait));
     }

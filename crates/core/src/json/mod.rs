@@ -9,8 +9,10 @@ mod repair;
 mod number;
 mod reader;
 mod canonical;
+mod depth;
 
 pub use canonical::{canonical, digest};
+pub use depth::{MAX_KEPT_DEPTH, nesting};
 pub use pointer::{Pattern, Way, child, parent, push, split};
 pub use reader::{
     Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, pass_space, read, read_prefix, read_spans,

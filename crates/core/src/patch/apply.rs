@@ -11,7 +11,7 @@ use super::error::{Fault, Obstacle};
 use super::slot::{Slot, find};
 use super::undo::Undo;
 use super::{Op, PatchError, Pointer};
-use crate::json::MAX_DEPTH;
+use crate::json::{MAX_KEPT_DEPTH, nesting};
 
 /// How much `copy` may multiply in one patch, in bytes of keys and texts and one for every value.
 /// Without a bound, thirty operations could make a billion copies.
@@ -168,19 +168,11 @@ impl Work<'_> {
 /// A document that cannot be read back would be lost, so none is made.
 fn shallow_enough(path: &Pointer, value: &Value) -> Result<(), Fault> {
     let depth = path.depth() + nesting(value);
-    if depth <= MAX_DEPTH {
+    if depth <= MAX_KEPT_DEPTH {
         return Ok(());
     }
-    let expected = format!("at most {MAX_DEPTH} levels of nesting");
+    let expected = format!("at most {MAX_KEPT_DEPTH} levels of nesting");
     Err(Fault::Path(Obstacle::new(expected, depth.to_string())))
-}
-
-fn nesting(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(nesting).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(nesting).max().unwrap_or(0),
-        _ => 0,
-    }
 }
 
 /// What a copy of the value costs; `None` beyond the limit, and then not all of it is looked at.

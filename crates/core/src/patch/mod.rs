@@ -16,6 +16,7 @@ mod apply;
 mod slot;
 mod undo;
 mod difference;
+mod between;
 mod error;
 mod read;
 mod merge;

@@ -7,10 +7,13 @@ use thiserror::Error;
 
 use super::event::Event;
 use super::input::Incoming;
-use super::state::{Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn};
+use super::state::{Blocked, Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn};
 use super::wait::{Closing, WaitKind};
 use crate::json;
 use crate::patch::PatchError;
+
+/// Who it was when nobody answered in time.
+pub(super) const DEADLINE: &str = "the deadline";
 
 /// A log that no decision can have written.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -106,8 +109,9 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.closed.clear();
             state.again_at = None;
             state.blocked = None;
+            state.held = None;
             state.decisions.clear();
-            state.pending.retain(|_, order| matches!(order, Pending::Tell { .. }));
+            drop_orders(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
         Event::WayTaken { .. } => {}
@@ -118,6 +122,10 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         Event::ModelAsked { action, attempt, not_before } => {
             let step = state.step.get_or_insert_with(ModelStep::default);
             step.attempt = *attempt;
+            if !step.tools.is_empty() {
+                let text = told(&std::mem::take(&mut step.tools));
+                step.turns.push(Turn { role: Role::User, text });
+            }
             state.calls += 1;
             spend(state, &format!("calls@{}", state.phase), 1);
             state.pending.insert(action.clone(), Pending::Model { not_before: *not_before });
@@ -126,10 +134,12 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
         }
         Event::ReplyRefused { violations, told, .. } => {
-            let step = state.step.get_or_insert_with(ModelStep::default);
-            step.violations.clone_from(violations);
-            if let Some(told) = told {
-                step.turns.push(Turn { role: Role::User, text: told.clone() });
+            // A patch by hand belongs to no step.
+            if let Some(step) = &mut state.step {
+                step.violations.clone_from(violations);
+                if let Some(told) = told {
+                    step.turns.push(Turn { role: Role::User, text: told.clone() });
+                }
             }
         }
         Event::ReplyAccepted { attempt, repairs, .. } => {
@@ -137,6 +147,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs: repairs.len() });
             state.step = None;
             state.blocked = None;
+            state.held = None;
         }
         Event::DocumentChanged { patch } => {
             let document = Arc::make_mut(&mut state.document);
@@ -170,7 +181,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                     Some(Decision { approve: false, by: by.clone(), note: note.clone() })
                 }
                 Closing::Expired => {
-                    Some(Decision { approve: false, by: "the deadline".to_owned(), note: None })
+                    Some(Decision { approve: false, by: DEADLINE.to_owned(), note: None })
                 }
                 Closing::Answered { .. } | Closing::Dropped => None,
             };
@@ -178,7 +189,16 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 state.decisions.insert(way, decision);
             }
         }
-        Event::Blocked { blocked } => state.blocked = Some(blocked.clone()),
+        Event::Blocked { blocked } => {
+            state.blocked = Some(blocked.clone());
+            state.closed.clear();
+            state.again_at = None;
+            // Whoever helps begins anew: what was ordered before is not waited for any more.
+            if matches!(blocked, Blocked::Trouble { .. }) {
+                drop_orders(state);
+            }
+        }
+        Event::Held { next } => state.held = Some(next.clone()),
         Event::EffectAsked { action, attempt, effect, not_before } => {
             let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
             let order = Pending::Effect { attempt, effect, not_before };
@@ -195,6 +215,10 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.pending.insert(action, Pending::Tool { call });
         }
         Event::HookAsked { action, hook, way } => {
+            if way.is_some() {
+                state.closed.clear();
+                state.again_at = None;
+            }
             let order = Pending::Hook { hook: hook.clone(), way: *way };
             state.pending.insert(action.clone(), order);
         }
@@ -216,7 +240,18 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         Event::Halted { by, reason } => state.halted = Some((by.clone(), reason.clone())),
         Event::Resumed { .. } => {
             state.halted = None;
-            state.blocked = None;
+            // Who was denied may ask again.
+            state.decisions.retain(|_, decision| decision.approve);
+            if state.blocked.is_none() {
+                state.held = None;
+            }
+        }
+        Event::Unblocked { .. } => {
+            state.held = None;
+            // Every try was refused, so the step begins anew.
+            if let Some(Blocked::Refused) = state.blocked.take() {
+                state.step = None;
+            }
         }
         Event::Granted { budget, amount } => {
             let granted = state.granted.entry(budget.clone()).or_default();
@@ -224,13 +259,41 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         }
         Event::Ended { end, reason } => {
             state.end = Some((*end, reason.clone()));
-            state.pending.retain(|_, order| matches!(order, Pending::Tell { .. }));
+            drop_orders(state);
             state.step = None;
+            state.closed.clear();
             state.again_at = None;
+            state.blocked = None;
+            state.held = None;
             state.halted = None;
         }
     }
     Ok(())
+}
+
+/// Folds a change whose outcome is known: whoever tried the patch on a copy need not try it again.
+pub(super) fn apply_tried(state: &mut State, document: Value) {
+    state.seq += 1;
+    state.document = Arc::new(document);
+}
+
+/// Results of what is dropped are not taken any more. What other runs must be told stays.
+fn drop_orders(state: &mut State) {
+    state.pending.retain(|_, order| matches!(order, Pending::Tell { .. }));
+}
+
+/// What a model is told of the tools it asked for.
+fn told(tools: &[ToolUse]) -> String {
+    let mut text = String::new();
+    for used in tools {
+        let (ok, output) =
+            used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
+        let how = if ok { "gave" } else { "could not be used" };
+        let call = serde_json::to_string(&used.call).expect("calls are JSON");
+        text.push_str(&format!("{call} {how}:\n{}\n\n", output.trim_end()));
+    }
+    text.push_str("Go on.");
+    text
 }
 
 fn spend(state: &mut State, budget: &str, amount: u64) {

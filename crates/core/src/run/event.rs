@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::order::{Effect, ToolCall};
-use super::state::{Blocked, ClosedGate, EndKind};
+use super::state::{Blocked, ClosedGate, EndKind, Next};
 use super::wait::{Closing, Wait};
 use super::{Fork, Input, Parent, Time};
 use crate::json::Repair;
@@ -88,7 +88,7 @@ pub enum Event {
     },
     /// A reply was refused.
     ReplyRefused {
-        /// Which try of this step.
+        /// Which try of this step; 0 where a person handed it in.
         attempt: u32,
         /// Everything wrong with it.
         violations: Vec<Violation>,
@@ -98,7 +98,7 @@ pub enum Event {
     },
     /// A reply was accepted.
     ReplyAccepted {
-        /// Which try of this step.
+        /// Which try of this step; 0 where a person handed it in.
         attempt: u32,
         /// What was mended on the way.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,6 +140,11 @@ pub enum Event {
     Blocked {
         /// By what.
         blocked: Blocked,
+    },
+    /// What comes next was put off: the run is halted or blocked.
+    Held {
+        /// It.
+        next: Next,
     },
     /// An effect is to be done.
     EffectAsked {
@@ -245,6 +250,11 @@ pub enum Event {
         /// Who.
         by: String,
     },
+    /// A person helped: what blocked the run does so no more.
+    Unblocked {
+        /// Who.
+        by: String,
+    },
     /// More of a budget was granted.
     Granted {
         /// Of which.
@@ -298,6 +308,7 @@ impl Event {
             Self::WaitOpened { .. } => "wait_opened",
             Self::WaitClosed { .. } => "wait_closed",
             Self::Blocked { .. } => "blocked",
+            Self::Held { .. } => "held",
             Self::EffectAsked { .. } => "effect_asked",
             Self::EffectDone { .. } => "effect_done",
             Self::EffectFailed { .. } => "effect_failed",
@@ -311,6 +322,7 @@ impl Event {
             Self::Told { .. } => "told",
             Self::Halted { .. } => "halted",
             Self::Resumed { .. } => "resumed",
+            Self::Unblocked { .. } => "unblocked",
             Self::Granted { .. } => "granted",
             Self::Ended { .. } => "ended",
         }

@@ -289,4 +289,18 @@ impl Incoming {
             _ => None,
         }
     }
+
+    /// The kind of that order.
+    #[must_use]
+    pub fn order(&self) -> Option<&'static str> {
+        match self {
+            Self::ModelReplied(_) | Self::ModelFailed { .. } => Some("model"),
+            Self::EffectFinished { .. } | Self::EffectFailed { .. } => Some("effect"),
+            Self::ToolFinished { .. } => Some("tool"),
+            Self::HookFinished { .. } => Some("hook"),
+            Self::ChildEnded { .. } => Some("child"),
+            Self::Told { .. } => Some("tell"),
+            _ => None,
+        }
+    }
 }

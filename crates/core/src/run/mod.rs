@@ -33,8 +33,8 @@ pub use order::{Effect, ToolCall};
 pub use prompt::{Prompt, model_of, prompt};
 pub use rejection::Rejection;
 pub use state::{
-    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Pending, Role, State, ToolUse,
-    Turn,
+    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Next, Pending, Role, State,
+    ToolUse, Turn,
 };
 pub use status::Status;
 pub use time::Time;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::state::{Role, State, Turn};
-use super::{tool_calls, view};
+use super::view;
 use crate::contract::Contract;
 use crate::json;
 use crate::protocol::{Agent, AgentWork, Phase, Protocol, Purpose, Tool, Work};
@@ -127,12 +127,20 @@ fn terms(contract: &Contract) -> String {
     text
 }
 
+/// How an agent asks for its tools: one example of each, which is shorter than their schema.
 fn tools(tools: &[Tool]) -> String {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.as_str()).collect();
-    let schema = json::canonical(tool_calls().schema.source());
+    let example = |tool: &Tool| match tool {
+        Tool::Read => r#"{"tool": "read", "path": "FILE"}"#,
+        Tool::Write => r#"{"tool": "write", "path": "FILE", "content": "TEXT"}"#,
+        Tool::List => r#"{"tool": "list", "path": "FOLDER, or empty for all"}"#,
+        Tool::Search => {
+            r#"{"tool": "search", "query": "TEXT", "path": "FOLDER, or empty for all"}"#
+        }
+    };
+    let lines: Vec<String> = tools.iter().map(|tool| format!("- `{}`", example(tool))).collect();
     format!(
-        "## Tools\n\nYou may use: {}. To use them, send this object instead of your reply; the results come back, and you go on:\n\n```json\n{schema}\n```",
-        names.join(", ")
+        "## Tools\n\nBefore you reply you may use these, up to eight at once:\n\n{}\n\nTo do so, send `{{\"tool_calls\": [ … ]}}` instead of your reply. The results come back, and you go on.",
+        lines.join("\n")
     )
 }
 

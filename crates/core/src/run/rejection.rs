@@ -14,7 +14,7 @@ pub enum Rejection {
     #[error("the run has begun already")]
     AlreadyStarted,
     /// It cannot begin like this.
-    #[error("the run cannot begin: {reason}")]
+    #[error("the run cannot begin: {reason}{}", after(violations))]
     CannotStart {
         /// Why not.
         reason: String,
@@ -85,6 +85,26 @@ pub enum Rejection {
         /// The order.
         action: String,
     },
+    /// A result of another kind than the order.
+    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {came}")]
+    WrongOrder {
+        /// The order.
+        action: String,
+        /// What it is.
+        kind: &'static str,
+        /// What the result is of.
+        came: &'static str,
+    },
+    /// A value that the log could not be read back with.
+    #[error("the {what} nests {found} levels deep; at most {most} can be kept")]
+    TooDeep {
+        /// What came.
+        what: &'static str,
+        /// How deep.
+        found: usize,
+        /// How deep it may be.
+        most: usize,
+    },
     /// Nothing is due.
     #[error("nothing is due at this time")]
     NothingDue,
@@ -131,6 +151,8 @@ impl Rejection {
             Self::NotYours { .. } => "not_yours",
             Self::WrongShape { .. } => "wrong_shape",
             Self::UnknownOrder { .. } => "unknown_order",
+            Self::WrongOrder { .. } => "wrong_order",
+            Self::TooDeep { .. } => "too_deep",
             Self::NothingDue => "nothing_due",
             Self::NothingToSubmit { .. } => "nothing_to_submit",
             Self::NothingToResume { .. } => "nothing_to_resume",
@@ -149,6 +171,10 @@ impl Rejection {
             _ => &[],
         }
     }
+}
+
+fn after(violations: &[Violation]) -> String {
+    if violations.is_empty() { String::new() } else { format!(": {}", told(violations)) }
 }
 
 fn told(violations: &[Violation]) -> String {

@@ -64,6 +64,9 @@ pub struct State {
     /// What the run cannot get past without help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<Blocked>,
+    /// What comes next once somebody has helped, or has let the run go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<Next>,
     /// Decisions on manual gates in this phase, by position of the way.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, Decision>,
@@ -229,6 +232,58 @@ pub struct ClosedGate {
     /// How often it was asked again.
     #[serde(default)]
     pub attempts: u32,
+    /// When it is asked again; each gate keeps its own schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again_at: Option<Time>,
+}
+
+/// What comes next in a run that stands still: going on repeats nothing that was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "next", rename_all = "snake_case")]
+pub enum Next {
+    /// The hook of the phase that was entered, then its work.
+    Enter,
+    /// The work of the phase begins.
+    Work,
+    /// The model is asked.
+    Ask {
+        /// Which try of this step.
+        attempt: u32,
+    },
+    /// The model gets the tools it asked for.
+    Tools {
+        /// What for.
+        calls: Vec<ToolCall>,
+    },
+    /// These questions are asked, by their ids.
+    Questions {
+        /// Which.
+        ids: Vec<String>,
+    },
+    /// What follows when every try of the model's step was refused.
+    Refused {
+        /// What happened, in a sentence.
+        what: String,
+    },
+    /// The work is done, and the gates are asked.
+    Leave,
+    /// A way is taken.
+    Take {
+        /// Its position among the workflow's transitions.
+        way: usize,
+        /// What opened it.
+        because: String,
+    },
+    /// A phase is entered.
+    Go {
+        /// The way that leads there; `None` where no transition does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        way: Option<usize>,
+        /// Which phase.
+        to: String,
+        /// Why.
+        because: String,
+    },
 }
 
 /// What a run cannot get past without help.
@@ -268,7 +323,7 @@ pub struct Decision {
 pub struct LastReply {
     /// The phase it was given in.
     pub phase: String,
-    /// On which try.
+    /// On which try; 0 where a person handed it in.
     pub attempt: u32,
     /// How many repairs it took.
     pub repairs: usize,
@@ -311,6 +366,7 @@ impl State {
             closed: Vec::new(),
             again_at: None,
             blocked: None,
+            held: None,
             decisions: BTreeMap::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),

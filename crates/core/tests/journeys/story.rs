@@ -2,13 +2,14 @@
 //!
 //! An input is written as the log has it, without what the story can supply: `time` counts a second
 //! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
-//! that is out. `files` tells which files are there.
+//! that is out. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
 
 use std::fmt::Write as _;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Event, GENESIS, Incoming, Input, Start, State, Time, decide, next_alarm, prompt, seal, verify,
+    Event, GENESIS, Incoming, Input, Start, State, Time, decide, fold, next_alarm, prompt, seal,
+    verify,
 };
 use countersign_core::spec::{Source, Tree};
 use serde_json::{Value, json};
@@ -25,6 +26,23 @@ pub(crate) fn tell(text: &str) -> String {
         teller.input(input);
     }
     teller.end()
+}
+
+/// An input as a reader needs it: what came, without what is known anyway.
+fn shown(what: &Incoming) -> String {
+    let mut value = serde_json::to_value(what).unwrap();
+    let members = value.as_object_mut().unwrap();
+    let kind = members.remove("input").unwrap();
+    for known in ["action", "protocol", "finish"] {
+        if members.get(known).is_some_and(|value| value != "length") {
+            members.remove(known);
+        }
+    }
+    if members.get("usage").is_some_and(|usage| usage["input_tokens"] == 0 && usage["cost"] == 0) {
+        members.remove("usage");
+    }
+    let rest = if members.is_empty() { String::new() } else { format!(" {value}") };
+    format!("{}{rest}", kind.as_str().unwrap())
 }
 
 struct Teller<'p> {
@@ -54,6 +72,9 @@ impl<'p> Teller<'p> {
         let mut what = written.clone();
         let members = what.as_object_mut().unwrap();
         members.remove("after");
+        if members["input"] == "prompt" {
+            return self.prompt();
+        }
         let files = members.remove("files");
         let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
         if what == "start" || what["input"] == "start" {
@@ -68,7 +89,7 @@ impl<'p> Teller<'p> {
                 parent: what
                     .get("parent")
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
-                fork: None,
+                fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
             return self.decide(Incoming::Start(Box::new(start)), files);
         }
@@ -90,8 +111,7 @@ impl<'p> Teller<'p> {
 
     fn decide(&mut self, what: Incoming, files: std::collections::BTreeMap<String, bool>) {
         let input = Input { time: Time(self.time), key: None, files, what };
-        let shown = serde_json::to_value(&input.what).unwrap();
-        let kind = shown["input"].as_str().unwrap().to_owned();
+        let kind = shown(&input.what);
         match decide(self.protocol, &self.state, &input) {
             Err(rejection) => {
                 let _ =
@@ -106,6 +126,7 @@ impl<'p> Teller<'p> {
                     self.event(event);
                 }
                 self.state = step.state;
+                self.hold();
                 let alarm = next_alarm(self.protocol, &self.state);
                 let alarm = alarm
                     .map_or_else(String::new, |at| format!(", wakes in {} ms", at.0 - self.time));
@@ -118,6 +139,30 @@ impl<'p> Teller<'p> {
                 }
             }
         }
+    }
+
+    /// What holds after every input.
+    fn hold(&self) {
+        let mut folded = State::blank("r1");
+        for sealed in &self.log {
+            fold(&mut folded, &sealed.body).unwrap();
+        }
+        assert_eq!(folded, self.state, "the fold of the log is the state");
+        let bytes = |state: &State| serde_json::to_string(state).unwrap();
+        assert_eq!(bytes(&folded), bytes(&self.state), "down to the order of keys");
+        if let Some(contract) = &self.protocol.document.contract {
+            let violations = contract.schema.violations(&self.state.document);
+            assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
+        }
+    }
+
+    fn prompt(&mut self) {
+        let prompt = prompt(self.protocol, &self.state).expect("a model is asked");
+        let _ = writeln!(self.told, "> prompt for {:?}\n{}", prompt.model, prompt.system);
+        for turn in prompt.turns {
+            let _ = writeln!(self.told, "--- {:?}\n{}", turn.role, turn.text.trim_end());
+        }
+        self.told.push_str("---\n");
     }
 
     fn event(&mut self, event: &Event) {

@@ -8,7 +8,9 @@ use super::frames::Frames;
 use super::http::innermost;
 use super::status;
 use super::{Dialect, Heard, Secrets};
-use crate::{Answer, Ask, BoxFuture, Exchange, Fault, Flaw, Model, ModelError, Timeouts, Wait};
+use crate::{
+    Answer, Ask, BoxFuture, Exchange, Fault, Flaw, Model, ModelError, SchemaUse, Timeouts, Wait,
+};
 
 /// More than any answer within the limit of text takes.
 const MOST_BYTES: usize = 64 << 20;
@@ -27,6 +29,8 @@ pub(crate) struct Client {
     pub(crate) headers: HeaderMap,
     /// How long is waited.
     pub(crate) timeouts: Timeouts,
+    /// Whether the contract is told.
+    pub(crate) schema: SchemaUse,
     /// What must not be kept.
     pub(crate) secrets: Secrets,
     /// What is spoken.
@@ -55,7 +59,12 @@ impl Client {
         ask: &Ask,
         live: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Answer, ModelError> {
-        let prepared = self.dialect.prepare(&self.model, ask);
+        let prepared = match self.schema {
+            SchemaUse::Send => self.dialect.prepare(&self.model, ask),
+            SchemaUse::Hold => {
+                self.dialect.prepare(&self.model, &Ask { contract: None, ..ask.clone() })
+            }
+        };
         let (mut heard, mut response) = (Heard::new(live), Vec::new());
         let call = self.call(prepared.body.clone(), &mut response, &mut heard);
         let outcome = match timeout(self.timeouts.total, call).await {

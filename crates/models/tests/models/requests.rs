@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use countersign_core::contract::{Contract, Target};
-use countersign_models::{Ask, Provider, Sent};
+use countersign_models::{Ask, Provider, SchemaUse, Sent, Settings, connect};
 use serde_json::Value;
 
-use crate::asking::{anything, ask, call, closed, open};
-use crate::loopback::response;
+use crate::asking::{PATIENT, anything, ask, call, closed, open, settings};
+use crate::loopback::{Server, response};
 
 /// Sends a question to a server that refuses, and shows what arrived.
 async fn sent(provider: Provider, ask: &Ask) -> String {
@@ -94,4 +94,38 @@ async fn the_answer_says_what_the_provider_was_told() {
         );
         assert_eq!(answer.usage, None);
     }
+}
+
+#[tokio::test]
+async fn a_schema_that_is_held_back_leaves_no_trace_in_the_request() {
+    for provider in Provider::ALL {
+        let mut bodies = Vec::new();
+        for (schema, contract) in [
+            (SchemaUse::Hold, Some(closed())),
+            (SchemaUse::Hold, Some(open())),
+            (SchemaUse::Send, None),
+            (SchemaUse::Send, Some(closed())),
+        ] {
+            let server = Server::start(response(400, "", "{}")).await;
+            let settings = Settings { schema, ..settings(provider, &server.address, PATIENT) };
+            let model = connect(&format!("{provider}:m").parse().unwrap(), &settings).unwrap();
+            model.complete(&Ask { contract, ..ask() }, &mut |_| {}).await.unwrap_err();
+            bodies.push(server.seen().remove(0).body);
+        }
+        let [held, held_open, bare, told] = &bodies[..] else { panic!("four calls") };
+        assert_eq!((held, held_open), (bare, bare), "{provider}: as if there were no contract");
+        assert_ne!(told, bare, "{provider}: it would have been told");
+    }
+}
+
+#[tokio::test]
+async fn the_answer_says_that_nothing_was_told() {
+    let body = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let steps = response(200, "content-type: text/event-stream\r\n", body);
+    let server = Server::start(steps).await;
+    let held = settings(Provider::OpenAi, &server.address, PATIENT);
+    let held = Settings { schema: SchemaUse::Hold, ..held };
+    let model = connect(&"openai:m".parse().unwrap(), &held).unwrap();
+    let answer = model.complete(&with(closed()), &mut |_| {}).await.unwrap();
+    assert_eq!((answer.sent, answer.drop_nulls), (Sent::Nothing, false));
 }

@@ -106,7 +106,8 @@ fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (In
         action: action.to_owned(),
         text: answer.text,
         finish: answer.finish,
-        by: answer.model,
+        // A script is told by the name it was given: where it lies is nobody's business.
+        by: if name.starts_with("script:") { name.to_owned() } else { answer.model },
         usage: Usage {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use countersign_core::json::{MAX_KEPT_DEPTH, nesting};
 use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
 use countersign_core::run::{
@@ -124,6 +125,12 @@ impl Hands {
 fn finished(action: &str, result: Result<serde_json::Value, EffectError>) -> Incoming {
     let action = action.to_owned();
     match result {
+        Ok(result) if nesting(&result) > MAX_KEPT_DEPTH => Incoming::EffectFailed {
+            action,
+            failure: "too_deep".to_owned(),
+            message: format!("its result nests deeper than {MAX_KEPT_DEPTH} levels"),
+            retryable: false,
+        },
         Ok(result) => Incoming::EffectFinished { action, result },
         Err(error) => Incoming::EffectFailed {
             action,

@@ -86,6 +86,12 @@ impl Engine {
         RunId::new(self.tenant.clone(), id)
     }
 
+    /// The contracts that ship.
+    #[must_use]
+    pub fn shipped(&self) -> &Registry {
+        &self.shipped
+    }
+
     /// Whose runs.
     #[must_use]
     pub fn tenant(&self) -> &TenantId {
@@ -138,12 +144,12 @@ impl Engine {
         known.insert(run.clone(), live);
     }
 
-    pub(super) fn forget(&self, run: &RunId) {
+    pub(crate) fn forget(&self, run: &RunId) {
         lock(&self.live).remove(run);
     }
 
     /// The protocol a run is pinned to.
-    pub(super) async fn protocol(
+    pub(crate) async fn protocol(
         &self,
         run: &RunId,
         digest: &str,

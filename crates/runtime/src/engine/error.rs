@@ -50,3 +50,11 @@ pub enum EngineError {
         run: String,
     },
 }
+
+impl EngineError {
+    /// What is kept of a run cannot be right.
+    #[must_use]
+    pub fn corrupt(run: impl Into<String>, source: CorruptLog) -> Self {
+        Self::Corrupt { run: run.into(), source: Box::new(source) }
+    }
+}

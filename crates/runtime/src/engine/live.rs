@@ -63,7 +63,7 @@ impl Live {
 
     /// A snapshot of this moment, when the events since the last one have outgrown it: so all
     /// snapshots together are no larger than the log, and loading reads a bounded share of it.
-    pub(super) fn due(&mut self) -> Option<String> {
+    pub(crate) fn due(&mut self) -> Option<String> {
         if self.since < self.snapshot.max(LEAST) {
             return None;
         }

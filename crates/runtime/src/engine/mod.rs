@@ -12,7 +12,7 @@ mod error;
 mod outcome;
 mod pinned;
 mod live;
-mod rows;
+pub(crate) mod rows;
 mod run_name;
 mod body;
 mod give;

@@ -5,7 +5,7 @@ use countersign_core::run::{EndKind, Sealed, State, next_alarm};
 use countersign_store::{ActionRow, Commit, EventRow, HeadUpdate, RunId, WaitRow};
 
 /// The commit of a step.
-pub(super) fn commit(
+pub(crate) fn commit(
     run: &RunId,
     protocol: &Protocol,
     before: &State,

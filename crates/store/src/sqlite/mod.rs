@@ -6,9 +6,12 @@ mod connection;
 mod migrate;
 mod writer;
 mod readers;
+mod bundle;
 mod write;
 mod read;
 mod fault;
+mod health;
 
 pub use connection::Settings;
+pub use health::Health;
 pub use store::SqliteStore;

@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::bundle::pack;
 use super::fault::is_duplicate;
 use crate::lease::Tenure;
 use crate::ruling::Standing;
@@ -28,8 +29,8 @@ const STEP: &str = "UPDATE runs SET version = ?3, seq = ?4, hash = ?5, status = 
 const STEP_AND_INDEX: &str = "UPDATE runs SET version = ?3, seq = ?4, hash = ?5, status = ?6,
         phase = ?7, updated_at = ?8, summary = ?9, lease_until = ?10, wake_at = ?11, working = ?12
     WHERE tenant = ?1 AND id = ?2";
-const ADD_EVENT: &str = "INSERT INTO events (tenant, run, seq, version, time, kind, hash, body)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const ADD_EVENTS: &str =
+    "INSERT INTO events (tenant, run, seq, version, body) VALUES (?1, ?2, ?3, ?4, ?5)";
 const ADD_SNAPSHOT: &str =
     "INSERT INTO snapshots (tenant, run, version, seq, body) VALUES (?1, ?2, ?3, ?4, ?5)";
 const ADD_ACTION: &str = "INSERT INTO actions (tenant, run, id, version, position, kind, body)
@@ -201,20 +202,10 @@ fn step(db: &Connection, commit: &Commit, row: &Row, working: bool) -> Result<()
 }
 
 fn add_events(db: &Connection, run: &RunId, events: &[EventRow]) -> Result<(), StoreError> {
+    let Some(first) = events.first() else { return Ok(()) };
     let (tenant, id) = key(run);
-    let mut statement = db.prepare_cached(ADD_EVENT)?;
-    for event in events {
-        statement.execute(params![
-            tenant,
-            id,
-            event.seq as i64,
-            event.version as i64,
-            event.time,
-            event.kind,
-            event.hash,
-            event.body
-        ])?;
-    }
+    let (seq, version) = (first.seq as i64, first.version as i64);
+    db.prepare_cached(ADD_EVENTS)?.execute(params![tenant, id, seq, version, pack(events)])?;
     Ok(())
 }
 

@@ -2,78 +2,94 @@
 
 use super::deciding::Deciding;
 use crate::protocol::{BudgetName, Limit, Spent};
-use crate::run::event::Event;
-use crate::run::state::{Blocked, EndKind};
+use crate::run::state::{Blocked, EndKind, Next};
 use crate::run::wait::WaitKind;
 
 impl Deciding<'_> {
     /// Whether another model call may be made: tokens, money and time are asked before, not after.
-    pub(super) fn within_call(&mut self) -> bool {
+    pub(super) fn within_call(&mut self, next: &Next) -> bool {
+        [BudgetName::Tokens, BudgetName::Money]
+            .into_iter()
+            .all(|name| self.room(name.as_str(), None, 1, next))
+            && self.within_time(next)
+    }
+
+    /// Whether there is time for anything more to be ordered.
+    pub(super) fn within_time(&mut self, next: &Next) -> bool {
         let elapsed = self.input.time.since(self.state.created_at);
-        [
-            (BudgetName::Tokens, None),
-            (BudgetName::Money, None),
-            (BudgetName::WallTime, Some(elapsed)),
-        ]
-        .into_iter()
-        .all(|(name, spent)| self.room(name.as_str(), spent, 1))
+        self.room(BudgetName::WallTime.as_str(), Some(elapsed), 1, next)
     }
 
     /// Whether this many more questions may be asked.
-    pub(super) fn within_questions(&mut self, more: u64) -> bool {
-        self.room(BudgetName::Questions.as_str(), None, more)
+    pub(super) fn within_questions(&mut self, more: u64, next: &Next) -> bool {
+        self.room(BudgetName::Questions.as_str(), None, more, next)
     }
 
-    /// Whether a budget that was just spent from still holds.
-    pub(super) fn within(&mut self, name: &str) -> bool {
-        self.room(name, None, 0)
+    /// Whether one more may be spent from a budget.
+    pub(super) fn within(&mut self, name: &str, next: &Next) -> bool {
+        self.room(name, None, 1, next)
     }
 
-    /// Whether this phase may be entered once more. Each phase counts for itself.
-    pub(super) fn within_loops(&mut self) -> bool {
-        let name = BudgetName::Loops.as_str();
-        let limit = self.phase().budget.limits.get(name);
-        let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name)).cloned();
-        let key = format!("{name}@{}", self.state.phase);
-        self.holds(&key, limit.or_else(|| default_limit(BudgetName::Loops)), None, 0)
+    /// Whether a phase may be entered once more. Each phase counts for itself.
+    pub(super) fn within_loops(&mut self, phase: &str, next: &Next) -> bool {
+        let name = BudgetName::Loops;
+        let own = self.workflow.phase(phase).and_then(|to| to.budget.limits.get(name.as_str()));
+        let limit = own.or_else(|| self.protocol.policy.budget.limits.get(name.as_str()));
+        let limit = limit.cloned().or_else(|| default_limit(name));
+        self.holds(&format!("{}@{phase}", name.as_str()), limit, None, 1, next)
     }
 
     /// Whether the provider may fail once more in a row.
-    pub(super) fn within_provider_failures(&mut self, failures: u32) -> bool {
-        self.counted(BudgetName::ProviderFailures, u64::from(failures))
+    pub(super) fn within_provider_failures(&mut self, failures: u32, next: &Next) -> bool {
+        self.counted(BudgetName::ProviderFailures, u64::from(failures), next)
     }
 
     /// Whether tools may be used for another round in this step.
-    pub(super) fn within_tool_rounds(&mut self, rounds: u32) -> bool {
-        self.counted(BudgetName::ToolRounds, u64::from(rounds))
+    pub(super) fn within_tool_rounds(&mut self, rounds: u32, next: &Next) -> bool {
+        self.counted(BudgetName::ToolRounds, u64::from(rounds), next)
     }
 
-    /// The refused replies that one step may have, where a file says so.
-    pub(super) fn violations_allowed(&self) -> Option<u32> {
+    /// The limit of refused replies in one step, where a file says so, with what was granted.
+    pub(super) fn violations_allowed(&self) -> Option<Limit> {
         let name = BudgetName::Violations.as_str();
         let limit = self.phase().budget.limits.get(name);
         let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name))?;
-        Some(limit.most.min(u64::from(u32::MAX)) as u32)
+        let keys = [name.to_owned(), format!("{name}@{}", self.state.phase)];
+        let granted = keys.iter().filter_map(|key| self.state.granted.get(key));
+        let most = granted.fold(limit.most, |most, more| most.saturating_add(*more));
+        Some(Limit { most, ..limit.clone() })
     }
 
     /// A budget that counts inside one step.
-    fn counted(&mut self, name: BudgetName, spent: u64) -> bool {
+    fn counted(&mut self, name: BudgetName, spent: u64, next: &Next) -> bool {
         let limit = self.phase().budget.limits.get(name.as_str());
         let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name.as_str()));
         let limit = limit.cloned().or_else(|| default_limit(name));
         let key = format!("{}@{}", name.as_str(), self.state.phase);
-        self.holds(&key, limit, Some(spent), 0)
+        self.holds(&key, limit, Some(spent), 1, next)
     }
 
     /// Asks the phase's limit, then the run's.
-    fn room(&mut self, name: &str, spent: Option<u64>, more: u64) -> bool {
+    fn room(&mut self, name: &str, spent: Option<u64>, more: u64, next: &Next) -> bool {
         let of_phase = self.phase().budget.limits.get(name).cloned();
         let of_run = self.protocol.policy.budget.limits.get(name).cloned();
-        let key = format!("{name}@{}", self.state.phase);
-        self.holds(&key, of_phase, spent, more) && self.holds(name, of_run, spent, more)
+        if of_phase.is_some() {
+            let key = format!("{name}@{}", self.state.phase);
+            if !self.holds(&key, of_phase, spent, more, next) {
+                return false;
+            }
+        }
+        self.holds(name, of_run, spent, more, next)
     }
 
-    fn holds(&mut self, key: &str, limit: Option<Limit>, spent: Option<u64>, more: u64) -> bool {
+    fn holds(
+        &mut self,
+        key: &str,
+        limit: Option<Limit>,
+        spent: Option<u64>,
+        more: u64,
+        next: &Next,
+    ) -> bool {
         let Some(limit) = limit else { return true };
         let spent = spent.unwrap_or_else(|| self.state.spent_of(key));
         let granted = self.state.granted.get(key).copied().unwrap_or(0);
@@ -81,11 +97,11 @@ impl Deciding<'_> {
         if spent.saturating_add(more) <= most {
             return true;
         }
-        self.exhausted(key, &limit, spent, most);
+        self.exhausted(key, &limit, (spent, most), next.clone());
         false
     }
 
-    fn exhausted(&mut self, key: &str, limit: &Limit, spent: u64, most: u64) {
+    fn exhausted(&mut self, key: &str, limit: &Limit, (spent, most): (u64, u64), next: Next) {
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
         let of = if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") };
         let sentence = limit.says.clone().unwrap_or_else(|| {
@@ -97,13 +113,13 @@ impl Deciding<'_> {
         });
         match &limit.then {
             Spent::Fail => self.end(EndKind::Failed, Some(sentence)),
-            Spent::Phase(to) => self.go(None, to, sentence),
-            Spent::Wait => {
-                let blocked = Blocked::Budget { budget: key.to_owned(), limit: limit.most };
-                self.emit(Event::Blocked { blocked });
+            // A phase that needs the budget itself cannot be where a spent one leads.
+            Spent::Phase(to) if *to != self.state.phase => self.go(None, to, sentence),
+            Spent::Wait | Spent::Phase(_) => {
                 let question = format!("{sentence} Grant more, or end the run?");
                 let wait = self.wait(WaitKind::Budget, key, question);
-                self.open(wait);
+                let budget = key.to_owned();
+                self.block(Blocked::Budget { budget, limit: limit.most }, next, wait);
             }
         }
     }

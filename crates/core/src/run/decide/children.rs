@@ -8,6 +8,7 @@ use super::writing::{anything, taken};
 use crate::protocol::{Invoke, Work};
 use crate::run::apply::stamp;
 use crate::run::event::Event;
+use crate::run::state::Next;
 
 /// How deep runs may start one another.
 const DEEPEST: u32 = 10;
@@ -15,19 +16,22 @@ const DEEPEST: u32 = 10;
 impl Deciding<'_> {
     /// Orders the child of the phase.
     pub(super) fn ask_child(&mut self, invoke: &Invoke) {
+        if !self.within_time(&Next::Work) {
+            return;
+        }
         let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
         if depth > DEEPEST {
             let what = format!(
                 "Workflow `{}` cannot be started: runs start one another at most {DEEPEST} deep",
                 invoke.workflow
             );
-            return self.otherwise(&invoke.on_failed, what);
+            return self.otherwise(&invoke.on_failed, what, Next::Work);
         }
         let document = match self.child_document(invoke) {
             Ok(document) => document,
             Err(why) => {
                 let what = format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
-                return self.otherwise(&invoke.on_failed, what);
+                return self.otherwise(&invoke.on_failed, what, Next::Work);
             }
         };
         let action = self.order();
@@ -62,11 +66,11 @@ impl Deciding<'_> {
         if !completed {
             let reason = reason.unwrap_or("no reason was given");
             let what = format!("Workflow `{name}` did not complete: {reason}");
-            return self.otherwise(&invoke.on_failed, what);
+            return self.otherwise(&invoke.on_failed, what, Next::Work);
         }
         match self.written(&invoke.output, &taken(anything(), document), None) {
-            Ok(patch) => {
-                self.change(patch);
+            Ok(written) => {
+                self.change(written);
                 match &invoke.on_complete {
                     Some(to) => self.go(None, to, format!("workflow `{name}` completed")),
                     None => self.worked(),
@@ -77,7 +81,7 @@ impl Deciding<'_> {
                     "What workflow `{name}` gave back does not fit: {}",
                     first(&violations)
                 );
-                self.otherwise(&invoke.on_failed, what);
+                self.otherwise(&invoke.on_failed, what, Next::Work);
             }
         }
     }

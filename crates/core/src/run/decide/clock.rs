@@ -2,7 +2,9 @@
 
 use super::deciding::Deciding;
 use crate::protocol::{Otherwise, Protocol};
+use crate::run::apply::DEADLINE;
 use crate::run::event::Event;
+use crate::run::state::Next;
 use crate::run::wait::{Closing, WaitKind};
 use crate::run::{Rejection, State, Time};
 
@@ -41,7 +43,9 @@ impl Deciding<'_> {
         {
             self.drop_waits();
             let what = format!("Phase `{}` took longer than {after}", phase.id);
-            self.otherwise(otherwise, what);
+            let because = format!("it is entered again after {after} were not enough");
+            let next = Next::Go { way: None, to: phase.id.clone(), because };
+            self.otherwise(otherwise, what, next);
             return Ok(());
         }
         if self.state.again_at.is_some_and(|at| at <= now) {
@@ -61,13 +65,18 @@ impl Deciding<'_> {
         let default = question.and_then(|question| question.default.clone());
         let otherwise = question.map_or(Otherwise::Wait, |question| question.otherwise.clone());
         if let Some(default) = default
-            && self.take_answer(wait, &default, "the deadline").is_ok()
+            && self.take_answer(wait, &default, DEADLINE).is_ok()
         {
             return;
         }
         let (id, closing) = (wait.id.clone(), Closing::Expired);
         self.emit(Event::WaitClosed { wait: id, closing });
         let what = format!("Nobody answered in time: {}", wait.question);
-        self.otherwise(&otherwise, what);
+        let mut ids = match &self.state.held {
+            Some(Next::Questions { ids }) => ids.clone(),
+            _ => Vec::new(),
+        };
+        ids.push(wait.name.clone());
+        self.otherwise(&otherwise, what, Next::Questions { ids });
     }
 }

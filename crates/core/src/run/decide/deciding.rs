@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use crate::patch::Patch;
 use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
-use crate::run::apply::apply;
+use crate::run::apply::{apply, apply_tried};
 use crate::run::event::Event;
 use crate::run::input::{Input, Start};
-use crate::run::state::{Blocked, EndKind, Pending};
+use crate::run::state::{Blocked, EndKind, Next, Pending};
 use crate::run::wait::{Closing, Wait, WaitKind};
 use crate::run::{Rejection, State, Tell, view};
 
@@ -15,11 +16,13 @@ pub(super) struct Deciding<'p> {
     pub(super) protocol: &'p Protocol,
     pub(super) workflow: &'p Workflow,
     pub(super) input: &'p Input,
+    pub(super) before: &'p State,
     pub(super) state: State,
     pub(super) events: Vec<Event>,
     /// Phases without work that were entered since the document last changed: to enter one of them
     /// again would go round for ever.
     pub(super) passed: Vec<String>,
+    pub(super) moves: usize,
     orders: u32,
 }
 
@@ -27,7 +30,7 @@ impl<'p> Deciding<'p> {
     /// The beginning of a run.
     pub(super) fn of_start(
         protocol: &'p Protocol,
-        state: &State,
+        state: &'p State,
         input: &'p Input,
         start: &Start,
     ) -> Result<Self, Rejection> {
@@ -40,7 +43,7 @@ impl<'p> Deciding<'p> {
     /// A run that is under way.
     pub(super) fn of_run(
         protocol: &'p Protocol,
-        state: &State,
+        state: &'p State,
         input: &'p Input,
     ) -> Result<Self, Rejection> {
         let workflow = protocol.workflow(&state.workflow);
@@ -54,11 +57,20 @@ impl<'p> Deciding<'p> {
     fn new(
         protocol: &'p Protocol,
         workflow: &'p Workflow,
-        state: &State,
+        state: &'p State,
         input: &'p Input,
     ) -> Self {
-        let (state, events, passed) = (state.clone(), Vec::new(), Vec::new());
-        let mut deciding = Self { protocol, workflow, input, state, events, passed, orders: 0 };
+        let mut deciding = Self {
+            protocol,
+            workflow,
+            input,
+            before: state,
+            state: state.clone(),
+            events: Vec::new(),
+            passed: Vec::new(),
+            moves: 0,
+            orders: 0,
+        };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding
     }
@@ -68,6 +80,56 @@ impl<'p> Deciding<'p> {
         apply(&mut self.state, &event)
             .expect("an event that is made here fits the state it is made for");
         self.events.push(event);
+    }
+
+    /// Records a change that was tried on a copy of the document, which is now the document.
+    pub(super) fn emit_tried(&mut self, patch: Patch, document: Value) {
+        apply_tried(&mut self.state, document);
+        self.events.push(Event::DocumentChanged { patch });
+    }
+
+    /// Unsays the last fact: the run is the fold of those before it.
+    pub(super) fn unsay(&mut self) {
+        self.events.pop();
+        let mut state = self.before.clone();
+        for event in &self.events {
+            apply(&mut state, event).expect("it was folded before");
+        }
+        self.state = state;
+    }
+
+    /// Whether the run is halted; then this is what comes next once it is resumed.
+    pub(super) fn put_off(&mut self, next: impl FnOnce() -> Next) -> bool {
+        let halted = self.state.halted.is_some();
+        if halted {
+            self.emit(Event::Held { next: next() });
+        }
+        halted
+    }
+
+    /// Does what comes next.
+    pub(super) fn go_on(&mut self, next: Next) {
+        if self.put_off(|| next.clone()) {
+            return;
+        }
+        match next {
+            Next::Enter => self.begin(),
+            Next::Work => self.work(),
+            Next::Ask { attempt } => self.ask_model_again(attempt, None),
+            Next::Tools { calls } => self.ask_tools(calls),
+            Next::Questions { ids } => self.ask_these(&ids),
+            Next::Refused { what } => self.refused_for_good(what),
+            Next::Leave => self.worked(),
+            Next::Take { way, because } => self.take(way, because),
+            Next::Go { way, to, because } => self.go(way, &to, because),
+        }
+    }
+
+    /// Stands still until somebody helps.
+    pub(super) fn block(&mut self, blocked: Blocked, next: Next, wait: Wait) {
+        self.emit(Event::Blocked { blocked });
+        self.emit(Event::Held { next });
+        self.open(wait);
     }
 
     /// A fresh order's id: the version it is asked in, and a number in it.
@@ -108,6 +170,12 @@ impl<'p> Deciding<'p> {
         }
     }
 
+    /// A wait for a person's look at what went wrong.
+    pub(super) fn trouble(&self, what: &str) -> Wait {
+        let question = format!("{what}. Try again, or end the run?");
+        self.wait(WaitKind::Trouble, &self.state.phase, question)
+    }
+
     /// Closes every open wait: the run goes on without them.
     pub(super) fn drop_waits(&mut self) {
         let open: Vec<String> = self.state.waits.keys().cloned().collect();
@@ -139,14 +207,14 @@ impl<'p> Deciding<'p> {
         }
     }
 
-    /// What follows when something went wrong for good, told in a sentence.
-    pub(super) fn otherwise(&mut self, otherwise: &Otherwise, what: String) {
+    /// What follows when something went wrong for good, told in a sentence; and what comes next when a
+    /// person says that it may.
+    pub(super) fn otherwise(&mut self, otherwise: &Otherwise, what: String, next: Next) {
         match otherwise {
             Otherwise::Wait => {
-                self.emit(Event::Blocked { blocked: Blocked::Trouble { what: what.clone() } });
-                let phase = self.state.phase.clone();
-                let wait = self.wait(WaitKind::Trouble, &phase, what);
-                self.open(wait);
+                let wait = self.trouble(&what);
+                self.drop_children("the run that started this one does not wait for it any more");
+                self.block(Blocked::Trouble { what }, next, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
             Otherwise::Phase(to) => self.go(None, to, what),

@@ -9,11 +9,14 @@ use crate::reply::{Context, Verdict, Violation};
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::order::Effect;
-use crate::run::state::Pending;
+use crate::run::state::{Next, Pending};
 
 impl Deciding<'_> {
     /// Orders the effect of the phase.
     pub(super) fn ask_effect(&mut self, spec: &EffectSpec) {
+        if !self.within_time(&Next::Work) {
+            return;
+        }
         match self.filled(spec) {
             Ok(effect) => {
                 let action = self.order();
@@ -76,8 +79,8 @@ impl Deciding<'_> {
         let written =
             accepted.and_then(|accepted| self.written(apply, &accepted, contract.as_deref()));
         match written {
-            Ok(patch) => {
-                self.change(patch);
+            Ok(written) => {
+                self.change(written);
                 self.worked();
             }
             Err(violations) => {
@@ -114,15 +117,16 @@ impl Deciding<'_> {
     }
 
     fn effect_lost(&mut self, why: &str) {
-        let what = format!("What phase `{}` does failed: {why}", self.state.phase);
+        let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
         let Work::Effect { on_failed, .. } = &self.phase().work else {
-            return self.otherwise(&Otherwise::Wait, what);
+            return self.otherwise(&Otherwise::Wait, what, Next::Work);
         };
-        self.otherwise(on_failed, what);
+        self.otherwise(on_failed, what, Next::Work);
     }
 }
 
 /// The first of several faults, for a sentence.
 pub(super) fn first(violations: &[Violation]) -> String {
-    violations.first().map_or_else(String::new, |violation| violation.message.clone())
+    let told = |violation: &Violation| violation.message.replacen("the reply: ", "", 1);
+    violations.first().map_or_else(String::new, told)
 }

@@ -6,9 +6,9 @@ use super::deciding::Deciding;
 use crate::expr::{Expr, ReadStep};
 use crate::protocol::{Check, Transition, Work};
 use crate::reply::show;
-use crate::run::Time;
+use crate::run::apply::DEADLINE;
 use crate::run::event::Event;
-use crate::run::state::ClosedGate;
+use crate::run::state::{ClosedGate, Next};
 use crate::run::wait::WaitKind;
 
 /// A gate's answer.
@@ -22,6 +22,9 @@ enum Passage {
 impl Deciding<'_> {
     /// Takes the first open way; where none is open, waits and says why.
     pub(super) fn choose(&mut self) {
+        if self.put_off(|| Next::Leave) {
+            return;
+        }
         let run = self.run();
         let ways = self.workflow.ways_out(&self.state.phase);
         let mut closed = Vec::new();
@@ -34,7 +37,7 @@ impl Deciding<'_> {
                     );
                     closed.push(self.closed(*index, way, reason));
                 }
-                Passage::Open(because) => return self.leave(*index, way, because),
+                Passage::Open(because) => return self.leave(*index, because),
                 Passage::Closed(reason) => closed.push(self.closed(*index, way, reason)),
             }
         }
@@ -43,12 +46,16 @@ impl Deciding<'_> {
 
     fn closed(&self, way: usize, transition: &Transition, reason: String) -> ClosedGate {
         let before = self.state.closed.iter().find(|gate| gate.way == way);
-        let attempts = before.map_or(0, |gate| gate.attempts);
-        ClosedGate { way, to: transition.to.clone(), reason, attempts }
+        let (attempts, again_at) = before.map_or((0, None), |gate| (gate.attempts, gate.again_at));
+        ClosedGate { way, to: transition.to.clone(), reason, attempts, again_at }
     }
 
     /// Whether a way leads to a phase without work that was passed since the document last changed.
+    /// A way that a person opened does not go round by itself.
     fn goes_round(&self, way: &Transition) -> bool {
+        if way.gate.as_ref().is_some_and(|gate| matches!(gate.check, Check::Manual { .. })) {
+            return false;
+        }
         let target = self.workflow.phase(&way.to);
         let idle = target
             .is_some_and(|phase| matches!(phase.work, Work::None) && !self.workflow.ends_in(phase));
@@ -56,20 +63,22 @@ impl Deciding<'_> {
     }
 
     /// Leaves by a way, once the hook that may stop it has answered.
-    fn leave(&mut self, index: usize, way: &Transition, because: String) {
+    fn leave(&mut self, index: usize, because: String) {
         match &self.phase().on_exit {
             Some(hook) => self.ask_hook(hook, Some(index)),
-            None => self.take(index, way, because),
+            None => self.take(index, because),
         }
     }
 
-    /// Takes a way for good.
-    pub(super) fn take(&mut self, index: usize, way: &Transition, because: String) {
+    /// Takes a way for good, once its budget has room for it.
+    pub(super) fn take(&mut self, index: usize, because: String) {
+        let way = &self.workflow.transitions[index];
         if let Some(budget) = &way.spends {
-            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
-            if !self.within(budget) {
+            let next = Next::Take { way: index, because: because.clone() };
+            if !self.within(budget, &next) {
                 return;
             }
+            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
         }
         self.go(Some(index), &way.to, because);
     }
@@ -114,7 +123,9 @@ impl Deciding<'_> {
                 Some(decision) => {
                     let note =
                         decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
-                    if decision.approve {
+                    if decision.by == DEADLINE {
+                        Passage::Closed("nobody approved it in time".to_owned())
+                    } else if decision.approve {
                         Passage::Open(format!("{} approved it{note}", decision.by))
                     } else {
                         Passage::Closed(format!("{} denied it{note}", decision.by))
@@ -169,19 +180,23 @@ impl Deciding<'_> {
 
     /// No way is open: when are gates asked again, who can help?
     fn stay(&mut self, mut closed: Vec<ClosedGate>, ways: &[(usize, &Transition)]) {
-        let mut again_at: Option<Time> = None;
+        let now = self.input.time;
         for gate in &mut closed {
             let way = &self.workflow.transitions[gate.way];
             let Some(retry) = way.gate.as_ref().and_then(|gate| gate.retry) else { continue };
-            if gate.attempts < retry.max_attempts {
+            let due = gate.again_at.is_some_and(|at| at <= now);
+            if due {
                 gate.attempts += 1;
-                let at = self.input.time.after(retry.pause(gate.attempts));
-                again_at = Some(again_at.map_or(at, |other: Time| other.min(at)));
-            } else {
-                gate.reason
-                    .push_str(&format!("; asked again {} times, and not any more", gate.attempts));
+                gate.again_at = None;
+            }
+            if gate.attempts >= retry.max_attempts {
+                let times = gate.attempts;
+                gate.reason.push_str(&format!("; asked again {times} times, and not any more"));
+            } else if gate.again_at.is_none() {
+                gate.again_at = Some(now.after(retry.pause(gate.attempts + 1)));
             }
         }
+        let again_at = closed.iter().filter_map(|gate| gate.again_at).min();
         self.emit(Event::GatesClosed { gates: closed.clone(), again_at });
         self.ask_approvals(ways);
         let helped = again_at.is_some() || !self.state.waits.is_empty();
@@ -190,7 +205,7 @@ impl Deciding<'_> {
                 closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
             let phase = self.state.phase.clone();
             let question = format!(
-                "No way out of `{phase}` is open. {}. Hand in a patch that changes this.",
+                "No way out of `{phase}` is open. {}. Hand in a patch that changes this, or resume to have the gates asked again.",
                 reasons.join(". ")
             );
             let wait = self.wait(WaitKind::Work, &phase, question);

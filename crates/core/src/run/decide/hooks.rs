@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::deciding::Deciding;
 use super::effects::first;
-use super::writing::engine_places;
+use super::writing::{Written, engine_places};
 use crate::patch::{Authority, Patch};
 use crate::protocol::Otherwise;
 use crate::reply::Violation;
 use crate::run::State;
 use crate::run::event::Event;
 use crate::run::input::HookAnswer;
-use crate::run::state::{ClosedGate, Pending};
+use crate::run::state::{ClosedGate, Next, Pending};
 use crate::run::wait::WaitKind;
 
 impl Deciding<'_> {
@@ -33,7 +33,7 @@ impl Deciding<'_> {
         let Some(Pending::Hook { hook, way }) = before.pending.get(action) else { return };
         if let HookAnswer::Patch { ops } = answer {
             match self.hook_patch(ops) {
-                Ok(patch) => self.change(patch),
+                Ok(written) => self.change(written),
                 Err(violations) => {
                     let reason = format!("its patch was refused: {}", first(&violations));
                     return self.hook_stops(hook, *way, &reason);
@@ -55,9 +55,8 @@ impl Deciding<'_> {
 
     /// The hook let the way be taken; its patch may have closed it.
     fn leave_after(&mut self, index: usize) {
-        let way = &self.workflow.transitions[index];
         match self.opened(index) {
-            Some(because) => self.take(index, way, because),
+            Some(because) => self.take(index, because),
             None => {
                 let reason = "it was open until the hook changed the document".to_owned();
                 self.stopped(index, reason);
@@ -69,12 +68,12 @@ impl Deciding<'_> {
         let ways = self.workflow.ways_out(&self.state.phase);
         let open = ways.iter().find_map(|(index, way)| {
             let because = if way.to == to { self.opened(*index) } else { None };
-            because.map(|because| (*index, *way, because))
+            because.map(|because| (*index, because))
         });
         match open {
-            Some((index, way, because)) => {
+            Some((index, because)) => {
                 let because = format!("hook `{hook}` redirected here, and {because}");
-                self.take(index, way, because);
+                self.take(index, because);
             }
             None => {
                 let reason =
@@ -90,7 +89,7 @@ impl Deciding<'_> {
             None => {
                 let what =
                     format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
-                self.otherwise(&Otherwise::Wait, what);
+                self.otherwise(&Otherwise::Wait, what, Next::Enter);
             }
         }
     }
@@ -100,13 +99,13 @@ impl Deciding<'_> {
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
-        let gates = vec![ClosedGate { way, to, reason, attempts: 0 }];
+        let gates = vec![ClosedGate { way, to, reason, attempts: 0, again_at: None }];
         self.emit(Event::GatesClosed { gates, again_at: None });
         let wait = self.wait(WaitKind::Trouble, &phase, question);
         self.open(wait);
     }
 
-    fn hook_patch(&self, ops: &Value) -> Result<Patch, Vec<Violation>> {
+    fn hook_patch(&self, ops: &Value) -> Result<Written, Vec<Violation>> {
         let patch = Patch::parse(ops)?;
         let authority = Authority::parse(&[""], &engine_places(self.protocol))
             .expect("pointers were read when the protocol was loaded");
@@ -114,7 +113,6 @@ impl Deciding<'_> {
         if !violations.is_empty() {
             return Err(violations);
         }
-        self.fits(&patch)?;
-        Ok(patch)
+        self.fitting_patch(patch)
     }
 }

@@ -23,8 +23,9 @@ mod writing;
 mod stamps;
 
 use super::event::Event;
-use super::input::{Incoming, Input};
-use super::{Rejection, State};
+use super::input::{HookAnswer, Incoming, Input};
+use super::{Pending, Rejection, State};
+use crate::json;
 use crate::protocol::Protocol;
 use deciding::Deciding;
 
@@ -46,6 +47,12 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
         let (pinned, given) = (pinned.clone(), protocol.digest.clone());
+        return Err(Rejection::OtherProtocol { pinned, given });
+    }
+    if let Incoming::Start(start) = &input.what
+        && start.protocol != protocol.digest
+    {
+        let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
         return Err(Rejection::OtherProtocol { pinned, given });
     }
     admissible(state, &input.what)?;
@@ -86,6 +93,7 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
 
 /// What can be told from the state alone, before anything is recorded.
 fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
+    shallow(what)?;
     let started = state.version > 0;
     match what {
         Incoming::Start(_) if started => return Err(Rejection::AlreadyStarted),
@@ -99,10 +107,15 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Err(Rejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
     }
-    if let Some(action) = what.action()
-        && !state.pending.contains_key(action)
-    {
-        return Err(Rejection::UnknownOrder { action: action.to_owned() });
+    if let (Some(action), Some(came)) = (what.action(), what.order()) {
+        let action = action.to_owned();
+        match state.pending.get(&action).map(Pending::kind) {
+            None => return Err(Rejection::UnknownOrder { action }),
+            Some(kind) if kind != came => {
+                return Err(Rejection::WrongOrder { action, kind, came });
+            }
+            Some(_) => {}
+        }
     }
     match what {
         Incoming::Halted { .. } if state.halted.is_some() => Err(Rejection::AlreadyHalted),
@@ -116,4 +129,19 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
         }
         _ => Ok(()),
     }
+}
+
+/// What is recorded must be readable: values from outside nest no deeper than a document may.
+fn shallow(what: &Incoming) -> Result<(), Rejection> {
+    let (name, value) = match what {
+        Incoming::Start(start) => ("document", start.document.as_ref()),
+        Incoming::Answered { value, .. } => ("answer", Some(value)),
+        Incoming::EffectFinished { result, .. } => ("result", Some(result)),
+        Incoming::ChildEnded { document, .. } => ("document", Some(document)),
+        Incoming::HookFinished { answer: HookAnswer::Patch { ops }, .. } => ("patch", Some(ops)),
+        _ => return Ok(()),
+    };
+    let found = value.map_or(0, json::nesting);
+    let most = json::MAX_KEPT_DEPTH;
+    if found > most { Err(Rejection::TooDeep { what: name, found, most }) } else { Ok(()) }
 }

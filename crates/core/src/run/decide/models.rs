@@ -2,19 +2,22 @@
 
 use super::deciding::Deciding;
 use crate::contract::{Contract, Then, load_inline};
-use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
+use crate::protocol::{AgentWork, Change, Origin, Otherwise, Spent, Verb, Work};
 use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
 use crate::run::Rejection;
 use crate::run::event::Event;
 use crate::run::input::ModelReply;
 use crate::run::prompt::model_of;
-use crate::run::state::{Blocked, EndKind};
+use crate::run::state::{Blocked, EndKind, Next, Pending};
 use crate::run::wait::{Closing, WaitKind};
 use crate::spec::{Source, Tree};
 use std::sync::{Arc, LazyLock};
 
 /// The longest pause before a provider is asked again.
 const LONGEST_PAUSE: i64 = 60_000;
+
+/// The longest pause that a provider may ask for: a day.
+const LONGEST_RETRY_AFTER: i64 = 86_400_000;
 
 /// The name of the model that is a person.
 const HUMAN: &str = "human";
@@ -45,13 +48,9 @@ pub fn hand_in() -> &'static Contract {
 
 impl Deciding<'_> {
     /// Asks the model of this phase, unless a budget says no.
-    pub(super) fn ask_model(&mut self, not_before: Option<i64>) {
-        self.ask_model_again(1, not_before);
-    }
-
-    fn ask_model_again(&mut self, attempt: u32, pause: Option<i64>) {
+    pub(super) fn ask_model_again(&mut self, attempt: u32, pause: Option<i64>) {
         let Work::Agent(work) = &self.phase().work else { return };
-        if !self.within_call() {
+        if !self.within_call(&Next::Ask { attempt }) {
             return;
         }
         let action = self.order();
@@ -96,7 +95,7 @@ impl Deciding<'_> {
 
     fn judge(&mut self, text: &str, finish: Finish) {
         let Work::Agent(work) = &self.phase().work else { return };
-        match self.tool_calls(&work.agent, text, finish) {
+        match self.tool_calls(work, text, finish) {
             Some(Ok(calls)) => return self.ask_tools(calls),
             Some(Err(violations)) => return self.refuse(work, violations),
             None => {}
@@ -108,9 +107,10 @@ impl Deciding<'_> {
             Verdict::Accepted(accepted) => {
                 match self.written(&work.apply, &accepted, Some(&work.contract)) {
                     Err(violations) => self.refuse(work, violations),
-                    Ok(patch) => {
-                        self.accept(&accepted);
-                        self.change(patch);
+                    Ok(written) => {
+                        let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
+                        self.accept(&accepted, attempt);
+                        self.change(written);
                         self.worked();
                     }
                 }
@@ -118,52 +118,66 @@ impl Deciding<'_> {
         }
     }
 
-    fn accept(&mut self, accepted: &Accepted) {
-        let attempt = self.state.step.as_ref().map_or(0, |step| step.attempt);
+    /// Records that a reply was let in; attempt 0 is one that a person handed in.
+    fn accept(&mut self, accepted: &Accepted, attempt: u32) {
         let (repairs, defaults) = (accepted.repairs().to_vec(), accepted.defaults().to_vec());
         self.emit(Event::ReplyAccepted { attempt, repairs, defaults });
     }
 
     /// A reply was refused: ask again, or what follows when that is spent.
     fn refuse(&mut self, work: &AgentWork, violations: Vec<Violation>) {
-        let step = self.state.step.clone().unwrap_or_default();
-        let attempt = step.attempt.max(1);
-        let most = self.violations_allowed();
-        let reasks = most.map_or(work.contract.on_violation.reask, |most| most.saturating_sub(1));
-        let before = (!step.violations.is_empty()).then_some(step.violations.as_slice());
-        let again = Reask::within(&work.contract, reasks, attempt, &violations, before);
-        let told = match again {
+        let step = self.state.step.as_ref();
+        let attempt = step.map_or(1, |step| step.attempt.max(1));
+        let before =
+            step.map(|step| step.violations.as_slice()).filter(|before| !before.is_empty());
+        let allowed = self.violations_allowed();
+        let reasks = allowed.as_ref().map_or(work.contract.on_violation.reask, |limit| {
+            limit.most.saturating_sub(1).min(u64::from(u32::MAX)) as u32
+        });
+        let told = match Reask::within(&work.contract, reasks, attempt, &violations, before) {
             Reask::Ask(text) => Some(text),
             Reask::Spent | Reask::Repeated => None,
         };
-        let last = violations.first().map_or_else(String::new, ToString::to_string);
         let asked = told.is_some();
+        let tries = match attempt {
+            1 => "the reply was refused".to_owned(),
+            _ => format!("{attempt} replies were refused, the last one because of this"),
+        };
+        let last = violations.first().map_or_else(String::new, ToString::to_string);
+        let what = format!("In phase `{}` {tries}: {last}", self.state.phase);
         self.emit(Event::ReplyRefused { attempt, violations, told });
         if asked {
             return self.ask_model_again(attempt + 1, None);
         }
+        let what = allowed.and_then(|limit| limit.says).unwrap_or(what);
+        self.refused_for_good(what);
+    }
+
+    /// Every try was refused: the phase says what follows, then the budget, then the contract.
+    pub(super) fn refused_for_good(&mut self, what: String) {
+        let Work::Agent(work) = &self.phase().work else { return };
         if let Some(budget) = &work.refusal_spends {
-            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
-            if !self.within(budget) {
+            if !self.within(budget, &Next::Refused { what: what.clone() }) {
                 return;
             }
+            self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
         }
-        let tries =
-            if attempt == 1 { "reply was".to_owned() } else { format!("{attempt} replies were") };
-        let what = format!("In phase `{}` {tries} refused; the last one: {last}", self.state.phase);
+        let by_budget = self.violations_allowed().map(|limit| match limit.then {
+            Spent::Wait => Otherwise::Wait,
+            Spent::Fail => Otherwise::Fail,
+            Spent::Phase(to) => Otherwise::Phase(to),
+        });
         let by_contract = match work.contract.on_violation.then {
             Then::Fail => Otherwise::Fail,
             Then::Wait => Otherwise::Wait,
         };
-        match work.on_refused.as_ref().unwrap_or(&by_contract) {
+        match work.on_refused.clone().or(by_budget).unwrap_or(by_contract) {
             Otherwise::Wait => {
-                self.emit(Event::Blocked { blocked: Blocked::Refused });
-                let phase = self.state.phase.clone();
-                let wait = self.wait(WaitKind::Trouble, &phase, what);
-                self.open(wait);
+                let wait = self.trouble(&what);
+                self.block(Blocked::Refused, Next::Ask { attempt: 1 }, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
-            Otherwise::Phase(to) => self.go(None, to, what),
+            Otherwise::Phase(to) => self.go(None, &to, what),
         }
     }
 
@@ -177,34 +191,74 @@ impl Deciding<'_> {
     ) {
         let (failure, message) = (failure.to_owned(), message.to_owned());
         self.emit(Event::ProviderFailed { failure, message: message.clone() });
-        let step = self.state.step.clone().unwrap_or_default();
+        let (attempt, failures) = self
+            .state
+            .step
+            .as_ref()
+            .map_or((1, 1), |step| (step.attempt.max(1), step.provider_failures));
+        let next = Next::Ask { attempt };
         if !retryable {
             let what =
                 format!("The model of phase `{}` cannot be asked: {message}", self.state.phase);
-            return self.otherwise(&Otherwise::Wait, what);
+            return self.otherwise(&Otherwise::Wait, what, next);
         }
-        if !self.within_provider_failures(step.provider_failures) {
+        if !self.within_provider_failures(failures, &next) {
             return;
         }
-        let doubled = 1_000_i64 << step.provider_failures.saturating_sub(1).min(16);
-        let pause = retry_after.unwrap_or(0).max(doubled.min(LONGEST_PAUSE));
-        self.ask_model_again(step.attempt.max(1), Some(pause));
+        let doubled = 1_000_i64 << failures.saturating_sub(1).min(16);
+        let asked = retry_after.unwrap_or(0).min(LONGEST_RETRY_AFTER);
+        self.ask_model_again(attempt, Some(asked.max(doubled.min(LONGEST_PAUSE))));
+    }
+
+    /// Somebody replies for a model that was refused, or cannot be asked. A wrong reply costs nothing: the run
+    /// goes on waiting.
+    fn replied_by_hand(&mut self, work: &AgentWork, text: &str, by: &str) {
+        let run = self.run();
+        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+        let written = match work.contract.admit(text, Finish::Stop, &context) {
+            Verdict::Refused(violations) => Err(violations),
+            Verdict::Accepted(accepted) => self
+                .written(&work.apply, &accepted, Some(&work.contract))
+                .map(|written| (written, accepted)),
+        };
+        match written {
+            Err(violations) => {
+                let told = Some(reask(&work.contract, &violations));
+                self.emit(Event::ReplyRefused { attempt: 0, violations, told });
+            }
+            Ok((written, accepted)) => {
+                self.close_work(by);
+                self.accept(&accepted, 0);
+                self.change(written);
+                self.worked();
+            }
+        }
     }
 
     /// Somebody hands in a text where nobody in particular was asked.
     pub(super) fn submitted(&mut self, text: &str, by: &str) -> Result<(), Rejection> {
         let phase = self.phase();
-        let refused = matches!(self.state.blocked, Some(Blocked::Refused));
-        if refused && matches!(phase.work, Work::Agent(_)) {
-            self.close_work(by);
-            self.judge(text, Finish::Stop);
-            return Ok(());
+        let helped = match (&phase.work, &self.state.blocked) {
+            (Work::Agent(work), Some(Blocked::Refused | Blocked::Trouble { .. })) => {
+                self.replied_by_hand(work, text, by);
+                return Ok(());
+            }
+            (_, Some(Blocked::Trouble { .. })) => self.state.held.clone(),
+            _ => None,
+        };
+        let nothing =
+            |why: &'static str| Err(Rejection::NothingToSubmit { phase: phase.id.clone(), why });
+        if matches!(self.state.blocked, Some(Blocked::Budget { .. })) {
+            return nothing("a budget is spent; grant more, or end the run");
         }
-        let idle = self.state.pending.is_empty();
-        if !idle || (self.state.closed.is_empty() && !matches!(phase.work, Work::None)) {
-            let phase = phase.id.clone();
-            let why = "it waits for something else; `next` tells what";
-            return Err(Rejection::NothingToSubmit { phase, why });
+        let idle = self.state.pending.values().all(|one| matches!(one, Pending::Tell { .. }));
+        let asked = |one: &Pending| matches!(one, Pending::Model { .. });
+        if self.state.pending.values().any(asked) {
+            return nothing("a model is asked; reply to its order");
+        }
+        let takes = matches!(phase.work, Work::None) || !self.state.closed.is_empty();
+        if !idle || !(takes || helped.is_some()) {
+            return nothing("it waits for something else; `next` tells what");
         }
         let (contract, changes) = &*HAND_IN;
         let run = self.run();
@@ -212,20 +266,22 @@ impl Deciding<'_> {
         let written = match contract.admit(text, Finish::Stop, &context) {
             Verdict::Refused(violations) => Err(violations),
             Verdict::Accepted(accepted) => {
-                self.written(changes, &accepted, None).map(|patch| (patch, accepted))
+                self.written(changes, &accepted, None).map(|written| (written, accepted))
             }
         };
         match written {
             Err(violations) => {
                 let told = Some(reask(contract, &violations));
                 self.emit(Event::ReplyRefused { attempt: 0, violations, told });
-                self.state.step = None;
             }
-            Ok((patch, accepted)) => {
-                self.accept(&accepted);
-                self.change(patch);
+            Ok((written, accepted)) => {
+                self.accept(&accepted, 0);
+                self.change(written);
                 self.close_work(by);
-                self.choose();
+                match helped {
+                    Some(next) => self.go_on(next),
+                    None => self.choose(),
+                }
             }
         }
         Ok(())

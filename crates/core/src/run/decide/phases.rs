@@ -7,11 +7,11 @@ use super::writing::merged;
 use crate::contract::Contract;
 use crate::protocol::Work;
 use crate::reply::{Context, Violation};
-use crate::run::Rejection;
 use crate::run::apply::stamp;
 use crate::run::event::Event;
 use crate::run::input::Start;
-use crate::run::state::EndKind;
+use crate::run::state::{EndKind, Next};
+use crate::run::{Rejection, State, view};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
@@ -55,9 +55,7 @@ impl Deciding<'_> {
             fork: start.fork.clone(),
         });
         // What was given must fit before anything is done with it.
-        self.state.phase.clone_from(&first.id);
-        let violations = self.first_faults();
-        self.state.phase.clear();
+        let violations = self.first_faults(&first.id);
         if !violations.is_empty() {
             return refuse("its first document breaks the contract".to_owned(), violations);
         }
@@ -65,10 +63,10 @@ impl Deciding<'_> {
         Ok(())
     }
 
-    fn first_faults(&self) -> Vec<Violation> {
+    fn first_faults(&self, first: &str) -> Vec<Violation> {
         let Some(contract) = &self.protocol.document.contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
-        let run = self.run();
+        let run = view(&State { phase: first.to_owned(), ..self.state.clone() });
         for place in &self.protocol.document.engine {
             if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
@@ -81,22 +79,17 @@ impl Deciding<'_> {
 
     /// Enters a phase.
     pub(super) fn enter(&mut self, id: &str) {
-        let moves = self.events.iter().filter(|event| matches!(event, Event::PhaseEntered { .. }));
-        if moves.count() >= MOST_MOVES {
-            let what = format!(
-                "the run passed through {MOST_MOVES} phases on one input; they lead round in a ring"
-            );
-            return self.end(EndKind::Failed, Some(what));
-        }
         self.drop_waits();
         self.drop_children("the run that started this one went on without it");
         self.emit(Event::PhaseEntered { phase: id.to_owned() });
         self.passed.push(id.to_owned());
-        let phase = self.phase();
-        if !self.within_loops() {
-            return;
-        }
-        match &phase.on_enter {
+        self.stamp_phase();
+        self.begin();
+    }
+
+    /// Begins what a phase that was entered has to do: its hook, then its work.
+    pub(super) fn begin(&mut self) {
+        match &self.phase().on_enter {
             Some(hook) => self.ask_hook(hook, None),
             None => self.work(),
         }
@@ -104,13 +97,16 @@ impl Deciding<'_> {
 
     /// Begins the work of the phase, or ends the run where there is nothing after it.
     pub(super) fn work(&mut self) {
+        if self.put_off(|| Next::Work) {
+            return;
+        }
         let phase = self.phase();
         if self.workflow.ends_in(phase) && matches!(phase.work, Work::None) {
             return self.end(EndKind::Completed, None);
         }
         match &phase.work {
             Work::None => self.choose(),
-            Work::Agent(_) => self.ask_model(None),
+            Work::Agent(_) => self.ask_model_again(1, None),
             Work::Ask(questions) => self.ask_people(questions),
             Work::Effect { effect, .. } => self.ask_effect(effect),
             Work::Invoke(invoke) => self.ask_child(invoke),
@@ -119,6 +115,9 @@ impl Deciding<'_> {
 
     /// The work of the phase is done.
     pub(super) fn worked(&mut self) {
+        if self.put_off(|| Next::Leave) {
+            return;
+        }
         if self.workflow.ends_in(self.phase()) {
             return self.end(EndKind::Completed, None);
         }
@@ -127,6 +126,20 @@ impl Deciding<'_> {
 
     /// Goes to a phase, by a way or because something says so.
     pub(super) fn go(&mut self, way: Option<usize>, to: &str, because: String) {
+        let next = Next::Go { way, to: to.to_owned(), because: because.clone() };
+        if self.put_off(|| next.clone()) {
+            return;
+        }
+        self.moves += 1;
+        if self.moves > MOST_MOVES {
+            let what = format!(
+                "the run made {MOST_MOVES} moves on one input: its phases lead round in a ring"
+            );
+            return self.end(EndKind::Failed, Some(what));
+        }
+        if !self.within_loops(to, &next) {
+            return;
+        }
         let from = self.state.phase.clone();
         self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
         self.enter(to);

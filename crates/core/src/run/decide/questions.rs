@@ -9,11 +9,23 @@ use crate::protocol::{Choice, Choices, Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::Rejection;
 use crate::run::event::Event;
+use crate::run::state::Next;
 use crate::run::wait::{Closing, Wait, WaitKind, WaitShape};
 
 impl Deciding<'_> {
     /// Asks every question of the phase that applies now.
     pub(super) fn ask_people(&mut self, questions: &[Question]) {
+        self.ask_some(&questions.iter().collect::<Vec<_>>(), &Next::Work);
+    }
+
+    /// Asks these questions of the phase again.
+    pub(super) fn ask_these(&mut self, ids: &[String]) {
+        let Work::Ask(questions) = &self.phase().work else { return };
+        let questions = questions.iter().filter(|question| ids.contains(&question.id));
+        self.ask_some(&questions.collect::<Vec<_>>(), &Next::Questions { ids: ids.to_vec() });
+    }
+
+    fn ask_some(&mut self, questions: &[&Question], next: &Next) {
         let mut waits = Vec::new();
         for question in questions {
             match self.asked(question) {
@@ -21,19 +33,17 @@ impl Deciding<'_> {
                 Ok(None) => {}
                 Err(why) => {
                     let what = format!("Question `{}` cannot be asked: {why}", question.id);
-                    return self.otherwise(&Otherwise::Wait, what);
+                    return self.otherwise(&Otherwise::Wait, what, next.clone());
                 }
             }
         }
-        if !self.within_questions(waits.len() as u64) {
+        if !self.within_questions(waits.len() as u64, next) {
             return;
-        }
-        if waits.is_empty() {
-            return self.worked();
         }
         for wait in waits {
             self.open(wait);
         }
+        self.unless_asking();
     }
 
     fn asked(&self, question: &Question) -> Result<Option<Wait>, String> {
@@ -78,9 +88,7 @@ impl Deciding<'_> {
     ) -> Result<(), Rejection> {
         let wait = self.open_wait(wait, by)?;
         if !matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
-            let expected = "approve or deny it, or hand in what it asks for";
-            let kind = wait.kind.as_str();
-            return Err(Rejection::WrongKind { wait: wait.id, kind, expected });
+            return Err(wrong_kind(wait));
         }
         self.take_answer(&wait, value, by)
             .map_err(|violations| Rejection::WrongShape { wait: wait.id.clone(), violations })
@@ -122,10 +130,10 @@ impl Deciding<'_> {
         let question = self.question(wait);
         let accepted = self.fitting(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
-        let patch = self.written(changes, &accepted, None)?;
+        let written = self.written(changes, &accepted, None)?;
         let closing = Closing::Answered { by: by.to_owned() };
         self.emit(Event::WaitClosed { wait: wait.id.clone(), closing });
-        self.change(patch);
+        self.change(written);
         self.unless_asking();
         Ok(())
     }
@@ -187,6 +195,19 @@ impl Deciding<'_> {
         }
         Ok(taken(anything(), value))
     }
+}
+
+/// What a wait of this kind takes instead.
+pub(super) fn wrong_kind(wait: Wait) -> Rejection {
+    let expected = match wait.kind {
+        WaitKind::Question => "answer it",
+        WaitKind::Document => "bring the file",
+        WaitKind::Approval => "approve or deny it",
+        WaitKind::Budget => "grant more, or deny it",
+        WaitKind::Work => "hand in a reply or a patch",
+        WaitKind::Trouble => "approve to go on, or deny it",
+    };
+    Rejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
 }
 
 /// The choices an expression gives.

@@ -14,29 +14,70 @@ impl Deciding<'_> {
     /// Stamps the document and ends the decision. A document that the engine's own values would
     /// break is a fault of the protocol: the run fails rather than go on with it.
     pub(super) fn stamped(mut self) -> Step {
-        self.stamp();
-        if let Some(contract) = &self.protocol.document.contract {
-            let run = self.run();
-            let document = &*self.state.document;
-            let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
-            let violations = faults(contract, document, &context);
-            if !violations.is_empty() && self.state.end.is_none() {
-                let what = format!(
-                    "the engine's places in the document break its contract `{}`: {}",
-                    contract.id,
-                    first(&violations)
-                );
+        if let Err(what) = self.stamp() {
+            // A run that had reached its end did so with a document it must not have.
+            if !matches!(self.state.end, Some((EndKind::Failed | EndKind::Cancelled, _))) {
                 self.end(EndKind::Failed, Some(what));
-                self.stamp();
             }
+            self.stamp_what_fits();
         }
         Step { events: self.events, state: self.state }
     }
 
-    fn stamp(&mut self) {
+    /// Stamps what a phase that was entered changes, so that its gates, questions and effects read it.
+    /// What follows from the whole decision waits for its end.
+    pub(super) fn stamp_phase(&mut self) {
+        const OF_THE_END: [&str; 3] = ["status", "version", "updated_at"];
         let run = self.run();
+        let mut places = self.places(&run);
+        places.retain(|(at, _)| {
+            let place = self.protocol.document.engine.iter().find(|place| place.at == *at);
+            place.is_some_and(|place| !OF_THE_END.contains(&place.name.as_str()))
+        });
+        if !places.is_empty() {
+            // A first document may need all of them. What cannot be written now is told at the end.
+            let _ = self.put(places, &run).or_else(|_| self.stamp());
+        }
+    }
+
+    /// Stamps, unless that would break the document's contract.
+    fn stamp(&mut self) -> Result<(), String> {
+        let run = self.run();
+        let places = self.places(&run);
+        if places.is_empty() { Ok(()) } else { self.put(places, &run) }
+    }
+
+    fn put(&mut self, places: Vec<(String, Value)>, run: &Value) -> Result<(), String> {
+        self.emit(Event::Stamped { places });
+        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
         let document = &*self.state.document;
-        let roots = [Some(document), Some(&run)];
+        let context = Context { state: Some(document), run: Some(run), new: Some(document) };
+        let violations = faults(contract, document, &context);
+        if violations.is_empty() {
+            return Ok(());
+        }
+        self.unsay();
+        Err(format!(
+            "the engine's places in the document break its contract `{}`: {}",
+            contract.id,
+            first(&violations)
+        ))
+    }
+
+    /// Stamps the places that keep the document whole; the others keep what they said before.
+    fn stamp_what_fits(&mut self) {
+        if self.stamp().is_ok() {
+            return;
+        }
+        let run = self.run();
+        for place in self.places(&run) {
+            let _ = self.put(vec![place], &run);
+        }
+    }
+
+    fn places(&self, run: &Value) -> Vec<(String, Value)> {
+        let document = &*self.state.document;
+        let roots = [Some(document), Some(run)];
         let mut places: Vec<(String, Value)> = Vec::new();
         for place in &self.protocol.document.engine {
             // A place whose expression cannot be decided keeps its value.
@@ -46,8 +87,6 @@ impl Deciding<'_> {
                 places.push((place.at.clone(), value));
             }
         }
-        if !places.is_empty() {
-            self.emit(Event::Stamped { places });
-        }
+        places
     }
 }

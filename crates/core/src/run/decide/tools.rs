@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use super::deciding::Deciding;
 use crate::contract::{Contract, load_inline};
-use crate::protocol::Agent;
+use crate::protocol::AgentWork;
 use crate::reply::{Code, Context, Finish, Verdict, Violation};
 use crate::run::event::Event;
 use crate::run::order::ToolCall;
+use crate::run::state::Next;
 
 static CALLS: LazyLock<Contract> =
     LazyLock::new(|| load_inline(include_str!("tool_calls.yaml")).expect("our own contract loads"));
@@ -22,15 +23,23 @@ impl Deciding<'_> {
     /// The calls a reply asks for; `None` where it is no such reply.
     pub(super) fn tool_calls(
         &self,
-        agent: &Agent,
+        work: &AgentWork,
         text: &str,
         finish: Finish,
     ) -> Option<Result<Vec<ToolCall>, Vec<Violation>>> {
+        let agent = &work.agent;
         if agent.tools.is_empty() || !text.contains("\"tool_calls\"") {
             return None;
         }
         let accepted = match CALLS.admit(text, finish, &Context::default()) {
-            Verdict::Refused(violations) => return Some(Err(violations)),
+            Verdict::Refused(violations) => {
+                // The reply itself may have a field of that name.
+                let run = self.run();
+                let context =
+                    Context { state: Some(&self.state.document), run: Some(&run), new: None };
+                let reply = work.contract.admit(text, finish, &context);
+                return reply.accepted().is_none().then_some(Err(violations));
+            }
             Verdict::Accepted(accepted) => accepted.into_value(),
         };
         let calls: Result<Vec<ToolCall>, _> =
@@ -40,7 +49,8 @@ impl Deciding<'_> {
         let mut violations = Vec::new();
         for (index, call) in calls.iter().enumerate() {
             if !allowed.contains(&call.name()) {
-                let (at, expected) = (format!("/tool_calls/{index}/tool"), allowed.join(", "));
+                let at = format!("/tool_calls/{index}/tool");
+                let expected = format!("one of {}", allowed.join(", "));
                 let found = format!("`{}`", call.name());
                 violations.push(Violation::new(Code::NotAuthorized, at, expected, found));
             }
@@ -51,7 +61,7 @@ impl Deciding<'_> {
     /// Orders the tools, unless there were too many rounds.
     pub(super) fn ask_tools(&mut self, calls: Vec<ToolCall>) {
         let rounds = self.state.step.as_ref().map_or(0, |step| step.tool_rounds);
-        if !self.within_tool_rounds(rounds + 1) {
+        if !self.within_tool_rounds(rounds, &Next::Tools { calls: calls.clone() }) {
             return;
         }
         for call in calls {

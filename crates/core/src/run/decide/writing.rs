@@ -15,7 +15,6 @@ use crate::json;
 use crate::patch::{Authority, Op, Patch, Pointer};
 use crate::protocol::{Change, Protocol, Verb};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
-use crate::run::event::Event;
 
 static ANYTHING: LazyLock<Contract> = LazyLock::new(|| {
     load_inline("id: anything\nversion: 1.0.0\nschema: true").expect("our own contract loads")
@@ -48,11 +47,17 @@ pub(super) fn merged(document: &Value, merge: &Value) -> Value {
     }
 }
 
+/// A patch, and the document it makes: tried, found good, and not yet true.
+pub(super) struct Written {
+    patch: Patch,
+    document: Value,
+}
+
 impl Deciding<'_> {
-    /// Records a patch, unless it changes nothing.
-    pub(super) fn change(&mut self, patch: Patch) {
-        if !patch.ops.is_empty() {
-            self.emit(Event::DocumentChanged { patch });
+    /// Records a change, unless it changes nothing. It must have been tried on the document of now.
+    pub(super) fn change(&mut self, written: Written) {
+        if !written.patch.ops.is_empty() {
+            self.emit_tried(written.patch, written.document);
             self.passed.clear();
         }
     }
@@ -63,7 +68,7 @@ impl Deciding<'_> {
         changes: &[Change],
         accepted: &Accepted,
         contract: Option<&Contract>,
-    ) -> Result<Patch, Vec<Violation>> {
+    ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
         let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
         let authority = Authority::parse(&writes, &engine_places(self.protocol))
@@ -76,19 +81,20 @@ impl Deciding<'_> {
                 made(change, &roots, &document, &authority)?
             };
             made.apply(&mut document)
-                .map_err(|error| vec![placed(change, Violation::from(error))])?;
+                .map_err(|error| vec![placed(change, &made, Violation::from(error))])?;
             patch.ops.extend(made.ops);
         }
         self.holds_after(&document, &run, accepted, contract)?;
-        Ok(patch)
+        Ok(Written { patch, document })
     }
 
-    /// Whether a patch of the protocol's own can be applied and leaves a document that fits.
-    pub(super) fn fits(&self, patch: &Patch) -> Result<(), Vec<Violation>> {
+    /// A patch of the protocol's own, if it can be applied and leaves a document that fits.
+    pub(super) fn fitting_patch(&self, patch: Patch) -> Result<Written, Vec<Violation>> {
         let mut document = (*self.state.document).clone();
         patch.apply(&mut document).map_err(|error| vec![Violation::from(error)])?;
         let run = self.run();
-        self.document_holds(&document, &run)
+        self.document_holds(&document, &run)?;
+        Ok(Written { patch, document })
     }
 
     fn holds_after(
@@ -123,7 +129,12 @@ impl Deciding<'_> {
         }
         let told = |violation: Violation| {
             let message = format!("in the document that would result, {}", violation.message);
-            violation.saying(message)
+            let violation = violation.saying(message);
+            // A model that is asked again looks for the place in its reply.
+            match violation.hint {
+                Some(_) => violation,
+                None => violation.hinting("this is a place in the document that would result"),
+            }
         };
         Err(violations.into_iter().map(told).collect())
     }
@@ -169,12 +180,7 @@ fn made(
                 |violation| if tagged { patch.place_in(given, violation) } else { violation };
             Err(faults.into_iter().map(back).map(place).collect())
         }
-        Verb::Merge { at, value: given } => {
-            let merge = nested(at, value(given)?);
-            let patch = Patch::merge(document, &merge);
-            let faults = authority.check(&patch, document);
-            if faults.is_empty() { Ok(patch) } else { Err(named(&patch, faults)) }
-        }
+        Verb::Merge { at, value: given } => merge(document, at, &value(given)?, authority),
         Verb::Set { at, value: given } => set(document, at, value(given)?, authority),
         Verb::Append { at, value: given } => {
             let value = value(given)?;
@@ -201,6 +207,37 @@ fn made(
     }
 }
 
+/// Merges a value into a place; what holds it is made where it is missing.
+fn merge(
+    document: &Value,
+    at: &str,
+    value: &Value,
+    authority: &Authority,
+) -> Result<Patch, Vec<Violation>> {
+    match document.pointer(at) {
+        Some(there @ Value::Object(_)) if value.is_object() => {
+            let mut ops = Patch::merge(there, value).ops;
+            if !at.is_empty() {
+                let prefix = |path: &Pointer| pointer(&format!("{at}{}", path.as_str()));
+                for op in &mut ops {
+                    match op {
+                        Op::Move { from, path } | Op::Copy { from, path } => {
+                            *from = prefix(from)?;
+                            *path = prefix(path)?;
+                        }
+                        Op::Add { path, .. }
+                        | Op::Remove { path }
+                        | Op::Replace { path, .. }
+                        | Op::Test { path, .. } => *path = prefix(path)?,
+                    }
+                }
+            }
+            checked(ops, document, authority)
+        }
+        _ => set(document, at, merged(&Value::Null, value), authority),
+    }
+}
+
 /// Puts a value in its place; what holds it is made where it is missing.
 fn set(
     document: &Value,
@@ -208,6 +245,11 @@ fn set(
     value: Value,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
+    let in_list = json::parent(at).and_then(|holder| document.pointer(holder));
+    if in_list.is_some_and(Value::is_array) && document.pointer(at).is_some() {
+        // To add to a list is to move the others.
+        return checked(vec![Op::Replace { path: pointer(at)?, value }], document, authority);
+    }
     // The place that is meant is asked for, not the missing ones around it that must be made.
     let meant = Patch::from_ops(vec![Op::Add { path: pointer(at)?, value: Value::Null }]);
     let faults = authority.check(&meant, document);
@@ -233,22 +275,17 @@ fn upsert(
     items: Vec<Value>,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let list = match document.pointer(at) {
-        None | Some(Value::Null) => return set(document, at, Value::Array(items), authority),
-        Some(Value::Array(list)) => list,
+    let (list, missing) = match document.pointer(at) {
+        None | Some(Value::Null) => (&[][..], true),
+        Some(Value::Array(list)) => (list.as_slice(), false),
         Some(other) => return Err(vec![no_list(at, other)]),
     };
     let mut ops = Vec::new();
     let mut fresh: Vec<Value> = Vec::new();
     for item in items {
         let Some(id) = item.get(key) else {
-            let expected = format!("a field `{key}`, which tells items apart");
-            return Err(vec![Violation::new(
-                Code::Required,
-                json::child("", key),
-                expected,
-                show(&item),
-            )]);
+            let expected = format!("items with a field `{key}`, which tells them apart");
+            return Err(vec![Violation::new(Code::Required, at, expected, show(&item))]);
         };
         match (list.iter().position(|known| known.get(key) == Some(id)), &item) {
             (Some(index), Value::Object(members)) => {
@@ -262,6 +299,9 @@ fn upsert(
                 None => fresh.push(item),
             },
         }
+    }
+    if missing {
+        return set(document, at, Value::Array(fresh), authority);
     }
     for value in fresh {
         ops.push(Op::Add { path: pointer(&json::child(at, "-"))?, value });
@@ -300,10 +340,7 @@ fn checked(ops: Vec<Op>, document: &Value, authority: &Authority) -> Result<Patc
 /// Faults of operations that no reply wrote out: they are named by the place they would write.
 fn named(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
     let rename = |fault: Violation| {
-        let index =
-            json::split(&fault.pointer).next().and_then(|index| index.parse::<usize>().ok());
-        let place = index.and_then(|index| patch.ops.get(index)).map(|op| op.path().as_str());
-        let place = place.unwrap_or_default().to_owned();
+        let place = op_of(patch, &fault).map_or("", |op| op.path().as_str()).to_owned();
         let message = format!("{place}: expected {}, found a change of it", fault.expected);
         Violation { pointer: place, ..fault }.saying(message)
     };
@@ -311,11 +348,20 @@ fn named(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
 }
 
 /// A fault of an operation, at the place in the reply where it was written.
-fn placed(change: &Change, violation: Violation) -> Violation {
+fn placed(change: &Change, made: &Patch, violation: Violation) -> Violation {
     match &change.verb {
         Verb::Patch { from } => violation.under(from),
-        _ => violation,
+        _ => {
+            let place = op_of(made, &violation).map_or("", |op| op.path().as_str()).to_owned();
+            violation.pointing(place)
+        }
     }
+}
+
+/// The operation that a fault is about.
+fn op_of<'p>(patch: &'p Patch, fault: &Violation) -> Option<&'p Op> {
+    let index = json::split(&fault.pointer).next()?.parse::<usize>().ok()?;
+    patch.ops.get(index)
 }
 
 fn pointer(text: &str) -> Result<Pointer, Vec<Violation>> {
@@ -329,15 +375,6 @@ fn listed(value: Value) -> Vec<Value> {
         Value::Array(items) => items,
         other => vec![other],
     }
-}
-
-/// The value below a place, as an object around it.
-fn nested(at: &str, value: Value) -> Value {
-    let segments: Vec<String> = json::split(at).map(std::borrow::Cow::into_owned).collect();
-    segments
-        .into_iter()
-        .rev()
-        .fold(value, |inner, segment| Value::Object(Map::from_iter([(segment, inner)])))
 }
 
 fn no_list(at: &str, found: &Value) -> Violation {

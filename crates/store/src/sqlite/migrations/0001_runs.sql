@@ -31,14 +31,12 @@ CREATE INDEX runs_newest ON runs (tenant, created_at, id);
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
 
+-- One row a commit: all its events in one text (see bundle.rs), under the place of the first one.
 CREATE TABLE events (
     tenant  TEXT    NOT NULL,
     run     TEXT    NOT NULL,
     seq     INTEGER NOT NULL,
     version INTEGER NOT NULL,
-    time    INTEGER NOT NULL,
-    kind    TEXT    NOT NULL,
-    hash    TEXT    NOT NULL,
     body    TEXT    NOT NULL,
     PRIMARY KEY (tenant, run, seq),
     FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)

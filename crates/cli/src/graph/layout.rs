@@ -1,0 +1,266 @@
+//! Where everything stands, in pixels: as near to its neighbours as the order and the gaps allow.
+
+use super::order::{Order, Room, mean};
+
+/// How much room something takes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Size {
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+/// A place; of boxes, their middle.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// A finished layout.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) size: Size,
+    pub(super) nodes: Vec<Point>,
+    /// Each edge's points from its beginning to its end; empty for one that begins where it ends.
+    pub(super) paths: Vec<Vec<Point>>,
+    pub(super) labels: Vec<Point>,
+}
+
+/// What is laid out.
+pub(super) struct Boxes<'b> {
+    pub(super) nodes: &'b [Size],
+    pub(super) edges: &'b [(usize, usize)],
+    pub(super) labels: &'b [Size],
+    /// Room to the right of each node, for the ways that begin and end there.
+    pub(super) beside: &'b [Size],
+}
+
+const GAP_X: f64 = 22.0;
+const GAP_Y: f64 = 26.0;
+const PASS: f64 = 14.0;
+/// How strongly a long way is drawn towards its ends.
+const PULL: f64 = 0.06;
+const MARGIN: f64 = 24.0;
+const ROUNDS: usize = 80;
+/// Above the first layer: the title, and the way in.
+const TOP: f64 = 72.0;
+
+impl Layout {
+    /// Lays boxes out from top to bottom.
+    pub(super) fn of(boxes: &Boxes<'_>) -> Self {
+        let order = Order::of(boxes.nodes.len(), boxes.edges);
+        let extent: Vec<Extent> = order.rooms.iter().map(|room| extent(*room, boxes)).collect();
+        let x = across(&order, &extent);
+        let (y, band) = along(&order, &extent);
+        let at = |room: usize| Point { x: x[room], y: y[room] };
+        let nodes: Vec<Point> = (0..boxes.nodes.len()).map(at).collect();
+        let mut labels = vec![Point::default(); boxes.edges.len()];
+        for (room, kind) in order.rooms.iter().enumerate() {
+            if let Room::Label(edge) = kind {
+                labels[*edge] = at(room);
+            }
+        }
+        for (edge, (from, to)) in boxes.edges.iter().enumerate() {
+            if from == to {
+                let right = nodes[*from].x + boxes.nodes[*from].width / 2.0;
+                let inside = boxes.beside[*from].width - LOOP - boxes.labels[edge].width;
+                let x = right + LOOP + boxes.labels[edge].width / 2.0;
+                labels[edge] = Point { x: x + inside.min(0.0), y: nodes[*from].y };
+            }
+        }
+        let paths = paths(&order, boxes, &nodes, &at, &band);
+        let far = |edge: fn((f64, f64, &Extent)) -> f64| {
+            let rooms = x.iter().zip(&y).zip(&extent);
+            rooms.map(|((x, y), room)| edge((*x, *y, room))).fold(0.0, f64::max)
+        };
+        let width = far(|(x, _, room)| x + room.right);
+        let height = far(|(_, y, room)| y + room.height / 2.0);
+        let size = Size { width: width + MARGIN, height: height + MARGIN };
+        Self { size, nodes, paths, labels }
+    }
+}
+
+/// How far a way that ends where it begins reaches out before its label.
+pub(super) const LOOP: f64 = 34.0;
+
+/// What a room takes on either side of its middle.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    left: f64,
+    right: f64,
+    height: f64,
+}
+
+fn extent(room: Room, boxes: &Boxes<'_>) -> Extent {
+    match room {
+        Room::Node(node) => {
+            let (own, beside) = (boxes.nodes[node], boxes.beside[node]);
+            let half = own.width / 2.0;
+            Extent { left: half, right: half + beside.width, height: own.height.max(beside.height) }
+        }
+        Room::Label(edge) => {
+            let half = boxes.labels[edge].width.max(PASS) / 2.0;
+            Extent { left: half, right: half, height: boxes.labels[edge].height }
+        }
+        Room::Pass(_) => Extent { left: PASS / 2.0, right: PASS / 2.0, height: 0.0 },
+    }
+}
+
+/// The middle of each room's layer, and how high that layer is. A layer is as high as its highest room.
+fn along(order: &Order, extent: &[Extent]) -> (Vec<f64>, Vec<f64>) {
+    let (mut y, mut band) = (vec![0.0; order.rooms.len()], vec![0.0; order.rooms.len()]);
+    let mut top = TOP;
+    for layer in &order.layers {
+        let height = layer.iter().map(|room| extent[*room].height).fold(0.0, f64::max);
+        for room in layer {
+            (y[*room], band[*room]) = (top + height / 2.0, height);
+        }
+        top += height + GAP_Y;
+    }
+    (y, band)
+}
+
+/// Each room as near as may be to the middle of its neighbours, layer by layer, down and up; ways that
+/// pass through many layers are then drawn straight.
+fn across(order: &Order, extent: &[Extent]) -> Vec<f64> {
+    let (above, below) = order.neighbours();
+    let mut along_way: Vec<&[usize]> = vec![&[]; order.rooms.len()];
+    for chain in &order.chains {
+        let between = chain.iter().skip(1).take(chain.len().saturating_sub(2));
+        between.for_each(|room| along_way[*room] = chain);
+    }
+    let mut x = vec![0.0; order.rooms.len()];
+    for layer in &order.layers {
+        let wished = vec![0.0; layer.len()];
+        settle(layer, &wished, extent, &mut x);
+    }
+    for round in 0..ROUNDS {
+        let (downward, straight) = (round % 2 == 0, round >= ROUNDS / 4);
+        let mut layers: Vec<&Vec<usize>> = order.layers.iter().collect();
+        if !downward {
+            layers.reverse();
+        }
+        for layer in layers {
+            let near = if downward { &above } else { &below };
+            let other = if downward { &below } else { &above };
+            let wished: Vec<f64> = layer
+                .iter()
+                .map(|room| {
+                    let wish = match along_way[*room] {
+                        [first, between @ .., last] if straight && between.len() > 1 => {
+                            let ends = f64::midpoint(x[*first], x[*last]);
+                            mean(between, &x).map(|middle| middle + (ends - middle) * PULL)
+                        }
+                        _ if straight => {
+                            let seen = [&near[*room][..], &other[*room][..]].concat();
+                            mean(&seen, &x)
+                        }
+                        _ => mean(&near[*room], &x),
+                    };
+                    wish.unwrap_or(x[*room])
+                })
+                .collect();
+            settle(layer, &wished, extent, &mut x);
+        }
+    }
+    let left = (0..x.len()).map(|room| x[room] - extent[room].left).fold(f64::MAX, f64::min);
+    x.iter().map(|x| x - left + MARGIN).collect()
+}
+
+/// The places nearest to those wished for that keep order and gaps: least squares, by pooling
+/// neighbours that would overlap.
+fn settle(layer: &[usize], wished: &[f64], extent: &[Extent], x: &mut [f64]) {
+    let mut offset = 0.0;
+    let mut offsets = Vec::with_capacity(layer.len());
+    for (index, room) in layer.iter().enumerate() {
+        if index > 0 {
+            offset += extent[layer[index - 1]].right + extent[*room].left + GAP_X;
+        }
+        offsets.push(offset);
+    }
+    // Pools of rooms that move together: sum of wishes, how many.
+    let mut pools: Vec<(f64, usize)> = Vec::new();
+    for (wish, offset) in wished.iter().zip(&offsets) {
+        pools.push((wish - offset, 1));
+        while let [.., one, two] = &pools[..] {
+            if one.0 / one.1 as f64 <= two.0 / two.1 as f64 {
+                break;
+            }
+            let joined = (one.0 + two.0, one.1 + two.1);
+            pools.truncate(pools.len() - 2);
+            pools.push(joined);
+        }
+    }
+    let mut rooms = layer.iter().zip(&offsets);
+    for (sum, count) in pools {
+        for (room, offset) in rooms.by_ref().take(count) {
+            x[*room] = sum / count as f64 + offset;
+        }
+    }
+}
+
+/// The points of each edge, from its beginning to its end. Where several leave or reach one side of a
+/// node, they share it out among themselves.
+fn paths(
+    order: &Order,
+    boxes: &Boxes<'_>,
+    nodes: &[Point],
+    at: &impl Fn(usize) -> Point,
+    band: &[f64],
+) -> Vec<Vec<Point>> {
+    let port = |node: usize, below: bool, edge: usize| {
+        let mut there: Vec<(f64, usize)> = order
+            .chains
+            .iter()
+            .enumerate()
+            .filter(|(_, chain)| {
+                let end = if below { chain.first() } else { chain.last() };
+                end == Some(&node)
+            })
+            .map(|(other, chain)| {
+                let next = if below { chain[1] } else { chain[chain.len() - 2] };
+                (at(next).x, other)
+            })
+            .collect();
+        there.sort_by(|one, two| one.0.total_cmp(&two.0).then(one.1.cmp(&two.1)));
+        let place = there.iter().position(|(_, other)| *other == edge).unwrap_or(0);
+        let step = boxes.nodes[node].width / (there.len() + 1) as f64;
+        let half = boxes.nodes[node].height / 2.0;
+        Point {
+            x: nodes[node].x - boxes.nodes[node].width / 2.0 + step * (place + 1) as f64,
+            y: if below { nodes[node].y + half } else { nodes[node].y - half },
+        }
+    };
+    let mut paths = Vec::new();
+    for (edge, chain) in order.chains.iter().enumerate() {
+        let [first, between @ .., last] = &chain[..] else {
+            paths.push(Vec::new());
+            continue;
+        };
+        let start = port(*first, true, edge);
+        let end = port(*last, false, edge);
+        let edge_of = |room: usize, below: f64| at(room).y + below * band[room] / 2.0;
+        let mut path = vec![start];
+        if edge_of(*first, 1.0) > start.y {
+            path.push(Point { x: start.x, y: edge_of(*first, 1.0) });
+        }
+        for room in between {
+            let middle = at(*room);
+            // Straight through the whole layer, so that no bend runs under a neighbour.
+            let half = band[*room] / 2.0;
+            path.push(Point { x: middle.x, y: middle.y - half });
+            if half > 0.0 {
+                path.push(Point { x: middle.x, y: middle.y + half });
+            }
+        }
+        if edge_of(*last, -1.0) < end.y {
+            path.push(Point { x: end.x, y: edge_of(*last, -1.0) });
+        }
+        path.push(end);
+        if order.upward[edge] {
+            path.reverse();
+        }
+        paths.push(path);
+    }
+    paths
+}

@@ -1,0 +1,188 @@
+//! What a step costs without the disk, and how fast a log is folded and proved.
+//!
+//! The bars: a fold and a full proof of at least 50,000 events a second.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use countersign_core::contract::{self, Registry};
+use countersign_core::protocol::{Bundle, Protocol, load};
+use countersign_core::reply::Finish;
+use countersign_core::run::{
+    GENESIS, Incoming, Input, ModelReply, Sealed, Start, State, Time, Usage, decide, fold, link,
+    seal, verify,
+};
+use countersign_core::spec::Source;
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use serde_json::{Value, json};
+
+fn main() {
+    divan::main();
+}
+
+const INDEX: &str = "name: bench\nversion: 1.0.0\ndefault_workflow: main\n\
+    document: { contract: tasks, initial: { tasks: [] }, engine: { phase: /phase, status: /status, version: /version, updated_at: /updated_at } }\n\
+    policy: { budget: { loops: 1000000 } }\n";
+
+const TASKS: &str = "id: tasks\nversion: 1.0.0\nschema:
+  type: object
+  required: [tasks]
+  properties:
+    note: { type: string }
+    tasks: { type: array, items: { type: object, required: [id, title, status], properties: { id: { type: integer }, title: { type: string, minLength: 1 }, status: { enum: [pending, done] } } } }
+";
+
+const NOTE: &str = "id: note\nversion: 1.0.0\nschema: { type: object, required: [note, patch], properties: { note: { type: string }, patch: { type: array } } }\n";
+
+const AGENT: &str = "id: worker\ndescription: works\nbase: fixer\n";
+
+const MAIN: &str = "id: main
+phases:
+  - { id: work, agent: worker, contract: note, writes: [/tasks, /note], apply: [ { set: { at: /note, value: reply.note } }, { patch: /patch } ] }
+  - { id: done, terminal: true }
+transitions:
+  - { from: work, to: done, gate: \"state.tasks.every(t => t.status === 'done')\" }
+  - { from: work, to: work, priority: 1 }
+";
+
+static PROTOCOL: LazyLock<Protocol> = LazyLock::new(|| {
+    let files = [
+        ("index.yaml", INDEX),
+        ("contracts/tasks.yaml", TASKS),
+        ("contracts/note.yaml", NOTE),
+        ("agents/worker.yaml", AGENT),
+        ("workflows/main.yaml", MAIN),
+    ];
+    let files: BTreeMap<String, String> =
+        files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+    match load(Bundle { files }, &shipped()) {
+        Ok(loaded) => loaded.protocol,
+        Err(faults) => panic!("{faults:?}"),
+    }
+});
+
+#[expect(clippy::disallowed_methods, reason = "a bench reads fixtures")]
+fn shipped() -> Registry {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../contracts/contracts");
+    let read =
+        |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
+    let mut registry = Registry::default();
+    for id in ["protocol_index", "workflow", "agent"] {
+        let text = read(&format!("{id}.yaml")).expect("a contract");
+        let contract = contract::load(Source::new(id, text), &read).expect("a sound contract");
+        registry.add(contract).expect("one contract an id");
+    }
+    registry
+}
+
+/// A document of about so many bytes.
+fn document(bytes: usize) -> Value {
+    let task =
+        |id: usize| json!({ "id": id, "title": format!("Task {id:05}"), "status": "pending" });
+    let one = task(0).to_string().len() + 1;
+    json!({ "tasks": (0..bytes / one).map(task).collect::<Vec<_>>() })
+}
+
+fn input(time: i64, what: Incoming) -> Input {
+    Input { time: Time(1_768_996_800_000 + time * 1_000), key: None, files: BTreeMap::new(), what }
+}
+
+fn start(bytes: usize) -> Input {
+    let start = Start {
+        protocol: PROTOCOL.digest.clone(),
+        workflow: "main".to_owned(),
+        document: Some(document(bytes)),
+        phase: None,
+        model: None,
+        by: None,
+        parent: None,
+        fork: None,
+    };
+    input(0, Incoming::Start(Box::new(start)))
+}
+
+fn reply(state: &State, time: i64) -> Input {
+    let action = state.pending.keys().next().expect("a model is asked").clone();
+    let status = if time % 2 == 0 { "pending" } else { "done" };
+    let patch = json!([{ "op": "replace", "path": "/tasks/1/status", "value": status }]);
+    let text = json!({ "note": format!("round {time}"), "patch": patch }).to_string();
+    let (finish, by, exchange) = (Finish::default(), "script".to_owned(), None);
+    let usage = Usage { input_tokens: 900, output_tokens: 40, cost: 1 };
+    let reply = ModelReply { action, text, finish, by, usage, exchange };
+    input(time, Incoming::ModelReplied(Box::new(reply)))
+}
+
+fn started(bytes: usize) -> State {
+    decide(&PROTOCOL, &State::blank("r"), &start(bytes)).expect("it begins").state
+}
+
+/// A log of at least so many events.
+fn log(bytes: usize, events: usize) -> Vec<Sealed> {
+    let (mut state, mut log) = (State::blank("r"), Vec::new());
+    let mut next = start(bytes);
+    let mut time = 0;
+    while log.len() < events {
+        let step = decide(&PROTOCOL, &state, &next).expect("it goes on");
+        let hash = log.last().map_or(GENESIS, |last: &Sealed| &last.hash);
+        log.extend(seal(&state, &step.state, &step.events, hash));
+        state = step.state;
+        time += 1;
+        next = reply(&state, time);
+    }
+    log
+}
+
+/// A reply is parsed, let in, patched in, the gate is asked, the model is asked again.
+#[divan::bench(args = [2_000, 100_000])]
+fn decide_a_reply(bencher: Bencher<'_, '_>, bytes: usize) {
+    let state = started(bytes);
+    let next = reply(&state, 1);
+    bencher.bench_local(|| decide(&PROTOCOL, black_box(&state), black_box(&next)));
+}
+
+/// The same, and its events as they are kept.
+#[divan::bench(args = [2_000, 100_000])]
+fn decide_and_seal_a_reply(bencher: Bencher<'_, '_>, bytes: usize) {
+    let state = started(bytes);
+    let next = reply(&state, 1);
+    bencher.bench_local(|| {
+        let step = decide(&PROTOCOL, black_box(&state), black_box(&next)).expect("it goes on");
+        seal(&state, &step.state, &step.events, GENESIS)
+    });
+}
+
+#[divan::bench(args = [2_000, 100_000], sample_count = 10)]
+fn fold_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
+    let log = log(bytes, 10_000);
+    bencher.counter(ItemsCount::new(log.len())).bench_local(|| {
+        let mut state = State::blank("r");
+        for sealed in &log {
+            fold(&mut state, &sealed.body).expect("it folds");
+        }
+        state
+    });
+}
+
+/// Fold and hashes: what recovery needs.
+#[divan::bench(args = [2_000], sample_count = 10)]
+fn fold_and_link_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
+    let log = log(bytes, 10_000);
+    bencher.counter(ItemsCount::new(log.len())).bench_local(|| {
+        let (mut state, mut hash) = (State::blank("r"), GENESIS.to_owned());
+        for sealed in &log {
+            fold(&mut state, &sealed.body).expect("it folds");
+            hash = link(&hash, &sealed.body);
+        }
+        (state, hash)
+    });
+}
+
+/// Every decision is made again and compared.
+#[divan::bench(args = [2_000, 100_000], sample_count = 3)]
+fn verify_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
+    let log = log(bytes, 10_000);
+    bencher
+        .counter(ItemsCount::new(log.len()))
+        .bench_local(|| verify(&PROTOCOL, "r", black_box(&log)).expect("it proves itself"));
+}

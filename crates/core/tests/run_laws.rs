@@ -1,0 +1,349 @@
+//! What holds for every run, whatever comes in and in whatever order.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+#[path = "protocol_load/folder.rs"]
+#[expect(dead_code, reason = "shared with the tests of loading")]
+mod folder;
+#[path = "run_laws/guess.rs"]
+mod guess;
+#[path = "run_laws/protocols.rs"]
+mod protocols;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{
+    Blocked, Event, GENESIS, Incoming, Input, Pending, Sealed, Start, State, Step, Time, apply,
+    decide, fold, next_alarm, prompt, seal, verify,
+};
+use proptest::prelude::*;
+use testkit::Chance;
+
+static PROTOCOLS: LazyLock<Vec<Protocol>> = LazyLock::new(protocols::all);
+
+/// A run under way, with its log and with the orders that should be out.
+struct Live<'p> {
+    protocol: &'p Protocol,
+    state: State,
+    log: Vec<Sealed>,
+    orders: BTreeMap<String, bool>,
+}
+
+impl<'p> Live<'p> {
+    fn new(protocol: &'p Protocol) -> Self {
+        Self { protocol, state: State::blank("r"), log: Vec::new(), orders: BTreeMap::new() }
+    }
+
+    fn hash(&self) -> &str {
+        self.log.last().map_or(GENESIS, |last| &last.hash)
+    }
+
+    /// Takes an input, and holds every law against what comes of it. Whether it was taken.
+    fn take(&mut self, input: &Input) -> bool {
+        let before = bytes(&self.state);
+        let decided = decide(self.protocol, &self.state, input);
+        assert_eq!(bytes(&self.state), before, "deciding changes nothing");
+        let again = decide(self.protocol, &self.state, input);
+        let step = match (decided, again) {
+            (Ok(step), Ok(again)) => {
+                let sealed = self.seal(&step);
+                assert_eq!(sealed, self.seal(&again), "the same twice");
+                self.log.extend(sealed);
+                step
+            }
+            (Err(rejection), Err(again)) => {
+                assert_eq!(rejection, again);
+                assert!(!rejection.to_string().is_empty() && !rejection.code().is_empty());
+                return false;
+            }
+            (first, second) => panic!("decided {first:?} once and {second:?} then"),
+        };
+        let told = matches!(input.what, Incoming::Told { .. });
+        assert!(self.state.end.is_none() || told, "an ended run stays ended");
+        self.folds(&step);
+        self.state = step.state;
+        self.holds();
+        true
+    }
+
+    fn seal(&self, step: &Step) -> Vec<Sealed> {
+        seal(&self.state, &step.state, &step.events, self.hash())
+    }
+
+    /// The events lead from the state before to the one after, and nobody but the engine writes the
+    /// engine's places.
+    fn folds(&mut self, step: &Step) {
+        let mut state = self.state.clone();
+        for event in &step.events {
+            let before = self.places(&state);
+            apply(&mut state, event).unwrap();
+            if !matches!(event, Event::Stamped { .. } | Event::Started { .. }) {
+                assert_eq!(self.places(&state), before, "{event:?}");
+            }
+            self.count(event);
+        }
+        assert_eq!(bytes(&state), bytes(&step.state), "the fold is the state");
+    }
+
+    fn places(&self, state: &State) -> Vec<Option<serde_json::Value>> {
+        let places = self.protocol.document.engine.iter();
+        places.map(|place| state.document.pointer(&place.at).cloned()).collect()
+    }
+
+    /// Orders that are asked for, answered, or dropped, counted apart from the fold.
+    fn count(&mut self, event: &Event) {
+        match event {
+            Event::Received { input } => {
+                if let Some(action) = input.what.action() {
+                    self.orders.remove(action);
+                }
+            }
+            Event::ModelAsked { action, .. }
+            | Event::EffectAsked { action, .. }
+            | Event::ToolAsked { action, .. }
+            | Event::HookAsked { action, .. }
+            | Event::ChildAsked { action, .. } => {
+                assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
+            }
+            Event::TellAsked { action, .. } => {
+                assert!(self.orders.insert(action.clone(), true).is_none(), "ids are used once");
+            }
+            Event::PhaseEntered { .. }
+            | Event::Ended { .. }
+            | Event::Blocked { blocked: Blocked::Trouble { .. } } => {
+                self.orders.retain(|_, tell| *tell);
+            }
+            _ => {}
+        }
+    }
+
+    /// What holds of a run between two inputs.
+    fn holds(&self) {
+        let state = &self.state;
+        let out: BTreeSet<&String> = state.pending.keys().collect();
+        assert_eq!(
+            out,
+            self.orders.keys().collect(),
+            "orders asked, less those answered or dropped"
+        );
+        let again: State = serde_json::from_str(&bytes(state)).unwrap();
+        assert_eq!(bytes(&again), bytes(state), "a snapshot reads as what was written");
+        if let Some(contract) = &self.protocol.document.contract {
+            let violations = contract.schema.violations(&state.document);
+            assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
+        }
+        assert!(state.blocked.is_none() || state.held.is_some(), "who helps lets it go on");
+        let out = state.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
+        let stands = !out && state.waits.is_empty() && state.again_at.is_none();
+        let ended = state.end.is_some();
+        assert!(
+            !stands || ended || state.halted.is_some(),
+            "nobody could ever move it: {state:#?}"
+        );
+        assert!(!ended || state.waits.is_empty() && state.blocked.is_none());
+        let _ = (prompt(self.protocol, state), next_alarm(self.protocol, state));
+    }
+
+    /// The log proves itself and gives the state.
+    fn proves(&self) {
+        let verified = verify(self.protocol, "r", &self.log).unwrap();
+        assert_eq!(bytes(&verified.state), bytes(&self.state));
+        assert_eq!(verified.hash, self.hash());
+        let mut folded = State::blank("r");
+        for sealed in &self.log {
+            fold(&mut folded, &sealed.body).unwrap();
+        }
+        assert_eq!(bytes(&folded), bytes(&self.state));
+    }
+
+    /// A log that was changed does not prove itself, or ends in another hash.
+    fn tampered(&self, chance: &mut Chance) {
+        let mut log = self.log.clone();
+        let at = chance.below(log.len());
+        match chance.below(5) {
+            0 => log[at].body = flipped(chance, &log[at].body),
+            1 => log[at].hash = flipped(chance, &log[at].hash),
+            2 => {
+                log.remove(at);
+            }
+            3 if log.len() > 1 => {
+                let other = (at + 1 + chance.below(log.len() - 1)) % log.len();
+                log.swap(at, other);
+            }
+            _ => match chance.below(4) {
+                0 => log[at].seq += 1,
+                1 => log[at].version += 1,
+                2 => log[at].time = Time(log[at].time.0 ^ 1),
+                _ => log[at].kind.push('x'),
+            },
+        }
+        if let Ok(verified) = verify(self.protocol, "r", &log) {
+            assert_ne!(verified.hash, self.hash(), "event {} of {:?}", at + 1, self.log);
+        }
+    }
+}
+
+fn bytes(state: &State) -> String {
+    serde_json::to_string(state).unwrap()
+}
+
+/// The text with one byte changed into another that keeps it text.
+fn flipped(chance: &mut Chance, text: &str) -> String {
+    let ascii: Vec<usize> =
+        text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii()).map(|(at, _)| at).collect();
+    let at = *chance.pick(&ascii);
+    let mut bytes = text.as_bytes().to_vec();
+    let other = b" 0123456789abcdef{}[]\",:x";
+    loop {
+        let byte = *chance.pick(other);
+        if byte != bytes[at] {
+            bytes[at] = byte;
+            return String::from_utf8(bytes).unwrap();
+        }
+    }
+}
+
+/// Whether the same input once more must be told back.
+fn answers_once(what: &Incoming) -> bool {
+    what.action().is_some()
+        || matches!(what, Incoming::Start(_) | Incoming::Answered { .. } | Incoming::Decided { .. })
+}
+
+fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, Chance, usize) {
+    let mut chance = Chance::new(seed);
+    let mut live = Live::new(&PROTOCOLS[which % PROTOCOLS.len()]);
+    let mut taken = 0;
+    let mut after_the_end = 0;
+    for _ in 0..inputs {
+        after_the_end += usize::from(live.state.end.is_some());
+        if after_the_end > 4 {
+            break;
+        }
+        let input = guess::guess(&mut chance, live.protocol, &live.state);
+        if live.take(&input) {
+            taken += 1;
+            if answers_once(&input.what) {
+                assert!(!live.take(&input), "a second answer was taken: {:?}", input.what);
+            }
+        }
+    }
+    (live, chance, taken)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_run_holds_whatever_comes(which in 0..4_usize, seed in any::<u64>(), inputs in 1..60_usize) {
+        let (live, _, _) = run(which, seed, inputs);
+        live.proves();
+    }
+
+    #[test]
+    fn tampering_is_found(which in 0..4_usize, seed in any::<u64>(), inputs in 1..25_usize) {
+        let (live, mut chance, _) = run(which, seed, inputs);
+        if !live.log.is_empty() {
+            for _ in 0..8 {
+                live.tampered(&mut chance);
+            }
+        }
+    }
+}
+
+/// Laws over runs that go nowhere would prove nothing.
+#[test]
+fn guesses_reach_every_event_and_every_end() {
+    let mut kinds = BTreeSet::new();
+    let mut ends = BTreeSet::new();
+    let mut taken = 0;
+    for seed in 0..400 {
+        let (live, _, some) = run(seed as usize, seed, 60);
+        taken += some;
+        kinds.extend(live.log.iter().map(|sealed| sealed.kind.clone()));
+        ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
+    }
+    let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !kinds.contains(*kind)).collect();
+    assert!(missing.is_empty(), "never seen: {missing:?}");
+    assert_eq!(ends.len(), 3, "{ends:?}");
+    assert!(taken > 400 * 10, "only {taken} inputs were taken in 400 runs");
+}
+
+/// Every event there is; a new one must be reached too.
+const KINDS: [&str; 32] = [
+    "received",
+    "started",
+    "phase_entered",
+    "way_taken",
+    "gates_closed",
+    "model_asked",
+    "provider_failed",
+    "reply_refused",
+    "reply_accepted",
+    "document_changed",
+    "stamped",
+    "spent",
+    "wait_opened",
+    "wait_closed",
+    "blocked",
+    "held",
+    "effect_asked",
+    "effect_done",
+    "effect_failed",
+    "tool_asked",
+    "tool_used",
+    "hook_asked",
+    "hook_answered",
+    "child_asked",
+    "child_ended",
+    "tell_asked",
+    "told",
+    "halted",
+    "resumed",
+    "unblocked",
+    "granted",
+    "ended",
+];
+
+/// Phases that ask nothing and lead round end the run; they do not hold the engine.
+#[test]
+fn a_ring_of_questions_nobody_is_asked_ends() {
+    let protocol = folder::sound(
+        "--- index.yaml
+name: ring
+version: 1.0.0
+default_workflow: main
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: a, ask: { question: Really?, when: \"false\" } }
+  - { id: b, ask: { question: Really?, when: \"false\" } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: a, to: b }
+  - { from: b, to: a }
+  - { from: b, to: done, gate: \"false\", priority: 1 }
+",
+    );
+    let start = Start {
+        protocol: protocol.digest.clone(),
+        workflow: "main".to_owned(),
+        document: None,
+        phase: None,
+        model: None,
+        by: None,
+        parent: None,
+        fork: None,
+    };
+    let what = Incoming::Start(Box::new(start));
+    let input = Input { time: Time(0), key: None, files: BTreeMap::new(), what };
+    let step = decide(&protocol, &State::blank("r"), &input).unwrap();
+    let (end, reason) = step.state.end.unwrap();
+    assert_eq!(format!("{end:?}"), "Failed");
+    assert_eq!(
+        reason.unwrap(),
+        "the run made 200 moves on one input: its phases lead round in a ring"
+    );
+}

@@ -1,0 +1,177 @@
+//! Protocols that between them use everything a run can do.
+
+use countersign_core::protocol::Protocol;
+
+use crate::folder::sound;
+
+const INDEX: &str = "--- index.yaml
+name: laws
+version: 1.0.0
+default_workflow: main
+hooks:
+  stamp: { patch: [ { op: add, path: /stamped, value: true } ] }
+  lint: { program: lint, timeout: 1s }
+policy:
+  programs: { lint: { command: [lint], timeout: 10s } }
+  hosts: ['127.0.0.1:80']
+  sources: { notes: { kind: files, path: docs } }
+  budget: { tokens: 400, rework: 2, loops: { limit: 6, says: Enough rounds. } }
+";
+
+const PARTS: &str = "--- contracts/note.yaml
+id: note
+version: 1.0.0
+intake: tolerant
+schema: { type: object, required: [note], properties: { note: { type: string, maxLength: 8 }, patch: {}, good: { type: boolean } } }
+rules:
+  - { id: not_twice, then: \"new.note !== state.note || reply.note === 'b'\", at: /note, says: a note is new }
+on_violation: { reask: 2, then: wait }
+--- agents/worker.yaml
+id: worker
+description: works
+base: fixer
+tools: replace
+tools_list: [read, list, write]
+--- agents/plain.yaml
+id: plain
+description: works
+base: oracle
+--- workflows/child.yaml
+id: child
+phases: [ { id: only, ask: { question: What?, apply: { set: /result } } } ]
+transitions: []
+";
+
+const REVIEW: &str = "--- workflows/main.yaml
+id: main
+phases:
+  - id: write
+    on_enter: stamp
+    on_exit: lint
+    agent: worker
+    contract: note
+    writes: [/note, /list, /free]
+    apply: [ { set: { at: /note, value: reply.note } }, { append: { at: /list, value: reply.note } }, { patch: /patch } ]
+    timeout: { after: 10m, then: { goto: lost } }
+    budget: { provider_failures: 2, tool_rounds: 1, tokens: { limit: 100, then: wait } }
+  - id: review
+    agent: plain
+    contract: note
+    apply: [ { set: { at: /good, value: 'reply.good === true' } }, { merge: { at: /seen } } ]
+    refusal_spends: reviewer_failures
+    on_refused: { goto: review }
+    budget: { reviewer_failures: { limit: 1, then: fail }, violations: 2 }
+  - { id: check, on_exit: stamp }
+  - { id: lost, terminal: true }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: review }
+  - { from: write, to: lost, gate: \"false\", priority: 1 }
+  - { from: review, to: check, gate: state.good }
+  - { from: review, to: write, spends: rework, priority: 1 }
+  - { from: check, to: done, gate: { type: manual, who: anna, deadline: 1h } }
+  - { from: check, to: write, gate: { type: manual }, spends: rework }
+  - { from: check, to: lost, gate: { type: file_exists, path: go, retry: { mode: exponential, interval: 10s, max_attempts: 2 } } }
+";
+
+const PEOPLE: &str = "--- workflows/main.yaml
+id: main
+phases:
+  - id: ask
+    ask:
+      - { id: a, question: \"A, {{ run.loops }}?\", choices: [x, y], deadline: 1m, default: x, apply: { set: /a } }
+      - { id: b, question: B?, answer: { type: integer, minimum: 0 }, deadline: 1m, apply: { set: /b } }
+      - { id: c, question: C?, document: { accepts: [.md] }, who: anna, apply: { set: { at: /c, value: reply.path } } }
+    budget: { questions: 7 }
+    timeout: 5m
+  - { id: idle }
+  - { id: ring }
+  - { id: again, ask: { id: d, question: D?, deadline: 1m, otherwise: { goto: ask } } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: ask, to: idle, gate: \"state.b > 2\" }
+  - { from: ask, to: again, priority: 1, gate: \"state.a === 'y'\" }
+  - { from: ask, to: ask, priority: 2, spends: rework }
+  - { from: again, to: ask }
+  - { from: idle, to: ring }
+  - { from: ring, to: idle }
+  - { from: ring, to: done, gate: \"state.over === true\", priority: 1 }
+  - { from: ring, to: ask, gate: { type: manual }, priority: 2 }
+";
+
+const WORLD: &str = "--- contracts/found.yaml
+id: found
+version: 1.0.0
+schema: { type: object, required: [note] }
+--- workflows/main.yaml
+id: main
+phases:
+  - id: fetch
+    do: { retrieve: { source: notes, query: \"state.query ?? 'x'\" }, retry: { mode: exponential, interval: 1s, max_attempts: 3 }, on_failed: { goto: call } }
+    contract: found
+    apply: { set: /found }
+  - id: call
+    invoke: { workflow: child, input: { /title: \"state.found.note\" }, output: { /result: reply.result } }
+    timeout: 1m
+  - id: act
+    do: { http: { url: 'http://127.0.0.1:80/{{ state.result }}' }, retry: { max_attempts: 2 } }
+    apply: { append: /answers }
+  - { id: write, do: { write: { path: out.md, content: state } } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: fetch, to: call }
+  - { from: call, to: act }
+  - { from: act, to: write, gate: \"state.answers.length > 1\" }
+  - { from: act, to: fetch, priority: 1 }
+  - { from: write, to: done }
+";
+
+const LEDGER: &str = "--- contracts/ledger.yaml
+id: ledger
+version: 1.0.0
+schema:
+  type: object
+  additionalProperties: false
+  required: [meta, total, items]
+  properties:
+    meta: { type: object, properties: { stage: { enum: [work, end] }, count: { type: integer, maximum: 4 } } }
+    total: { type: integer, minimum: 0 }
+    items: { type: array, items: { type: integer } }
+rules:
+  - { id: adds_up, then: \"reply.total === reply.items.reduce((sum, item) => sum + item, 0)\", at: /total, says: the items add up }
+--- contracts/book.yaml
+id: book
+version: 1.0.0
+schema: { type: object, required: [item, total], properties: { item: { type: integer }, total: { type: integer } } }
+on_violation: { reask: 3, then: wait }
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: work, agent: plain, contract: book, apply: [ { append: { at: /items, value: reply.item } }, { set: { at: /total, value: reply.total } }, { patch: /patch } ] }
+  - { id: done, terminal: true }
+transitions:
+  - { from: work, to: done, gate: \"state.total > 9\" }
+  - { from: work, to: work, priority: 1 }
+";
+
+const SHAPE: &str = "document:
+  contract: ledger
+  initial: { meta: { stage: work }, total: 0, items: [] }
+  engine:
+    status: /meta/status
+    version: /meta/version
+    stage: { at: /meta/stage, value: \"run.phase === 'done' ? 'end' : 'work'\" }
+    items: { at: /meta/count, value: \"state.items.length\" }
+models: { default: human }
+";
+
+/// All of them.
+pub(crate) fn all() -> Vec<Protocol> {
+    let texts = [
+        format!("{INDEX}{PARTS}{REVIEW}"),
+        format!("{INDEX}{PARTS}{PEOPLE}"),
+        format!("{INDEX}{PARTS}{WORLD}"),
+        format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
+    ];
+    texts.iter().map(|text| sound(text)).collect()
+}

@@ -1,0 +1,55 @@
+//! What ships is sound: it loads without a remark, the analysis finds nothing, and every file of a
+//! template is listed.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use countersign_core::protocol::{check, load};
+use countersign_protocols::{SHIPPED, find};
+
+#[test]
+fn nothing_is_to_be_remarked() {
+    for shipped in SHIPPED {
+        let loaded = load(shipped.bundle(), &countersign_contracts::registry());
+        let loaded = loaded.unwrap_or_else(|faults| {
+            let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            panic!("{}: {}", shipped.name, told.join("\n"))
+        });
+        let findings = loaded.warnings.into_iter().chain(check(&loaded.protocol));
+        let told: Vec<String> = findings.map(|finding| finding.to_string()).collect();
+        assert!(told.is_empty(), "{}: {}", shipped.name, told.join("\n"));
+    }
+}
+
+#[test]
+fn every_file_of_a_template_is_listed() {
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    for folder in fs::read_dir(&templates).unwrap() {
+        let folder = folder.unwrap().path();
+        let shipped = find(folder.file_name().unwrap().to_str().unwrap()).unwrap();
+        let listed: BTreeSet<String> = shipped
+            .files
+            .iter()
+            .chain(shipped.beside)
+            .map(|(path, _)| (*path).to_owned())
+            .collect();
+        let mut there = BTreeSet::new();
+        collect(&folder, "", &mut there);
+        assert_eq!(there, listed, "{}", shipped.name);
+    }
+}
+
+fn collect(folder: &Path, prefix: &str, into: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &format!("{name}/"), into);
+        } else {
+            into.insert(name);
+        }
+    }
+}

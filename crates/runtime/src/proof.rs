@@ -1,0 +1,199 @@
+//! Proof that what a store keeps of a run is what was decided: the chain, the rows around it, every
+//! decision made again, and the places that lists and workers read. Changes nothing.
+
+use countersign_core::run::{
+    CorruptLog, Event, Exchange, Fault, GENESIS, Incoming, Sealed, State, Verification, link, open,
+    verify,
+};
+use countersign_store::{Head, RunId, WaitFilter};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::engine::{Engine, EngineError};
+
+/// Where what is kept of a run stops agreeing with itself.
+#[derive(Debug, Error)]
+pub enum Flaw {
+    /// The log does not prove itself.
+    #[error(transparent)]
+    Log(#[from] Fault),
+    /// A row says of its event what the event does not say.
+    #[error("event {seq}: its row has {what} `{found}`, and the event itself says `{expected}`")]
+    Row {
+        /// The event.
+        seq: u64,
+        /// Which column.
+        what: &'static str,
+        /// What the row has.
+        found: String,
+        /// What the event says.
+        expected: String,
+    },
+    /// What lists show of the run is not what its log says.
+    #[error("the run's own row has {what} `{found}`, and its log says `{expected}`")]
+    Head {
+        /// Which column.
+        what: &'static str,
+        /// What the row has.
+        found: String,
+        /// What the log says.
+        expected: String,
+    },
+    /// The protocol is not the one the run was pinned to.
+    #[error("the files of protocol {expected} have the digest {found}")]
+    Protocol {
+        /// The digest the run is pinned to.
+        expected: String,
+        /// The digest of what is kept.
+        found: String,
+    },
+    /// A snapshot is not what the events before it fold to.
+    #[error("the newest snapshot does not hold what the events up to it fold to")]
+    Snapshot,
+    /// Bytes that the log speaks of are gone, or others.
+    #[error("event {seq}: the bytes {digest} it speaks of are {found}")]
+    Blob {
+        /// The event.
+        seq: u64,
+        /// Their digest.
+        digest: String,
+        /// What is there instead.
+        found: &'static str,
+    },
+}
+
+/// Proves all that is kept of a run. The first place that does not agree is told.
+pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Flaw>, EngineError> {
+    let id = engine.run_id(run);
+    let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
+    let head = engine.store().head(&id).await?.ok_or_else(missing)?;
+    let log = engine.log(run).await?;
+    // The chain first: it names the very event that was touched, not the first one that differs by it.
+    if let Err(flaw) = chain(run, &log) {
+        return Ok(Err(flaw));
+    }
+    let protocol = engine.protocol(&id, &head.protocol).await?;
+    if protocol.digest != head.protocol {
+        let (expected, found) = (head.protocol, protocol.digest.clone());
+        return Ok(Err(Flaw::Protocol { expected, found }));
+    }
+    let verification = match verify(&protocol, run, &log) {
+        Ok(verification) => verification,
+        Err(fault) => return Ok(Err(fault.into())),
+    };
+    if let Err(flaw) = standing(&head, &verification) {
+        return Ok(Err(flaw));
+    }
+    if let Some(flaw) = indexes(engine, &id, &verification.state).await? {
+        return Ok(Err(flaw));
+    }
+    match engine.at(run, None).await {
+        Ok(live) if live.state == verification.state => {}
+        Ok(_) | Err(EngineError::Corrupt { .. }) => return Ok(Err(Flaw::Snapshot)),
+        Err(other) => return Err(other),
+    }
+    for one in &log {
+        for digest in spoken_of(run, one) {
+            let bytes = engine.store().blob(&id.tenant, &digest).await?;
+            let found = match bytes {
+                None => "gone",
+                Some(bytes) if digest_of(&bytes) != digest => "others",
+                Some(_) => continue,
+            };
+            return Ok(Err(Flaw::Blob { seq: one.seq, digest, found }));
+        }
+    }
+    Ok(Ok(verification))
+}
+
+/// Follows the hashes from the first event on, and holds every row against its event.
+pub(crate) fn chain(run: &str, log: &[Sealed]) -> Result<(), Flaw> {
+    let mut hash = GENESIS.to_owned();
+    for (expected, one) in (1..).zip(log) {
+        if one.seq != expected {
+            let found = one.seq;
+            return Err(Fault::from(CorruptLog::Order { expected, found }).into());
+        }
+        let follows = link(&hash, &one.body);
+        if one.hash != follows {
+            let (seq, found) = (one.seq, one.hash.clone());
+            return Err(Fault::from(CorruptLog::Chain { seq, expected: follows, found }).into());
+        }
+        let event = open(run, one.seq, &one.body).map_err(Fault::from)?;
+        let said: Value = serde_json::from_str(&one.body).unwrap_or_default();
+        let rows = [
+            ("version", one.version.to_string(), said["version"].to_string()),
+            ("time", one.time.0.to_string(), said["time"].to_string()),
+            ("kind", one.kind.clone(), event.kind().to_owned()),
+        ];
+        for (what, found, expected) in rows {
+            if found != expected {
+                return Err(Flaw::Row { seq: one.seq, what, found, expected });
+            }
+        }
+        hash = follows;
+    }
+    Ok(())
+}
+
+/// The digests of the bytes that an event speaks of.
+pub(crate) fn spoken_of(run: &str, one: &Sealed) -> Vec<String> {
+    if one.kind != "received" {
+        return Vec::new();
+    }
+    let Ok(Event::Received { input }) = open(run, one.seq, &one.body) else { return Vec::new() };
+    let exchange = match input.what {
+        Incoming::ModelReplied(reply) => reply.exchange,
+        Incoming::ModelFailed { exchange, .. } => exchange,
+        _ => None,
+    };
+    exchange.map_or_else(Vec::new, |Exchange { request, response }| vec![request, response])
+}
+
+/// What bytes are found by.
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn standing(head: &Head, proved: &Verification) -> Result<(), Flaw> {
+    let state = &proved.state;
+    let columns = [
+        ("seq", head.seq.to_string(), proved.events.to_string()),
+        ("version", head.version.to_string(), proved.versions.to_string()),
+        ("hash", head.hash.clone(), proved.hash.clone()),
+        ("protocol", head.protocol.clone(), state.protocol.clone()),
+        ("workflow", head.workflow.clone(), state.workflow.clone()),
+        ("phase", head.phase.clone(), state.phase.clone()),
+        ("status", head.status.clone(), state.status().as_str().to_owned()),
+    ];
+    match columns.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((what, found, expected)) => Err(Flaw::Head { what, found, expected }),
+        None => Ok(()),
+    }
+}
+
+async fn indexes(engine: &Engine, run: &RunId, state: &State) -> Result<Option<Flaw>, EngineError> {
+    let mut filter = WaitFilter::all(run.tenant.clone(), usize::MAX);
+    filter.run = Some(run.id.clone());
+    let waits = engine.store().waits(&filter).await?;
+    let actions = engine.store().actions(run).await?;
+    let listed = |mut ids: Vec<String>| {
+        ids.sort();
+        ids.join(", ")
+    };
+    let pairs = [
+        (
+            "open waits",
+            listed(waits.into_iter().map(|wait| wait.id).collect()),
+            listed(state.waits.keys().cloned().collect()),
+        ),
+        (
+            "open orders",
+            listed(actions.into_iter().map(|action| action.id).collect()),
+            listed(state.pending.keys().cloned().collect()),
+        ),
+    ];
+    let differs = pairs.into_iter().find(|(_, found, expected)| found != expected);
+    Ok(differs.map(|(what, found, expected)| Flaw::Head { what, found, expected }))
+}

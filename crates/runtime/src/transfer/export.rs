@@ -1,0 +1,70 @@
+//! A run into a file.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+
+use super::TransferError;
+use super::line::{FORMAT, Header, Line, VERSION};
+use crate::engine::{Engine, EngineError};
+use crate::proof::spoken_of;
+
+/// Writes a run as the text of one file. It is not proved here: whoever imports it does that.
+pub async fn export(engine: &Engine, run: &str) -> Result<String, TransferError> {
+    let id = engine.run_id(run);
+    let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
+    let store = engine.store();
+    let head = store.head(&id).await.map_err(EngineError::from)?.ok_or_else(missing)?;
+    let protocol = store.protocol(&id.tenant, &head.protocol).await.map_err(EngineError::from)?;
+    let protocol = protocol.ok_or_else(|| EngineError::Protocol {
+        run: run.to_owned(),
+        digest: head.protocol.clone(),
+        why: "its files are not in the store".to_owned(),
+    })?;
+    let log = engine.log(run).await?;
+    let mut digests: Vec<String> = Vec::new();
+    for digest in log.iter().flat_map(|one| spoken_of(run, one)) {
+        if !digests.contains(&digest) {
+            digests.push(digest);
+        }
+    }
+    let last = log.last().map_or_else(|| (String::new(), 0), |one| (one.hash.clone(), one.version));
+    let mut text = String::new();
+    write(
+        &mut text,
+        &Header {
+            format: FORMAT.to_owned(),
+            v: VERSION,
+            run: run.to_owned(),
+            protocol: head.protocol,
+            head: last.0,
+            versions: last.1,
+            events: log.len() as u64,
+            blobs: digests.len() as u64,
+        },
+    );
+    write(&mut text, &Line::Protocol { text: protocol });
+    for one in log {
+        write(&mut text, &Line::Event { seq: one.seq, hash: one.hash, body: one.body });
+    }
+    for digest in digests {
+        let bytes = store.blob(&id.tenant, &digest).await.map_err(EngineError::from)?;
+        let lost = || TransferError::Lost { run: run.to_owned(), digest: digest.clone() };
+        write(&mut text, &blob(digest.clone(), bytes.ok_or_else(lost)?));
+    }
+    Ok(text)
+}
+
+fn blob(digest: String, bytes: Vec<u8>) -> Line {
+    match String::from_utf8(bytes) {
+        Ok(text) => Line::Blob { digest, text: Some(text), base64: None },
+        Err(error) => {
+            Line::Blob { digest, text: None, base64: Some(STANDARD.encode(error.as_bytes())) }
+        }
+    }
+}
+
+fn write(text: &mut String, line: &impl Serialize) {
+    text.push_str(&serde_json::to_string(line).expect("texts and numbers are JSON"));
+    text.push('\n');
+}

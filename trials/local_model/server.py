@@ -1,0 +1,33 @@
+"""Serves a GGUF model on loopback in llama.cpp's OpenAI-compatible language, until its standard input is closed.
+
+Runs inside the virtual environment that run.py makes. Prints one line of JSON when it listens.
+"""
+
+import json
+import sys
+
+import xllamacpp
+
+
+def main() -> None:
+    model, seed, temperature = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    # Without it the log would hold the path of a file on this machine as the model that answered.
+    params.model_alias = {"smollm2"}
+    params.n_ctx = 4096
+    params.n_parallel = 1
+    params.cpuparams.n_threads = 1
+    params.cpuparams_batch.n_threads = 1
+    params.sampling.seed = seed
+    # The agents set none, so this one holds.
+    params.sampling.temp = temperature
+    server = xllamacpp.Server(params)
+    print(json.dumps({"address": server.listening_address}), flush=True)
+    # The pipe closes when whoever started us ends, however it ends: no server is left behind.
+    sys.stdin.read()
+
+
+main()
