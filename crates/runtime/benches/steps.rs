@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_core::run::{Input, Time, decide, seal};
+use countersign_runtime::proof::prove;
 use countersign_store::{MemoryStore, SqliteStore};
 
 use bare::Bare;
@@ -127,7 +128,7 @@ async fn without_disk(length: &Length) {
     println!("{:<34}{:>9.1} µs", "of which seal", micros(sealed));
 
     let begun = Instant::now();
-    let proved = engine.prove("in-memory").await.unwrap().unwrap();
+    let proved = prove(&engine, "in-memory").await.unwrap().unwrap();
     let rate = proved.events as f64 / begun.elapsed().as_secs_f64();
     println!("{:<34}{:>9.0} events/s ({} of them)", "replay and verify", rate, proved.events);
 }

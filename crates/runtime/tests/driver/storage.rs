@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use countersign_runtime::driver::handed_in;
+use countersign_runtime::proof::prove;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -73,7 +74,7 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
     assert_eq!(loaded.state.version, 1 + STEPS as u64);
     assert!(loaded.since <= loaded.snapshot, "what is folded is bounded by the snapshot");
     assert!(took < Duration::from_secs(5), "loading took {took:?}");
-    engine.prove("r1").await.unwrap().unwrap();
+    prove(&engine, "r1").await.unwrap().unwrap();
 }
 
 struct SnapshotsAndFile {
