@@ -14,7 +14,6 @@ mod aftermath;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use testkit::Chance;
 
 use site::{End, Site};
@@ -150,7 +149,7 @@ impl Story {
         if errand.begins {
             self.begun = None;
         }
-        let over = told["status"] == Value::from("completed");
+        let over = told["status"] == "completed";
         let known = self.started.entry(errand.run.clone()).or_insert(false);
         *known |= over;
     }
