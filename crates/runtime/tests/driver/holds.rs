@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
 use crate::replies::NOTE;
-use crate::rig::{Desk, House, Kind, Question};
+use crate::rig::{Desk, EPOCH, House, Kind, Question};
 
 const GOOD: &str = r#"{"note":"hello"}"#;
 
@@ -78,6 +78,19 @@ async fn a_long_call_keeps_the_run(kind: Kind) {
     question.answer(GOOD);
     assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("hello"));
+}
+
+async fn every_commit_renews_the_lease(kind: Kind) {
+    let house = begun(kind).await;
+    let (mut first, question) = asking(&house, "first").await;
+    house.clock.advance(9_000);
+    question.answer("no");
+    let question = first.questions.recv().await.unwrap();
+    let run = first.engine.run_id("r1");
+    let lease = house.store.head(&run).await.unwrap().unwrap().lease.unwrap();
+    assert_eq!((lease.epoch, lease.until), (1, EPOCH + 39_000));
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
 }
 
 async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
@@ -222,6 +235,7 @@ async fn a_run_that_is_not_there_is_said_so(kind: Kind) {
 on_both!(
     a_run_that_is_worked_on_is_held,
     a_long_call_keeps_the_run,
+    every_commit_renews_the_lease,
     a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced,
     a_worker_that_wakes_late_stops_without_a_word,
     a_lease_that_ran_out_and_that_nobody_took_is_taken_again,

@@ -13,6 +13,7 @@ use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
+use countersign_runtime::proof::prove;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
@@ -165,7 +166,7 @@ impl House {
     /// The kinds of the events of a run, and the proof that they are one.
     pub(crate) async fn events(&self, run: &str) -> Vec<Event> {
         let engine = self.engine();
-        let proved = engine.prove(run).await.unwrap().unwrap();
+        let proved = prove(&engine, run).await.unwrap().unwrap();
         assert_eq!(proved.state, engine.look(run).await.unwrap().state, "the state is the fold");
         let mut state = State::blank(run);
         let log = engine.log(run).await.unwrap();

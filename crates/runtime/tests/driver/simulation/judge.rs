@@ -5,6 +5,7 @@ use std::path::Path;
 
 use countersign_core::run::{Effect, Event, State, fold};
 use countersign_runtime::engine::Engine;
+use countersign_runtime::proof::prove;
 use countersign_store::{RunFilter, TenantId};
 use serde_json::Value;
 
@@ -57,7 +58,7 @@ impl World {
         let mut done = BTreeSet::new();
         for run in self.runs(&engine).await {
             // The log proves itself, and what is loaded from snapshots is its fold.
-            let proved = engine.prove(&run).await.unwrap().unwrap();
+            let proved = prove(&engine, &run).await.unwrap().unwrap();
             let loaded = engine.at(&run, None).await.unwrap();
             assert_eq!(loaded.state, proved.state, "the state is the fold");
             assert_eq!(loaded.hash, proved.hash);

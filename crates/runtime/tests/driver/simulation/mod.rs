@@ -127,5 +127,10 @@ async fn both_stores_keep_the_same_bytes() {
         sqlite.live(&Life::good()).await.unwrap();
         assert!(memory.logs().await == sqlite.logs().await, "{}: other bytes", story.name);
         sqlite.judge().await;
+        if story.name == "long" {
+            let run = sqlite.house.engine().run_id("r1");
+            let loaded = sqlite.house.store.load(&run, None).await.unwrap().unwrap();
+            assert!(loaded.snapshot.is_some(), "it is long enough for a snapshot");
+        }
     }
 }
