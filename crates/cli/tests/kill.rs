@@ -150,7 +150,7 @@ impl Story {
         if errand.begins {
             self.begun = None;
         }
-        let over = told["status"] == Value::from("completed");
+        let over = told["status"] == "completed";
         let known = self.started.entry(errand.run.clone()).or_insert(false);
         *known |= over;
     }

@@ -145,7 +145,7 @@ impl Errand {
 
     /// Lets it come to its own end.
     pub(crate) fn run(&self) -> End {
-        self.spawn().until(Instant::now() + Duration::from_secs(120))
+        self.spawn().until(Instant::now() + Duration::from_mins(2))
     }
 }
 
