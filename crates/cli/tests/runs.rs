@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A folder of work, and the program in it.
@@ -130,7 +130,8 @@ macro_rules! snapshot {
     }};
 }
 
-const FILTERS: [(&str, &str); 11] = [
+const FILTERS: [(&str, &str); 12] = [
+    ("run `[bcdfghjkmnpqrstvwxz234679]{6}`", "run `RUN`"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3}Z)?", "TIME"),
     (r"\d+ (s|min) ago", "N ago"),
     (r"for \d+ s\n", "for N\n"),
@@ -239,7 +240,7 @@ fn faults_of_a_protocol_are_shown_where_they_are() {
     let desk = Desk::of(
         "id: own\nphases:\n  - { id: a, ask: { question: 'Why?' } }\n  - { id: b }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: done }\n",
     );
-    snapshot!("check_warnings_and_errors", desk, ["check"]);
+    snapshot!("check_warnings", desk, ["check"]);
     desk.write(
         ".opencode/protocol/workflows/own.yaml",
         "id: own\nphases:\n  - { id: a }\n  - { id: done, terminal: true }\ntransitions:\n  - { from: a, to: doen, gate: state.x > }\n",
@@ -350,10 +351,12 @@ fn a_run_travels_from_folder_to_folder() {
     assert_eq!(other.json(&["import", "run.jsonl"])["outcome"], "behind");
 
     let third = Desk::empty();
-    third.write(
-        "run.jsonl",
-        &file.replace("A cheque once needed two hands:", "A cheque never needed two hands:"),
-    );
+    let touched = file.lines().map(|line| {
+        let event = line.starts_with("{\"line\":\"event\"");
+        let other = if event { "A cheque never needed" } else { "A cheque once needed" };
+        line.replace("A cheque once needed", other)
+    });
+    third.write("run.jsonl", &touched.collect::<Vec<_>>().join("\n"));
     snapshot!("import_tampered", third, ["import", "run.jsonl"]);
     assert!(
         !third.path().join(".countersign").exists(),
@@ -370,20 +373,33 @@ fn what_was_changed_behind_our_back_is_found() {
     for (name, change) in [
         (
             "body",
-            "UPDATE events SET body = replace(body, 'two hands', 'ten hands') WHERE kind = 'document_changed'",
+            "UPDATE events SET body = replace(body, '\"op\":\"add\",\"path\":\"/draft\"', '\"op\":\"add\",\"path\":\"/drift\"') WHERE version = 5",
         ),
-        ("hash", "UPDATE events SET hash = 'abc' WHERE seq = 7"),
-        ("gone", "DELETE FROM events WHERE seq = 9"),
-        ("cut_off", "DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)"),
-        ("kind", "UPDATE events SET kind = 'told' WHERE seq = 4"),
+        (
+            "hash",
+            "UPDATE events SET body = substr(body, 1, 23) || 'beef' || substr(body, 28) WHERE version = 2",
+        ),
+        (
+            "kind",
+            "UPDATE events SET body = replace(body, char(10) || 'started ', char(10) || 'stopped ') WHERE version = 1",
+        ),
+        ("gone", "DELETE FROM events WHERE version = 3"),
+        ("last_gone", "DELETE FROM events WHERE version = 5"),
+        (
+            "cut_off",
+            "UPDATE events SET body = substr(body, 1, instr(body, char(10) || 'stamped ')) WHERE version = 5",
+        ),
+        ("torn", "UPDATE events SET body = substr(body, 1, length(body) - 40) WHERE version = 5"),
         ("status", "UPDATE runs SET status = 'completed'"),
         ("wait", "DELETE FROM waits"),
+        ("bytes", "UPDATE blobs SET bytes = x'00'"),
         ("protocol", "UPDATE protocols SET text = replace(text, 'deadline: 7d', 'deadline: 9d')"),
     ] {
         let desk = Desk::with("demo");
         desk.json(&["run", "--detach"]);
         let run = desk.runs()[0].clone();
         desk.proves_everything();
+        // Foreign keys and the like are of no help against somebody who owns the file.
         assert!(desk.db().execute(change, []).unwrap() > 0, "{name} changes nothing");
         let shown = desk.run(&["replay", &run, "--verify"]);
         assert_eq!(shown.code, 1, "{name}: {}", shown.err);
@@ -394,6 +410,32 @@ fn what_was_changed_behind_our_back_is_found() {
         assert_eq!(desk.json(&["replay", "--verify"])["good"], false);
         assert_eq!(desk.json(&["replay", "--all", "--verify"])[0]["good"], false);
     }
+}
+
+/// A snapshot saves folding, and must not say more than the events do.
+#[test]
+fn a_snapshot_that_says_something_else_is_found() {
+    let desk = Desk::with("demo");
+    desk.json(&["run", "--detach"]);
+    let head = desk.json(&["list"])[0].clone();
+    let mut state = desk.json(&["show", "--state"]);
+    let (version, seq) = (head["version"].as_i64(), head["events"].as_i64());
+    let run = desk.runs()[0].clone();
+    let keep = |state: &Value| {
+        let body = json!({ "v": 1, "hash": head["hash"], "state": state }).to_string();
+        let insert = "INSERT OR REPLACE INTO snapshots VALUES ('local', ?1, ?2, ?3, ?4)";
+        desk.db().execute(insert, (&run, version, seq, body)).unwrap();
+    };
+    keep(&state);
+    desk.proves_everything();
+    state["document"]["topic"] = "something else".into();
+    keep(&state);
+    assert_eq!(desk.json(&["show", "--pointer", "/topic"]), "something else");
+    let proof = desk.json(&["replay", "--verify"]);
+    assert_eq!(
+        proof["fault"],
+        "the newest snapshot does not hold what the events up to it fold to"
+    );
 }
 
 /// A look leaves nothing behind.

@@ -17,7 +17,7 @@ use crate::settings::{FILE, Settings, env};
 use crate::show::{BAD, DIM, GOOD, HEADING};
 use crate::table::table;
 
-pub(super) fn run(args: &Doctor, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &Doctor, json: bool) -> Exit {
     let mut report = Report::default();
     let home = examine(&mut report, &args.site);
     if let Some(database) = home {
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Doctor, json: bool) -> Result<Exit, Error> {
     } else {
         output::data(&report.page());
     }
-    Ok(if report.problems.is_empty() { Exit::Good } else { Exit::Refused })
+    if report.problems.is_empty() { Exit::Good } else { Exit::Refused }
 }
 
 /// What was found.
@@ -169,7 +169,7 @@ fn examine(report: &mut Report, site: &Site) -> Option<PathBuf> {
                 }
                 other => other.to_string(),
             };
-            report.bad(FILE, told, "Mend the file, or remove it.");
+            report.bad("settings", told, "Mend the file, or remove it.");
             return None;
         }
     };
