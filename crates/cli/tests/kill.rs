@@ -14,7 +14,6 @@ mod aftermath;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use testkit::Chance;
 
 use site::{End, Site};
