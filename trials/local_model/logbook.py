@@ -1,47 +1,33 @@
-"""Reads what a run left behind: its events and the bytes that are kept beside them, straight from the database.
+"""Reads what a run left behind: its events, and the bytes that are kept beside them, as `countersign export` gives them."""
 
-An outside witness: nothing of the program is asked, so a claim it makes about itself is no evidence here.
-"""
-
+import base64
 import hashlib
 import json
-import sqlite3
-from pathlib import Path
 
 
 class Logbook:
-    """The database of a folder of work."""
+    """The log of one run."""
 
-    def __init__(self, database: Path):
-        self.rows = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-
-    def events(self, run: str) -> list[dict]:
-        """The events of a run in their order, each with its time."""
-        found = self.rows.execute("SELECT body FROM events WHERE run = ? ORDER BY seq", (run,))
-        return [event for (commit,) in found for event in unpacked(commit.encode())]
-
-    def blob(self, name: str) -> bytes:
-        """Bytes that are kept, by their digest."""
-        return self.rows.execute("SELECT bytes FROM blobs WHERE digest = ?", (name,)).fetchone()[0]
+    def __init__(self, exported: str):
+        lines = [json.loads(line) for line in exported.splitlines()]
+        self.run = lines[0]["run"]
+        bodies = [json.loads(line["body"]) for line in lines if line.get("line") == "event"]
+        self.events = [{"time": body["time"], **body["what"]} for body in bodies]
+        self.blobs = {line["digest"]: kept(line) for line in lines if line.get("line") == "blob"}
 
 
-def unpacked(commit: bytes):
-    """The events of one commit: each is a line `kind time hash length`, its body, and a line break."""
-    while commit:
-        line, _, rest = commit.partition(b"\n")
-        _, _, _, length = line.split(b" ")
-        body = json.loads(rest[: int(length)])
-        yield {"time": body["time"], **body["what"]}
-        commit = rest[int(length) + 1 :]
+def kept(line: dict) -> bytes:
+    """The bytes of a blob, which need not be text."""
+    return line["text"].encode() if "text" in line else base64.b64decode(line["base64"])
 
 
-def told(book: Logbook, run: str) -> dict:
+def told(book: Logbook) -> dict:
     """What became of a run, and what its log fails to bear out."""
     calls, refusals, faults = [], [], []
     asked_at = accepted = end = None
     spent = failures = 0
     ticket = woken = None
-    for event in book.events(run):
+    for event in book.events:
         match event["event"]:
             case "model_asked":
                 asked_at = event["time"]
@@ -67,7 +53,7 @@ def told(book: Logbook, run: str) -> dict:
     if spent != sum(one["input_tokens"] + one["output_tokens"] for one in calls):
         faults.append("the tokens spent are not those of the replies")
     return {
-        "run": run,
+        "run": book.run,
         "end": end,
         "accepted": accepted,
         "ticket": ticket,
@@ -82,9 +68,9 @@ def told(book: Logbook, run: str) -> dict:
 def call(book: Logbook, what: dict, took: int, faults: list[str]) -> dict:
     """One reply of the model: what was sent for it, what it said, what it cost."""
     for name in what["exchange"].values():
-        if hashlib.sha256(book.blob(name)).hexdigest() != name:
+        if hashlib.sha256(book.blobs[name]).hexdigest() != name:
             faults.append(f"the bytes kept as {name} are others")
-    request = json.loads(book.blob(what["exchange"]["request"]))
+    request = json.loads(book.blobs[what["exchange"]["request"]])
     return {
         "sent": request.get("response_format", {"type": "nothing"})["type"],
         "text": what["text"],
@@ -96,5 +82,8 @@ def call(book: Logbook, what: dict, took: int, faults: list[str]) -> dict:
 
 
 def brief(violation: dict) -> str:
-    """A violation by code and place."""
-    return f"{violation['code']} {violation['pointer'] or '(whole reply)'}"
+    """A violation by code and place; places that the contract does not know are one."""
+    pointer = violation["pointer"]
+    known = pointer.removeprefix("/") in ("kind", "urgency", "quote", "title")
+    place = pointer if known else "elsewhere" if pointer else "whole reply"
+    return f"{violation['code']}, {place}"

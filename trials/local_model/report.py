@@ -1,5 +1,6 @@
 """Counts outcomes and writes them as Markdown."""
 
+import json
 from collections import Counter
 
 
@@ -16,6 +17,12 @@ def tally(outcomes: list[dict]) -> dict:
         "ended by the provider": sum(not one["accepted"] and not one["refusals"] for one in outcomes),
         "accepted, and the kind is right": sum(one["ticket"]["kind"] == one["kind"] for one in accepted),
         "accepted, and the title is one of the examples'": sum(one["parroted"] for one in accepted),
+        "accepted, and somebody is woken for no fault": sum(
+            one["woken"] is not None and one["kind"] != "fault" for one in accepted
+        ),
+        "accepted, and re-asking turned a right kind into a wrong one": sum(
+            first_kind(one) == one["kind"] != one["ticket"]["kind"] for one in accepted
+        ),
         "replies": len(calls),
         "replies cut off by their length": sum(call["finish"] == "length" for call in calls),
         "provider failures": sum(one["provider_failures"] for one in outcomes),
@@ -28,6 +35,14 @@ def tally(outcomes: list[dict]) -> dict:
         ),
         "median time of a run, s": round(milliseconds[len(milliseconds) // 2] / 1000, 1),
     }
+
+
+def first_kind(outcome: dict) -> str | None:
+    """The kind that the first reply gave, where that was plain JSON."""
+    try:
+        return json.loads(outcome["calls"][0]["text"]).get("kind")
+    except (ValueError, AttributeError):
+        return None
 
 
 def violations(outcomes: list[dict]) -> Counter:

@@ -35,7 +35,7 @@ def arguments() -> argparse.Namespace:
 def one_run(binary: Path, work: Path, workflow: str, half: str, model: str, message: str) -> str:
     """Starts a run and works on it to its end; its id."""
     (work / "document.json").write_text(json.dumps({"message": message}))
-    command = [binary, "run", workflow, "--protocol", workplace.HERE / "protocol", "--model", model]
+    command = [binary, "run", workflow, "--protocol", "protocol", "--model", model]
     command += ["--document", "document.json", "--detach", "--json"]
     environment = {**os.environ, "COUNTERSIGN_SCHEMA": half}
     done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
@@ -45,11 +45,17 @@ def one_run(binary: Path, work: Path, workflow: str, half: str, model: str, mess
     return json.loads(done.stdout)["run"]
 
 
-def replayed(binary: Path, work: Path) -> str:
-    """What the program's own proof says of every run."""
+def exported(binary: Path, work: Path, run: str) -> str:
+    """The whole log of a run."""
+    command = [binary, "export", run]
+    return subprocess.run(command, cwd=work, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def replayed(binary: Path, work: Path) -> tuple[bool, str]:
+    """Whether every run proves itself, and how that was told."""
     done = subprocess.run([binary, "replay", "--all", "--verify"], cwd=work, capture_output=True, text=True)
     lines = (done.stdout + done.stderr).strip().splitlines()
-    return f"exit {done.returncode}: {lines[-1] if lines else 'nothing said'}"
+    return done.returncode == 0, lines[-1] if lines else "nothing was said"
 
 
 def main() -> int:
@@ -63,6 +69,8 @@ def main() -> int:
     shutil.rmtree(work, ignore_errors=True)
     # A home of its own: otherwise one above it would be found.
     (work / ".countersign").mkdir(parents=True)
+    # The program writes state files beside a protocol, and sources are no place for them.
+    shutil.copytree(workplace.HERE / "protocol", work / "protocol")
 
     begun = datetime.now(timezone.utc)
     groups, broken = {}, []
@@ -74,8 +82,8 @@ def main() -> int:
                 for number in range(args.runs):
                     case = messages[number % len(messages)]
                     run = one_run(binary, work, workflow, half, model, case["message"])
-                    book = Logbook(work / ".countersign" / "countersign.db")
-                    outcome = {**told(book, run), **case, "parroted": False}
+                    book = Logbook(exported(binary, work, run))
+                    outcome = {**told(book), **case, "parroted": False}
                     if outcome["ticket"]:
                         outcome["parroted"] = json.dumps(outcome["ticket"]["title"]) in examples
                     outcomes.append(outcome)
@@ -83,7 +91,9 @@ def main() -> int:
                     broken += [f"run {run}: {wrong}" for wrong in wrongs]
                     verdict = f"accepted on try {outcome['accepted']}" if outcome["accepted"] else "refused"
                     print(f"{shown}, {spoken}, {number + 1}: {run} {verdict}", file=sys.stderr)
-    proof = replayed(binary, work)
+    proved, proof = replayed(binary, work)
+    if not proved:
+        broken.append(f"replay: {proof}")
     result = {
         "begun": begun.isoformat(timespec="seconds"),
         "minutes": round((datetime.now(timezone.utc) - begun).total_seconds() / 60, 1),
@@ -100,7 +110,7 @@ def main() -> int:
     file = place / "result.json"
     file.write_text(json.dumps(result, indent=2, ensure_ascii=False))
     print(report.markdown(groups))
-    print(f"{result['minutes']} minutes, seed {args.seed}, temperature {args.temperature}; replay of all runs: {proof}")
+    print(f"{result['minutes']} minutes, seed {args.seed}, temperature {args.temperature}; replay: {proof}")
     print(f"promises broken: {len(broken)}; every reply and its verdict: {file}; the log: {work}")
     for wrong in broken:
         print(f"- {wrong}")

@@ -16,7 +16,7 @@ def main() -> None:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     # Without it the log would hold the path of a file on this machine as the model that answered.
-    params.model_alias = "smollm2"
+    params.model_alias = {"smollm2"}
     params.n_ctx = 4096
     params.n_parallel = 1
     params.cpuparams.n_threads = 1

@@ -17,6 +17,23 @@ use serde_json::{Value, json};
 /// A key that may show nowhere, with signs that JSON escapes.
 const KEY: &str = "sk-cli/5c2e\\9f\"7a-secret";
 
+/// The agent has no tools: a reply that may ask for tools instead is told no schema.
+const PROTOCOL: [(&str, &str); 4] = [
+    ("index.yaml", "name: t\nversion: 1.0.0\ndefault_workflow: main\n"),
+    (
+        "workflows/main.yaml",
+        "id: main\nphases: [{ id: judge, agent: judge, contract: verdict }, { id: done, terminal: true }]\ntransitions: [{ from: judge, to: done }]\n",
+    ),
+    (
+        "agents/judge.yaml",
+        "id: judge\ndescription: Judges\nprompt: Judge.\nmodel: override\nmodel_config: { name: human }\n",
+    ),
+    (
+        "contracts/verdict.yaml",
+        "id: verdict\nversion: 1.0.0\nschema: { type: object, additionalProperties: false, required: [good], properties: { good: { type: boolean } } }\non_violation: { reask: 1, then: fail }\n",
+    ),
+];
+
 /// Far longer than a request on its way from a program that has ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -61,12 +78,15 @@ fn read(socket: &TcpStream) -> Seen {
     Seen { head, body: serde_json::from_slice(&body).unwrap() }
 }
 
-/// Runs the protocol of the trial with a local model, in an environment that holds nothing else.
-/// Its agents have no tools: a reply that may also ask for tools is told no schema.
+/// Runs a small protocol in a folder, in an environment that holds nothing else.
 fn run(folder: &Path, address: &str, more: &[(&str, &str)]) -> Output {
+    for (name, text) in PROTOCOL {
+        let file = folder.join(".opencode/protocol").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    command.args(["run", "--detach", "--model", "openai:some-model", "--protocol"]);
-    command.arg(testkit::root().join("trials/local_model/protocol")).current_dir(folder);
+    command.args(["run", "--detach", "--model", "openai:some-model"]).current_dir(folder);
     command.env_clear().env("OPENAI_BASE_URL", address).env("OPENAI_API_KEY", KEY);
     command.envs(more.iter().copied()).output().unwrap()
 }
