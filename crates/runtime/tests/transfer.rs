@@ -65,7 +65,8 @@ fn fresh() -> (Arc<MemoryStore>, Engine) {
 }
 
 async fn keep(engine: &Engine, bytes: &[u8]) -> String {
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digest = String::new();
+    Sha256::digest(bytes).iter().for_each(|byte| digest.push_str(&format!("{byte:02x}")));
     let blob = Blob { digest: digest.clone(), bytes: bytes.to_vec() };
     engine.store().put_blob(engine.tenant(), blob).await.unwrap();
     digest
