@@ -92,11 +92,11 @@ async fn durable(length: &Length) {
         }
     }
     println!("{:<34}{:>9}{:>9}{:>10}{:>10}", "", "steps/s", "ratio", "p50 ms", "p99 ms");
-    let base = yardstick.rate();
-    yardstick.show("bare commit", base);
+    let rate = yardstick.rate();
+    yardstick.show("bare commit", rate);
     for (steppers, mut total) in crowds {
         let runs = if steppers.len() == 1 { "run" } else { "runs" };
-        total.show(&format!("step, {} {runs}", steppers.len()), base);
+        total.show(&format!("step, {} {runs}", steppers.len()), rate);
     }
 }
 

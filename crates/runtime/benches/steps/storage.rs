@@ -13,9 +13,9 @@ use crate::runs::{action, engine, patch, protocol, start};
 /// So many steps on a hundred kilobytes, each an edit of so many bytes.
 pub(crate) async fn show(steps: usize, edit: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("runs.db");
+    let file = folder.path().join("runs.db");
     let protocol = protocol();
-    let store = Arc::new(SqliteStore::open(&path).unwrap());
+    let store = Arc::new(SqliteStore::open(&file).unwrap());
     let engine = engine(store);
     let cells = 100_000 / edit;
     let begun = Instant::now();
@@ -35,25 +35,25 @@ pub(crate) async fn show(steps: usize, edit: usize) {
         loads.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     loads.sort_by(f64::total_cmp);
-    let db = Connection::open(&path).unwrap();
+    let db = Connection::open(&file).unwrap();
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let sum = |sql: &str| -> f64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
     let snapshots = sum("SELECT total(length(body)) FROM snapshots");
     let bodies = sum("SELECT total(length(body)) FROM events");
-    let file = std::fs::metadata(&path).unwrap().len() as f64;
+    let size = std::fs::metadata(&file).unwrap().len() as f64;
     let mib = |bytes: f64| bytes / (1024.0 * 1024.0);
     println!("\n{steps} steps on 100 KB, {edit} bytes an edit, in {:.1} s", stepped.as_secs_f64());
     let rows = [
         ("patches", patches as f64),
         ("events, with replies", bodies),
         ("snapshots", snapshots),
-        ("file", file),
+        ("file", size),
     ];
     for (name, bytes) in rows {
         println!("{name:<34}{:>9.2} MiB", mib(bytes));
     }
-    let ratio = file / (patches as f64 + snapshots);
+    let ratio = size / (patches as f64 + snapshots);
     println!("{:<34}{ratio:>9.2}", "file by patches and snapshots");
-    println!("{:<34}{:>9.2}", "file by events and snapshots", file / (bodies + snapshots));
+    println!("{:<34}{:>9.2}", "file by events and snapshots", size / (bodies + snapshots));
     println!("{:<34}{:>9.2} ms, at most {:.2}", "load", loads[10], loads[19]);
 }

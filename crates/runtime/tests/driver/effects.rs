@@ -196,9 +196,8 @@ async fn a_program_whose_end_was_noted_is_not_run_again(kind: Kind) {
         let driver = house.driver(&engine, &format!("w{workers}"));
         let work = driver.drive("r1");
         tokio::pin!(work);
-        while let Err(_) =
-            tokio::time::timeout(std::time::Duration::from_millis(1), &mut work).await
-        {
+        let tick = std::time::Duration::from_millis(1);
+        while tokio::time::timeout(tick, &mut work).await.is_err() {
             house.clock.advance(1_000);
         }
         house.clock.advance(60_000);

@@ -55,8 +55,8 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
         house.clock.advance(1_000);
         let action = engine.look("r1").await.unwrap().state.pending.into_keys().next().unwrap();
         let value = format!("{:0>1000}", step * 7);
-        let path = format!("/cells/{}", step * 31 % 100);
-        let patch = json!([{ "op": "replace", "path": path, "value": value }]);
+        let place = format!("/cells/{}", step * 31 % 100);
+        let patch = json!([{ "op": "replace", "path": place, "value": value }]);
         patches += patch.to_string().len();
         let reply = handed_in(&action, &json!({ "patch": patch }).to_string(), "anna");
         let outcome = engine.give("r1", reply, None).await.unwrap();

@@ -179,7 +179,10 @@ transitions:
 "#
     .to_owned();
     for round in 0..6 {
-        text.push_str(&format!("- {{ reply: {{ note: \"{round} {}\" }} }}\n", "word ".repeat(900)));
+        text.push_str(&format!(
+            "- {{ reply: {{ note: \"{round} {}\" }} }}\n",
+            "word ".repeat(1_800)
+        ));
     }
     story("long", &text, Vec::new())
 }
