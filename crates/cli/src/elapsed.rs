@@ -7,15 +7,13 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// A stretch of so many milliseconds.
+/// A stretch of so many milliseconds, rounded to the unit that is said.
 pub(crate) fn stretch(millis: u64) -> String {
-    let (count, unit) = match millis {
-        0..MINUTE => (millis / SECOND, "s"),
-        MINUTE..HOUR => (millis / MINUTE, "min"),
-        HOUR..DAY => (millis / HOUR, "h"),
-        _ => (millis / DAY, "d"),
-    };
-    format!("{count} {unit}")
+    let rounded = |unit: u64| millis.saturating_add(unit / 2) / unit;
+    let units = [(SECOND, 60, "s"), (MINUTE, 60, "min"), (HOUR, 24, "h"), (DAY, u64::MAX, "d")];
+    let fits = units.into_iter().find(|(unit, most, _)| rounded(*unit) < *most);
+    let (unit, _, word) = fits.unwrap_or((DAY, 0, "d"));
+    format!("{} {word}", rounded(unit))
 }
 
 /// How long ago a moment was.
@@ -46,11 +44,13 @@ mod tests {
     fn one_unit_is_said() {
         for (millis, said) in [
             (0, "0 s"),
-            (59_999, "59 s"),
-            (60_000, "1 min"),
-            (3_599_999, "59 min"),
+            (400, "0 s"),
+            (59_400, "59 s"),
+            (59_999, "1 min"),
+            (3_599_999, "1 h"),
             (7_200_000, "2 h"),
             (86_400_000, "1 d"),
+            (604_799_000, "7 d"),
             (8_640_000_000, "100 d"),
         ] {
             assert_eq!(stretch(millis), said);

@@ -94,6 +94,9 @@ impl Error {
             Self::Rejected(_) => Exit::Refused,
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
+            Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
+                Exit::World
+            }
             // The file was read, and it does not hold: the answer is no.
             Self::Transfer(_) => Exit::Refused,
             Self::Unreadable { .. }

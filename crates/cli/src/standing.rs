@@ -73,7 +73,7 @@ impl Standing {
         let document_bytes = state.document.to_string().len();
         let next_alarm = next_alarm(&outcome.protocol, state);
         let budgets = budgets(&outcome, now);
-        Self { budgets, usage, children, next_alarm, document_bytes, folder_changed, outcome }
+        Self { outcome, budgets, usage, children, next_alarm, document_bytes, folder_changed }
     }
 
     /// The same for programs.

@@ -31,7 +31,7 @@ pub enum Flaw {
         expected: String,
     },
     /// What lists show of the run is not what its log says.
-    #[error("the run's own row has {what} `{found}`, and its log says `{expected}`")]
+    #[error("the store lists the run with {what} `{found}`, and its log says `{expected}`")]
     Head {
         /// Which column.
         what: &'static str,
@@ -153,13 +153,15 @@ pub(crate) fn spoken_of(run: &str, one: &Sealed) -> Vec<String> {
 
 /// What bytes are found by.
 pub(crate) fn digest_of(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    Sha256::digest(bytes).iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
+    text
 }
 
 fn standing(head: &Head, proved: &Verification) -> Result<(), Flaw> {
     let state = &proved.state;
     let columns = [
-        ("seq", head.seq.to_string(), proved.events.to_string()),
+        ("last event", head.seq.to_string(), proved.events.to_string()),
         ("version", head.version.to_string(), proved.versions.to_string()),
         ("hash", head.hash.clone(), proved.hash.clone()),
         ("protocol", head.protocol.clone(), state.protocol.clone()),
@@ -180,7 +182,7 @@ async fn indexes(engine: &Engine, run: &RunId, state: &State) -> Result<Option<F
     let actions = engine.store().actions(run).await?;
     let listed = |mut ids: Vec<String>| {
         ids.sort();
-        ids.join(", ")
+        if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
     };
     let pairs = [
         (

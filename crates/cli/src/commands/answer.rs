@@ -35,9 +35,8 @@ pub(super) fn run(args: &Answer, json: bool) -> Result<Exit, Error> {
 /// A text as the answer it is meant to be: JSON where the question asks for more than a text.
 pub(crate) fn meant(text: &str, wait: Option<&Wait>) -> Value {
     let plain = || Value::String(text.to_owned());
-    let schema = match wait.and_then(|wait| wait.shape.as_ref()) {
-        Some(WaitShape::Value { schema }) => schema,
-        _ => return plain(),
+    let Some(WaitShape::Value { schema }) = wait.and_then(|wait| wait.shape.as_ref()) else {
+        return plain();
     };
     if schema["type"] == "string" {
         return plain();
@@ -62,6 +61,7 @@ pub(crate) fn brought(house: &House, file: &Path, wait: Option<&Wait>) -> Result
     let path = if same_type { inside } else { format!("inputs/{name}") };
     let workspace = countersign_runtime::workspace::Workspace::open(house.home.workspace())?;
     workspace.write_atomic(&path, &bytes)?;
-    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digest = String::new();
+    Sha256::digest(&bytes).iter().for_each(|byte| digest.push_str(&format!("{byte:02x}")));
     Ok(json!({ "path": path, "name": name, "bytes": bytes.len(), "sha256": digest }))
 }

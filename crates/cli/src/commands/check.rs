@@ -95,7 +95,7 @@ fn summary(
     format!(
         "{GOOD}no fault found{GOOD:#}: {}, {}, {}",
         count(protocol.workflows.len(), "workflow"),
-        count(protocol.agents.len(), "agent"),
+        count(protocol.bundle.under("agents").count(), "agent"),
         count(own.count(), "contract"),
     )
 }

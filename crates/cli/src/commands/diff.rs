@@ -62,12 +62,12 @@ fn lines(mut document: Value, patch: &Patch) -> String {
     let mut text = String::new();
     for op in &patch.ops {
         let was = document.pointer(op.path().as_str()).map(&brief).unwrap_or_default();
-        let path = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
+        let place = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
         let _ = match op {
-            Op::Add { value, .. } => writeln!(text, "{GOOD}+{GOOD:#} {path} {}", brief(value)),
-            Op::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {path} {was}"),
+            Op::Add { value, .. } => writeln!(text, "{GOOD}+{GOOD:#} {place} {}", brief(value)),
+            Op::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {place} {was}"),
             Op::Replace { value, .. } => {
-                writeln!(text, "{HEADING}~{HEADING:#} {path} {was} → {}", brief(value))
+                writeln!(text, "{HEADING}~{HEADING:#} {place} {was} → {}", brief(value))
             }
             Op::Move { .. } | Op::Copy { .. } | Op::Test { .. } => Ok(()),
         };

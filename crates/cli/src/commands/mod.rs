@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Graph(args) => graph::run(args, json),
         Command::Export(args) => export::run(args, json),
         Command::Import(args) => import::run(args, json),
-        Command::Doctor(args) => doctor::run(args, json),
+        Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),
         Command::Completions { shell } => Ok(completions::run(*shell)),

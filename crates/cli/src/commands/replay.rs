@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use countersign_core::json;
-use countersign_core::run::{Event, State, apply, open};
+use countersign_core::patch::Patch;
+use countersign_core::run::{Event, Fault, State, apply, open};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::proof::{Flaw, prove};
-use countersign_store::RunFilter;
+use countersign_store::{RunFilter, StoreError};
 use serde_json::{Value, json};
 
 use crate::args::Replay;
@@ -14,7 +15,7 @@ use crate::elapsed::moment;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
-use crate::table::table;
+use crate::table::{shortened, table};
 use crate::{incoming, output};
 
 pub(super) fn run(args: &Replay, json: bool) -> Result<Exit, Error> {
@@ -66,10 +67,12 @@ async fn proof(house: &House, run: &str, json: bool) -> Result<Value, Error> {
     let began = Instant::now();
     let proved = match prove(&house.engine, run).await {
         Ok(proved) => proved.map_err(|flaw| told(&flaw)),
-        // A protocol that is gone or was changed cannot decide anything again: that is an answer too.
-        Err(error @ (EngineError::Protocol { .. } | EngineError::Corrupt { .. })) => {
-            Err(error.to_string())
-        }
+        // A log that cannot be read, or a protocol that cannot decide again: that is an answer too.
+        Err(
+            error @ (EngineError::Protocol { .. }
+            | EngineError::Corrupt { .. }
+            | EngineError::Store(StoreError::Corrupt { .. })),
+        ) => Err(error.to_string()),
         Err(other) => return Err(other.into()),
     };
     let seconds = began.elapsed().as_secs_f64();
@@ -111,30 +114,26 @@ async fn proof(house: &House, run: &str, json: bool) -> Result<Value, Error> {
 
 /// A fault in words. Where a decision comes out otherwise, only what differs is shown, not two whole events.
 fn told(flaw: &Flaw) -> String {
-    let Flaw::Log(countersign_core::run::Fault::Differs { version, seq, again, kept }) = flaw
-    else {
+    let Flaw::Log(Fault::Differs { version, seq, again, kept }) = flaw else {
         return flaw.to_string();
     };
-    let (Ok(ours), Ok(theirs)) =
-        (serde_json::from_str::<Value>(again), serde_json::from_str::<Value>(kept))
-    else {
-        return flaw.to_string();
+    let Ok(ours) = serde_json::from_str::<Value>(again) else { return flaw.to_string() };
+    let Ok(theirs) = serde_json::from_str::<Value>(kept) else {
+        let kind = ours["what"]["event"].as_str().unwrap_or_default();
+        return format!("version {version}: the log ends before event {seq} (`{kind}`)");
     };
-    let patch = countersign_core::patch::Patch::between(&ours["what"], &theirs["what"]);
-    let places: Vec<String> = patch
-        .ops
-        .iter()
-        .map(|op| {
-            let at = op.path().as_str();
-            let side = |value: &Value| {
-                value["what"].pointer(at).map_or_else(|| "nothing".to_owned(), Value::to_string)
-            };
-            format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
-        })
-        .collect();
+    let patch = Patch::between(&ours["what"], &theirs["what"]);
+    let places = patch.ops.iter().map(|op| {
+        let at = op.path().as_str();
+        let side = |value: &Value| {
+            let found = value["what"].pointer(at).map(Value::to_string);
+            found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found, 100))
+        };
+        format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
+    });
     format!(
         "version {version}, event {seq}: deciding again does not give what the log has\n{}",
-        places.join("\n")
+        places.collect::<Vec<_>>().join("\n")
     )
 }
 

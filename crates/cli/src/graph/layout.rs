@@ -36,26 +36,24 @@ pub(super) struct Boxes<'b> {
 }
 
 const GAP_X: f64 = 22.0;
-const GAP_Y: f64 = 20.0;
+const GAP_Y: f64 = 26.0;
 const PASS: f64 = 14.0;
+/// How strongly a long way is drawn towards its ends.
+const PULL: f64 = 0.06;
 const MARGIN: f64 = 24.0;
-const ROUNDS: usize = 24;
+const ROUNDS: usize = 80;
+/// Above the first layer: the title, and the way in.
+const TOP: f64 = 72.0;
 
 impl Layout {
     /// Lays boxes out from top to bottom.
     pub(super) fn of(boxes: &Boxes<'_>) -> Self {
         let order = Order::of(boxes.nodes.len(), boxes.edges);
-        let extent: Vec<Size> = order.rooms.iter().map(|room| extent(*room, boxes)).collect();
+        let extent: Vec<Extent> = order.rooms.iter().map(|room| extent(*room, boxes)).collect();
         let x = across(&order, &extent);
-        let y = along(&order, &extent);
+        let (y, band) = along(&order, &extent);
         let at = |room: usize| Point { x: x[room], y: y[room] };
-        // A node with something beside it stands at the left of its room.
-        let nodes: Vec<Point> = (0..boxes.nodes.len())
-            .map(|node| Point {
-                x: x[node] - (extent[node].width - boxes.nodes[node].width) / 2.0,
-                y: y[node],
-            })
-            .collect();
+        let nodes: Vec<Point> = (0..boxes.nodes.len()).map(at).collect();
         let mut labels = vec![Point::default(); boxes.edges.len()];
         for (room, kind) in order.rooms.iter().enumerate() {
             if let Room::Label(edge) = kind {
@@ -70,11 +68,13 @@ impl Layout {
                 labels[edge] = Point { x: x + inside.min(0.0), y: nodes[*from].y };
             }
         }
-        let paths = paths(&order, boxes, &nodes, &at, &extent);
-        let width =
-            (0..extent.len()).map(|room| x[room] + extent[room].width / 2.0).fold(0.0, f64::max);
-        let height =
-            (0..extent.len()).map(|room| y[room] + extent[room].height / 2.0).fold(0.0, f64::max);
+        let paths = paths(&order, boxes, &nodes, &at, &band);
+        let far = |edge: fn((f64, f64, &Extent)) -> f64| {
+            let rooms = x.iter().zip(&y).zip(&extent);
+            rooms.map(|((x, y), room)| edge((*x, *y, room))).fold(0.0, f64::max)
+        };
+        let width = far(|(x, _, room)| x + room.right);
+        let height = far(|(_, y, room)| y + room.height / 2.0);
         let size = Size { width: width + MARGIN, height: height + MARGIN };
         Self { size, nodes, paths, labels }
     }
@@ -83,81 +83,98 @@ impl Layout {
 /// How far a way that ends where it begins reaches out before its label.
 pub(super) const LOOP: f64 = 34.0;
 
-fn extent(room: Room, boxes: &Boxes<'_>) -> Size {
+/// What a room takes on either side of its middle.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    left: f64,
+    right: f64,
+    height: f64,
+}
+
+fn extent(room: Room, boxes: &Boxes<'_>) -> Extent {
     match room {
         Room::Node(node) => {
             let (own, beside) = (boxes.nodes[node], boxes.beside[node]);
-            Size { width: own.width + beside.width, height: own.height.max(beside.height) }
+            let half = own.width / 2.0;
+            Extent { left: half, right: half + beside.width, height: own.height.max(beside.height) }
         }
         Room::Label(edge) => {
-            let label = boxes.labels[edge];
-            Size { width: label.width.max(PASS), height: label.height }
+            let half = boxes.labels[edge].width.max(PASS) / 2.0;
+            Extent { left: half, right: half, height: boxes.labels[edge].height }
         }
-        Room::Pass(_) => Size { width: PASS, height: 0.0 },
+        Room::Pass(_) => Extent { left: PASS / 2.0, right: PASS / 2.0, height: 0.0 },
     }
 }
 
-/// Layers from top to bottom, each as high as its highest room.
-fn along(order: &Order, extent: &[Size]) -> Vec<f64> {
-    let mut y = vec![0.0; order.rooms.len()];
-    let mut top = MARGIN * 2.0;
+/// The middle of each room's layer, and how high that layer is. A layer is as high as its highest room.
+fn along(order: &Order, extent: &[Extent]) -> (Vec<f64>, Vec<f64>) {
+    let (mut y, mut band) = (vec![0.0; order.rooms.len()], vec![0.0; order.rooms.len()]);
+    let mut top = TOP;
     for layer in &order.layers {
         let height = layer.iter().map(|room| extent[*room].height).fold(0.0, f64::max);
         for room in layer {
-            y[*room] = top + height / 2.0;
+            (y[*room], band[*room]) = (top + height / 2.0, height);
         }
         top += height + GAP_Y;
     }
-    y
+    (y, band)
 }
 
-/// Each room as near as may be to the middle of its neighbours, layer by layer, down and up.
-fn across(order: &Order, extent: &[Size]) -> Vec<f64> {
+/// Each room as near as may be to the middle of its neighbours, layer by layer, down and up; ways that
+/// pass through many layers are then drawn straight.
+fn across(order: &Order, extent: &[Extent]) -> Vec<f64> {
     let (above, below) = order.neighbours();
+    let mut along_way: Vec<&[usize]> = vec![&[]; order.rooms.len()];
+    for chain in &order.chains {
+        let between = chain.iter().skip(1).take(chain.len().saturating_sub(2));
+        between.for_each(|room| along_way[*room] = chain);
+    }
     let mut x = vec![0.0; order.rooms.len()];
     for layer in &order.layers {
         let wished = vec![0.0; layer.len()];
         settle(layer, &wished, extent, &mut x);
     }
     for round in 0..ROUNDS {
-        let downward = round % 2 == 0;
-        let layers: Vec<&Vec<usize>> = if downward {
-            order.layers.iter().collect()
-        } else {
-            order.layers.iter().rev().collect()
-        };
+        let (downward, straight) = (round % 2 == 0, round >= ROUNDS / 4);
+        let mut layers: Vec<&Vec<usize>> = order.layers.iter().collect();
+        if !downward {
+            layers.reverse();
+        }
         for layer in layers {
             let near = if downward { &above } else { &below };
             let other = if downward { &below } else { &above };
             let wished: Vec<f64> = layer
                 .iter()
                 .map(|room| {
-                    // The last rounds look both ways, so that chains become straight.
-                    let one = mean(&near[*room], &x);
-                    let two = mean(&other[*room], &x).filter(|_| round >= ROUNDS / 2);
-                    match (one, two) {
-                        (Some(one), Some(two)) => f64::midpoint(one, two),
-                        (Some(one), None) | (None, Some(one)) => one,
-                        (None, None) => x[*room],
-                    }
+                    let wish = match along_way[*room] {
+                        [first, between @ .., last] if straight && between.len() > 1 => {
+                            let ends = f64::midpoint(x[*first], x[*last]);
+                            mean(between, &x).map(|middle| middle + (ends - middle) * PULL)
+                        }
+                        _ if straight => {
+                            let seen = [&near[*room][..], &other[*room][..]].concat();
+                            mean(&seen, &x)
+                        }
+                        _ => mean(&near[*room], &x),
+                    };
+                    wish.unwrap_or(x[*room])
                 })
                 .collect();
             settle(layer, &wished, extent, &mut x);
         }
     }
-    let left = (0..x.len()).map(|room| x[room] - extent[room].width / 2.0).fold(f64::MAX, f64::min);
+    let left = (0..x.len()).map(|room| x[room] - extent[room].left).fold(f64::MAX, f64::min);
     x.iter().map(|x| x - left + MARGIN).collect()
 }
 
 /// The places nearest to those wished for that keep order and gaps: least squares, by pooling
 /// neighbours that would overlap.
-fn settle(layer: &[usize], wished: &[f64], extent: &[Size], x: &mut [f64]) {
+fn settle(layer: &[usize], wished: &[f64], extent: &[Extent], x: &mut [f64]) {
     let mut offset = 0.0;
     let mut offsets = Vec::with_capacity(layer.len());
     for (index, room) in layer.iter().enumerate() {
         if index > 0 {
-            let before = extent[layer[index - 1]].width;
-            offset += f64::midpoint(before, extent[*room].width) + GAP_X;
+            offset += extent[layer[index - 1]].right + extent[*room].left + GAP_X;
         }
         offsets.push(offset);
     }
@@ -189,7 +206,7 @@ fn paths(
     boxes: &Boxes<'_>,
     nodes: &[Point],
     at: &impl Fn(usize) -> Point,
-    extent: &[Size],
+    band: &[f64],
 ) -> Vec<Vec<Point>> {
     let port = |node: usize, below: bool, edge: usize| {
         let mut there: Vec<(f64, usize)> = order
@@ -220,17 +237,26 @@ fn paths(
             paths.push(Vec::new());
             continue;
         };
-        let mut path = vec![port(*first, true, edge)];
+        let start = port(*first, true, edge);
+        let end = port(*last, false, edge);
+        let edge_of = |room: usize, below: f64| at(room).y + below * band[room] / 2.0;
+        let mut path = vec![start];
+        if edge_of(*first, 1.0) > start.y {
+            path.push(Point { x: start.x, y: edge_of(*first, 1.0) });
+        }
         for room in between {
             let middle = at(*room);
-            // Straight through its label, so that the line seems to carry it.
-            let half = extent[*room].height / 2.0;
+            // Straight through the whole layer, so that no bend runs under a neighbour.
+            let half = band[*room] / 2.0;
             path.push(Point { x: middle.x, y: middle.y - half });
             if half > 0.0 {
                 path.push(Point { x: middle.x, y: middle.y + half });
             }
         }
-        path.push(port(*last, false, edge));
+        if edge_of(*last, -1.0) < end.y {
+            path.push(Point { x: end.x, y: edge_of(*last, -1.0) });
+        }
+        path.push(end);
         if order.upward[edge] {
             path.reverse();
         }

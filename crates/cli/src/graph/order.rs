@@ -50,7 +50,7 @@ impl Order {
                 chains.push(Vec::new());
                 continue;
             }
-            let middle = (rank[*from] + rank[*to]) / 2;
+            let middle = usize::midpoint(rank[*from], rank[*to]);
             let mut chain = vec![*from];
             for (layer, rooms_there) in
                 layers.iter_mut().enumerate().take(rank[*to]).skip(rank[*from] + 1)

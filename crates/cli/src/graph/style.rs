@@ -1,32 +1,50 @@
 //! How a drawing looks, in light and in dark.
+//!
+//! Colours are written out twice, because not every program that draws SVG knows CSS variables.
 
 /// The style sheet of every drawing.
 pub(super) const STYLE: &str = "
-  svg { --ground: #ffffff; --box: #f6f8fa; --line: #8c959f; --text: #1f2328; --faint: #656d76; --good: #1a7f64; --bad: #cf222e; --on: #ffffff; }
-  @media (prefers-color-scheme: dark) {
-    svg { --ground: #0d1117; --box: #161b22; --line: #6e7681; --text: #e6edf3; --faint: #8d96a0; --good: #2ea88a; --bad: #f85149; --on: #06110e; }
-  }
-  text { font-family: sans-serif; fill: var(--text); text-anchor: middle; }
-  .ground { fill: var(--ground); }
-  .box { fill: var(--box); stroke: var(--line); stroke-width: 1.25; }
-  .inner { fill: none; stroke: var(--line); stroke-width: 1.25; }
-  .name { font-size: 14px; font-weight: 600; }
-  .small { font-size: 11px; fill: var(--faint); }
-  .way { fill: none; stroke: var(--line); stroke-width: 1.5; }
-  .tip { fill: var(--line); }
-  .label { font-size: 11px; fill: var(--faint); }
-  .plate { fill: var(--ground); }
-  .dot { fill: var(--line); }
-  .title { font-size: 13px; fill: var(--faint); text-anchor: start; }
+  text { font-family: sans-serif; text-anchor: middle; }
+  .name { font-size: 14px; font-weight: bold; }
+  .small, .label { font-size: 11px; }
+  .title { font-size: 13px; text-anchor: start; }
+  .box, .inner { stroke-width: 1.25; }
+  .inner, .way { fill: none; }
+  .way { stroke-width: 1.5; }
   .exception .way, .closed .way { stroke-dasharray: 5 4; }
-  .visited .box, .visited .inner { stroke: var(--good); stroke-width: 2; }
-  .current .box { fill: var(--good); stroke: var(--good); }
-  .current .inner { stroke: var(--on); }
-  .current .name, .current .small { fill: var(--on); }
-  .taken .way { stroke: var(--good); stroke-width: 2.25; }
-  .taken .tip { fill: var(--good); }
-  .closed .way { stroke: var(--bad); }
-  .closed .tip { fill: var(--bad); }
-  .why { fill: var(--bad); }
+  .visited .box { stroke-width: 2; }
+  .taken .way { stroke-width: 2.25; }
   .untouched { opacity: 0.55; }
+  text { fill: #1f2328; }
+  .ground, .plate { fill: #ffffff; }
+  .box { fill: #f6f8fa; stroke: #8c959f; }
+  .inner { stroke: #8c959f; }
+  .small, .label, .title { fill: #59636e; }
+  .way { stroke: #8c959f; }
+  .tip, .dot { fill: #8c959f; }
+  .visited .box, .visited .inner { stroke: #1a7f64; }
+  .current .box { fill: #1a7f64; }
+  .current .inner { stroke: #ffffff; }
+  .current .name, .current .small { fill: #ffffff; }
+  .taken .way { stroke: #1a7f64; }
+  .taken .tip { fill: #1a7f64; }
+  .closed .way { stroke: #cf222e; }
+  .closed .tip, .label.why { fill: #cf222e; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .ground, .plate { fill: #0d1117; }
+    .box { fill: #161b22; stroke: #6e7681; }
+    .inner { stroke: #6e7681; }
+    .small, .label, .title { fill: #9198a1; }
+    .way { stroke: #6e7681; }
+    .tip, .dot { fill: #6e7681; }
+    .visited .box, .visited .inner { stroke: #2ea88a; }
+    .current .box { fill: #2ea88a; }
+    .current .inner { stroke: #06110e; }
+    .current .name, .current .small { fill: #06110e; }
+    .taken .way { stroke: #2ea88a; }
+    .taken .tip { fill: #2ea88a; }
+    .closed .way { stroke: #f85149; }
+    .closed .tip, .label.why { fill: #f85149; }
+  }
 ";

@@ -12,7 +12,7 @@ use super::wrapped::wrapped;
 
 /// How wide texts are before they are broken, in columns.
 const NODE_COLUMNS: usize = 26;
-const LABEL_COLUMNS: usize = 28;
+const LABEL_COLUMNS: usize = 30;
 
 /// Pixels of a column, and of a line.
 const NAME: (f64, f64) = (8.4, 18.0);
@@ -86,7 +86,7 @@ impl NodeText {
         let widest = |lines: &[String]| lines.iter().map(|line| line.width()).max().unwrap_or(0);
         let width = (widest(&self.name) as f64 * NAME.0).max(widest(&self.small) as f64 * SMALL.0);
         let height = self.name.len() as f64 * NAME.1 + self.small.len() as f64 * SMALL.1;
-        Size { width: (width + 28.0).max(96.0), height: height + 18.0 }
+        Size { width: (width + 32.0).max(96.0), height: height + 18.0 }
     }
 }
 
@@ -120,18 +120,17 @@ impl Label {
     }
 }
 
-/// The dot before the first phase, and the way into it.
+/// The dot above the first phase, and the way into it.
 fn begin(text: &mut String, layout: &Layout, nodes: &[Size]) {
     let (Some(first), Some(size)) = (layout.nodes.first(), nodes.first()) else { return };
-    let x = first.x - size.width / 2.0 - 34.0;
-    let x = x.max(10.0);
-    let left = first.x - size.width / 2.0;
+    let top = Point { x: first.x, y: first.y - size.height / 2.0 };
     let _ = writeln!(
         text,
-        "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\"/><path class=\"way\" d=\"M{x:.1} {y:.1}L{to:.1} {y:.1}\"/>{tip}",
-        y = first.y,
-        to = left - 8.0,
-        tip = tip(Point { x: left, y: first.y }, Point { x: left - 1.0, y: first.y }),
+        "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{dot:.1}\" r=\"5\"/><path class=\"way\" d=\"M{x:.1} {dot:.1}L{x:.1} {end:.1}\"/>{tip}",
+        x = top.x,
+        dot = top.y - 30.0,
+        end = top.y - 8.0,
+        tip = tip(top, Point { x: top.x, y: top.y - 1.0 }),
     );
 }
 

@@ -33,21 +33,19 @@ pub(super) fn wrapped(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// A word in pieces that fit a line.
+/// A word in pieces that fit a line, broken behind a sign rather than inside a name.
 fn pieces(word: &str, columns: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let mut used = 0;
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
     for character in word.chars() {
-        let width = character.width().unwrap_or(0);
-        if used + width > columns && used > 0 {
-            pieces.push(String::new());
-            used = 0;
+        if piece.width() + character.width().unwrap_or(0) > columns && !piece.is_empty() {
+            let sign = piece.rfind(['.', '(', ',', '/', '[', '&', '|', '?', ':', '=']);
+            let rest = sign.map_or(String::new(), |sign| piece.split_off(sign + 1));
+            pieces.push(std::mem::replace(&mut piece, rest));
         }
-        if let Some(piece) = pieces.last_mut() {
-            piece.push(character);
-        }
-        used += width;
+        piece.push(character);
     }
+    pieces.push(piece);
     pieces
 }
 
@@ -59,6 +57,10 @@ mod tests {
     fn lines_break_at_spaces_and_long_words_anywhere() {
         assert_eq!(wrapped("one two three", 7, 9), ["one two", "three"]);
         assert_eq!(wrapped("abcdefghij k", 4, 9), ["abcd", "efgh", "ij k"]);
+        assert_eq!(
+            wrapped("state.actions.includes('X')", 16, 9),
+            ["state.actions.", "includes('X')"]
+        );
         assert_eq!(wrapped("状态机合同", 6, 9), ["状态机", "合同"]);
         assert_eq!(wrapped("one two three four", 7, 2), ["one two", "three…"]);
         assert_eq!(wrapped("", 7, 2), [] as [&str; 0]);

@@ -48,9 +48,13 @@ pub(super) async fn ask(
             if let Some(text) = meant(&answer, asked.contract.as_deref()) {
                 answer.text = text;
             }
+            // The log has the name that was asked for, not where this machine found it.
+            if answer.model == model.name() {
+                answer.model.clone_from(&name);
+            }
             Some(replied(protocol, &name, action, answer))
         }
-        Err(error) => Some(failed(action, &error)),
+        Err(error) => Some(failed(action, &ModelError { model: name, ..error })),
     }
 }
 

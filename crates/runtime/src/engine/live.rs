@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The version of the format of snapshots.
 const FORMAT: u32 = 1;
 
-/// A snapshot is not worth its bytes below this.
-const LEAST: usize = 16 * 1024;
+/// A snapshot is not worth its bytes below this: so much is folded in a millisecond or two.
+const LEAST: usize = 64 * 1024;
 
 /// A run in memory.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
-//! Looking at a run: as it is, as it was, its log, and the proof of it. Changes nothing.
+//! Looking at a run: as it is, as it was, and its log. Changes nothing.
 
-use countersign_core::run::{CorruptLog, Fault, Sealed, Time, Verification, verify};
+use countersign_core::run::{Sealed, Time};
 use countersign_store::EventRow;
 
 use super::{Engine, EngineError, Live, Outcome};
@@ -41,26 +41,6 @@ impl Engine {
             return Err(EngineError::NoRun { run: run.id, version: None });
         }
         Ok(log)
-    }
-
-    /// Proves the log of a run: its chain, its fold, every decision made again, and that it ends
-    /// where the run stands.
-    pub async fn prove(&self, run: &str) -> Result<Result<Verification, Fault>, EngineError> {
-        let id = self.run_id(run);
-        let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
-        let head = self.store().head(&id).await?.ok_or_else(missing)?;
-        let protocol = self.protocol(&id, &head.protocol).await?;
-        let mut log = self.log(run).await?;
-        // The run may have gone on since its head was read.
-        log.retain(|one| one.seq <= head.seq);
-        Ok(verify(&protocol, run, &log).and_then(|proved| {
-            // A log whose end was cut off is a whole log of its own.
-            if proved.hash == head.hash {
-                return Ok(proved);
-            }
-            let (seq, expected, found) = (head.seq, head.hash, proved.hash);
-            Err(CorruptLog::Chain { seq, expected, found }.into())
-        }))
     }
 }
 

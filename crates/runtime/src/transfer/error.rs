@@ -22,7 +22,7 @@ pub enum TransferError {
         /// The run.
         run: String,
         /// Where it fails.
-        flaw: Flaw,
+        flaw: Box<Flaw>,
     },
     /// The store has a run of this name, and something else happened in it.
     #[error("run `{run}` is here already with another history: they part at event {seq}")]

@@ -49,8 +49,8 @@ pub async fn export(engine: &Engine, run: &str) -> Result<String, TransferError>
     }
     for digest in digests {
         let bytes = store.blob(&id.tenant, &digest).await.map_err(EngineError::from)?;
-        let lost = || TransferError::Lost { run: run.to_owned(), digest: digest.clone() };
-        write(&mut text, &blob(digest.clone(), bytes.ok_or_else(lost)?));
+        let gone = || TransferError::Lost { run: run.to_owned(), digest: digest.clone() };
+        write(&mut text, &blob(digest.clone(), bytes.ok_or_else(gone)?));
     }
     Ok(text)
 }

@@ -151,7 +151,7 @@ fn proved(
     header: &Header,
     log: &[Sealed],
 ) -> Result<Verification, TransferError> {
-    let history = |flaw| TransferError::History { run: header.run.clone(), flaw };
+    let history = |flaw| TransferError::History { run: header.run.clone(), flaw: Box::new(flaw) };
     chain(&header.run, log).map_err(history)?;
     let proof = verify(protocol, &header.run, log).map_err(|fault| history(fault.into()))?;
     for (what, expected, found) in [

@@ -1,1 +1,137 @@
-//! x
+//! While a model's call is out: people halt, cancel and answer, and time goes by.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use countersign_core::run::{Event, Incoming, State, Status};
+use countersign_runtime::driver::{Driver, Rest};
+use countersign_runtime::engine::Engine;
+use countersign_runtime::watch::Watch;
+use serde_json::json;
+
+use crate::holds::{asking, asking_over, look};
+use crate::replies::NOTE;
+use crate::rig::{House, Kind, answer};
+
+const GOOD: &str = r#"{"note":"hello"}"#;
+
+fn halted() -> Incoming {
+    Incoming::Halted { by: "anna".to_owned(), reason: Some("lunch".to_owned()) }
+}
+
+/// A note, then a question, then a note again.
+fn long() -> String {
+    NOTE.replace(
+        "  - { id: done, terminal: true }\ntransitions: [{ from: write, to: done }]",
+        "  - { id: ask, ask: { question: Which?, apply: { set: /answer } } }\n  - { id: again, agent: writer, contract: note, apply: { set: { at: /again, value: reply.note } } }\n  - { id: done, terminal: true }\ntransitions: [{ from: write, to: ask }, { from: ask, to: again }, { from: again, to: done }]",
+    )
+}
+
+async fn a_halt_keeps_the_reply_and_stops_what_would_follow(kind: Kind) {
+    let house = House::new(kind, &long().replace("from: write, to: ask", "from: write, to: again"));
+    house.start(&house.engine(), "r1").await;
+    let (mut first, question) = asking(&house, "first").await;
+    let person = house.engine();
+    person.give("r1", halted(), None).await.unwrap();
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Halted);
+    assert!(first.questions.try_recv().is_err(), "nothing more was asked");
+    assert_eq!(first.driver.drive("r1").await.unwrap(), Rest::Halted);
+    let resumed = Incoming::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() };
+    person.give("r1", resumed, None).await.unwrap();
+    let task = tokio::spawn(async move { first.driver.drive("r1").await });
+    first.questions.recv().await.unwrap().answer(r#"{"note":"more"}"#);
+    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(house.document("r1", "/note").await, json!("hello"), "the reply was kept");
+    house.events("r1").await;
+}
+
+async fn a_call_that_nobody_wants_any_more_is_ended(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    let (first, question) = asking(&house, "first").await;
+    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
+    house.engine().give("r1", cancelled, None).await.unwrap();
+    house.clock.advance(10_000);
+    question.dropped().await;
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    house.events("r1").await;
+}
+
+async fn a_reply_that_comes_after_the_end_changes_nothing(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    let (first, question) = asking(&house, "first").await;
+    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
+    house.engine().give("r1", cancelled, None).await.unwrap();
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    assert_eq!(house.document("r1", "/note").await, json!(null));
+    house.events("r1").await;
+}
+
+async fn a_phase_s_time_runs_out_while_its_model_is_asked(kind: Kind) {
+    let text =
+        NOTE.replace("writes: [/note],", "writes: [/note], timeout: { after: 25s, then: fail },");
+    let house = House::new(kind, &text);
+    house.start(&house.engine(), "r1").await;
+    let (first, question) = asking(&house, "first").await;
+    look(&house).await;
+    look(&house).await;
+    house.clock.advance(5_000);
+    question.dropped().await;
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    let reason = house.state("r1").await.end.unwrap().1.unwrap();
+    assert!(reason.contains("25s"), "{reason}");
+}
+
+/// Somebody who answers the very moment a question is kept, while the worker still holds the run.
+struct Quick {
+    person: Arc<Engine>,
+    worker: Driver,
+    found: Mutex<Option<Rest>>,
+}
+
+impl Watch for Quick {
+    fn committed(&self, _: &State, events: &[Event]) {
+        if events.iter().any(|event| matches!(event, Event::WaitOpened { .. })) {
+            at_once(answer(&self.person, "r1", "w1", "red")).unwrap();
+            *self.found.lock().unwrap() = Some(at_once(self.worker.drive("r1")).unwrap());
+        }
+    }
+
+    fn writing(&self, _: &str, _: &str) {}
+}
+
+/// The store in memory never waits, so neither does what only asks it.
+fn at_once<T>(work: impl Future<Output = T>) -> T {
+    match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => done,
+        Poll::Pending => panic!("it waits"),
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_found_the_run_held_is_not_left_lying() {
+    let house = House::new(Kind::Memory, &long());
+    house.start(&house.engine(), "r1").await;
+    let person = house.engine();
+    let worker = house.driver(&person, "own");
+    let quick = Arc::new(Quick { person, worker, found: Mutex::default() });
+    let (mut first, question) =
+        asking_over(&house, house.engine_told(quick.clone()), "first").await;
+    question.answer(GOOD);
+    first.questions.recv().await.unwrap().answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(quick.found.lock().unwrap().clone(), Some(Rest::Held), "it left it to the holder");
+    assert_eq!(house.document("r1", "/answer").await, json!("red"));
+}
+
+on_both!(
+    a_halt_keeps_the_reply_and_stops_what_would_follow,
+    a_call_that_nobody_wants_any_more_is_ended,
+    a_reply_that_comes_after_the_end_changes_nothing,
+    a_phase_s_time_runs_out_while_its_model_is_asked,
+);

@@ -1,1 +1,247 @@
-//! x
+//! Who holds a run: one worker at a time, a dead one's runs go on, a late one does no harm.
+
+use std::sync::Arc;
+
+use countersign_core::run::{Incoming, Status};
+use countersign_runtime::driver::{Driver, Presence, Rest};
+use countersign_runtime::engine::{Engine, EngineError};
+use countersign_store::{Fault, FaultyStore, Plan, StoreError};
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use crate::replies::NOTE;
+use crate::rig::{Desk, EPOCH, House, Kind, Question};
+
+const GOOD: &str = r#"{"note":"hello"}"#;
+
+/// A worker that has asked its model and waits for the answer.
+pub(crate) struct Asking {
+    pub(crate) driver: Arc<Driver>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) questions: UnboundedReceiver<Question>,
+    pub(crate) task: JoinHandle<Result<Rest, EngineError>>,
+}
+
+pub(crate) async fn asking(house: &House, worker: &str) -> (Asking, Question) {
+    asking_over(house, house.engine(), worker).await
+}
+
+pub(crate) async fn asking_over(
+    house: &House,
+    engine: Arc<Engine>,
+    worker: &str,
+) -> (Asking, Question) {
+    let (desk, mut questions) = Desk::open();
+    let driver = Arc::new(house.driver_with(&engine, desk, worker));
+    let working = Arc::clone(&driver);
+    let task = tokio::spawn(async move { working.drive("r1").await });
+    let question = questions.recv().await.unwrap();
+    (Asking { driver, engine, questions, task }, question)
+}
+
+/// Moves the clock to the worker's next look, and waits until it has looked.
+pub(crate) async fn look(house: &House) {
+    let before = house.clock.asked();
+    house.clock.advance(10_000);
+    while house.clock.asked() == before {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn begun(kind: Kind) -> House {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    house
+}
+
+async fn a_run_that_is_worked_on_is_held(kind: Kind) {
+    let house = begun(kind).await;
+    let (first, question) = asking(&house, "first").await;
+    let other = house.engine();
+    assert_eq!(house.driver(&other, "other").drive("r1").await.unwrap(), Rest::Held);
+    assert_eq!(first.driver.drive("r1").await.unwrap(), Rest::Held, "one call at a time");
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    let head = house.store.head(&other.run_id("r1")).await.unwrap().unwrap();
+    assert_eq!(head.lease, None, "it was given back");
+}
+
+async fn a_long_call_keeps_the_run(kind: Kind) {
+    let house = begun(kind).await;
+    let (first, question) = asking(&house, "first").await;
+    for _ in 0..9 {
+        look(&house).await;
+    }
+    let other = house.engine();
+    assert_eq!(house.driver(&other, "other").drive("r1").await.unwrap(), Rest::Held);
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(house.document("r1", "/note").await, json!("hello"));
+}
+
+async fn every_commit_renews_the_lease(kind: Kind) {
+    let house = begun(kind).await;
+    let (mut first, question) = asking(&house, "first").await;
+    house.clock.advance(9_000);
+    question.answer("no");
+    let question = first.questions.recv().await.unwrap();
+    let run = first.engine.run_id("r1");
+    let lease = house.store.head(&run).await.unwrap().unwrap().lease.unwrap();
+    assert_eq!((lease.epoch, lease.until), (1, EPOCH + 39_000));
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
+    let house = begun(kind).await;
+    let (first, question) = asking(&house, "first").await;
+    // Its process stands still: nobody renews, and the lease runs out.
+    first.task.abort();
+    let (second, other) = {
+        house.clock.advance(29_999);
+        let early = house.engine();
+        assert_eq!(house.driver(&early, "early").drive("r1").await.unwrap(), Rest::Held);
+        house.clock.advance(1);
+        asking(&house, "second").await
+    };
+    drop(question);
+    // A late one with the first lease: what it brings is refused, whatever it is.
+    let late = countersign_store::Lease {
+        run: first.engine.run_id("r1"),
+        worker: "first".to_owned(),
+        epoch: 1,
+        until: i64::MAX,
+    };
+    let mut commit = countersign_store::Commit::new(
+        late.run.clone(),
+        1,
+        countersign_store::HeadUpdate {
+            status: "running".to_owned(),
+            phase: "write".to_owned(),
+            updated_at: 0,
+            seq: house.store.head(&late.run).await.unwrap().unwrap().seq,
+            hash: String::new(),
+            summary: String::new(),
+        },
+    );
+    commit.lease = Some(late);
+    let refused = house.store.append(commit).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Fenced { epoch: 1, current: 2 }), "{refused}");
+    other.answer(GOOD);
+    assert_eq!(second.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_worker_that_wakes_late_stops_without_a_word(kind: Kind) {
+    let house = begun(kind).await;
+    let (late, unheard) = asking(&house, "late").await;
+    // The machine of the first one sleeps: its lease runs out before it looks.
+    let lease = house.store.head(&late.engine.run_id("r1")).await.unwrap().unwrap().lease.unwrap();
+    house.store.release(&lease).await.unwrap();
+    let (quick, question) = asking(&house, "quick").await;
+    question.answer(r#"{"note":"quick"}"#);
+    assert_eq!(quick.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    unheard.answer(r#"{"note":"late"}"#);
+    assert_eq!(late.task.await.unwrap().unwrap(), Rest::Held, "it is not its run any more");
+    assert_eq!(house.document("r1", "/note").await, json!("quick"));
+    assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_accepted").count(), 1);
+}
+
+async fn a_lease_that_ran_out_and_that_nobody_took_is_taken_again(kind: Kind) {
+    let house = begun(kind).await;
+    let (first, question) = asking(&house, "first").await;
+    house.clock.advance(50_000);
+    look(&house).await;
+    question.answer(GOOD);
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_killed_worker_s_run_need_not_wait_where_its_end_can_be_seen(kind: Kind) {
+    let house = begun(kind).await;
+    let workers = house.folder.path().join("workers");
+    let (killed, _unheard) = asking(&house, "killed").await;
+    killed.task.abort();
+    let engine = house.engine();
+    let (desk, mut questions) = Desk::open();
+    let presence = Presence::announce(&workers, "seer").unwrap();
+    let driver = house.driver_with(&engine, desk, "nobody").present(presence);
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Held, "nobody knows that it is dead");
+    // What a killed process leaves: a file that nobody has locked.
+    std::fs::write(workers.join("killed.lock"), "").unwrap();
+    let answering = async { questions.recv().await.unwrap().answer(GOOD) };
+    let (rest, ()) = tokio::join!(driver.drive("r1"), answering);
+    assert_eq!(rest.unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_dropped_drive_is_taken_up_by_the_same_worker_at_once(kind: Kind) {
+    let house = begun(kind).await;
+    let (mut first, question) = asking(&house, "first").await;
+    first.task.abort();
+    question.dropped().await;
+    while !first.task.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    let driver = Arc::clone(&first.driver);
+    let task = tokio::spawn(async move { driver.drive("r1").await });
+    first.questions.recv().await.unwrap().answer(GOOD);
+    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_store_that_is_away_for_a_moment_costs_no_call(kind: Kind) {
+    let house = begun(kind).await;
+    // Writes of a drive: the lease, then the reply. The reply is lost once and unheard once.
+    let script = [(2, Fault::Before), (3, Fault::After)].into_iter().collect();
+    let faulty = FaultyStore::new(Arc::clone(&house.store), Plan::Script(script));
+    let engine = house.engine_over(Arc::new(faulty));
+    let (mut first, question) = asking_over(&house, engine, "first").await;
+    question.answer(GOOD);
+    while !first.task.is_finished() {
+        house.clock.advance(100);
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert!(first.questions.try_recv().is_err(), "the model was asked once");
+    assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_accepted").count(), 1);
+}
+
+async fn a_store_that_stays_away_is_told_and_nothing_is_lost(kind: Kind) {
+    let house = begun(kind).await;
+    let gone = Plan::Crash { write: 2, fault: Fault::Before };
+    let faulty = FaultyStore::new(Arc::clone(&house.store), gone);
+    let engine = house.engine_over(Arc::new(faulty));
+    let (first, question) = asking_over(&house, engine, "first").await;
+    question.answer(GOOD);
+    while !first.task.is_finished() {
+        house.clock.advance(100);
+        tokio::task::yield_now().await;
+    }
+    let told = first.task.await.unwrap().unwrap_err();
+    assert!(matches!(told, EngineError::Store(StoreError::Unavailable { .. })), "{told}");
+    house.clock.advance(30_000);
+    let (second, question) = asking(&house, "second").await;
+    question.answer(GOOD);
+    assert_eq!(second.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+}
+
+async fn a_run_that_is_not_there_is_said_so(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    let engine = house.engine();
+    let missing = house.driver(&engine, "w").drive("r9").await.unwrap_err();
+    assert_eq!(missing.to_string(), "no run `r9`");
+    let missing = engine.give("r9", Incoming::Ticked, None).await.unwrap_err();
+    assert_eq!(missing.to_string(), "no run `r9`");
+}
+
+on_both!(
+    a_run_that_is_worked_on_is_held,
+    a_long_call_keeps_the_run,
+    every_commit_renews_the_lease,
+    a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced,
+    a_worker_that_wakes_late_stops_without_a_word,
+    a_lease_that_ran_out_and_that_nobody_took_is_taken_again,
+    a_killed_worker_s_run_need_not_wait_where_its_end_can_be_seen,
+    a_dropped_drive_is_taken_up_by_the_same_worker_at_once,
+    a_store_that_is_away_for_a_moment_costs_no_call,
+    a_store_that_stays_away_is_told_and_nothing_is_lost,
+    a_run_that_is_not_there_is_said_so,
+);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::rig::{EPOCH, House, Kind, answer};
 
-const ASK: &str = r#"
+const ASK: &str = r"
 --- index.yaml
 name: t
 version: 1.0.0
@@ -23,7 +23,7 @@ transitions:
   - { from: ask, to: check }
   - { from: check, to: approve, gate: { type: file_exists, path: ready.txt, retry: { interval: 10s, max_attempts: 3 } } }
   - { from: approve, to: done, gate: { type: manual, who: anna } }
-"#;
+";
 
 async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
     let house = House::new(kind, ASK);

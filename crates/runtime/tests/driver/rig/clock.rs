@@ -1,6 +1,7 @@
 //! A clock that stands still until a test moves it.
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_core::run::Time;
 use countersign_runtime::clock::Clock;
@@ -12,11 +13,12 @@ pub(crate) const EPOCH: i64 = 1_768_996_800_000;
 /// The clock.
 pub(crate) struct Manual {
     now: watch::Sender<i64>,
+    asked: AtomicU64,
 }
 
 impl Manual {
     pub(crate) fn new() -> Self {
-        Self { now: watch::Sender::new(EPOCH) }
+        Self { now: watch::Sender::new(EPOCH), asked: AtomicU64::new(0) }
     }
 
     /// Moves it, and wakes who waits for a moment that has come.
@@ -24,9 +26,9 @@ impl Manual {
         self.now.send_modify(|now| *now += millis);
     }
 
-    /// How many wait for a moment.
-    pub(crate) fn waiting(&self) -> usize {
-        self.now.receiver_count()
+    /// How often somebody began to wait for a moment.
+    pub(crate) fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
     }
 }
 
@@ -37,6 +39,7 @@ impl Clock for Manual {
 
     fn until(&self, moment: Time) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut now = self.now.subscribe();
+        self.asked.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             now.wait_for(|now| *now >= moment.0).await.unwrap();
         })

@@ -7,9 +7,8 @@ use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Se
 use countersign_runtime::driver::Models;
 use tokio::sync::{mpsc, oneshot};
 
-/// What a model was asked, and where its answer goes.
+/// A question that is out: where its answer goes.
 pub(crate) struct Question {
-    pub(crate) ask: Ask,
     answer: oneshot::Sender<String>,
 }
 
@@ -52,12 +51,12 @@ impl Model for Clerk {
 
     fn complete<'a>(
         &'a self,
-        ask: &'a Ask,
+        _: &'a Ask,
         _: &'a mut (dyn FnMut(&str) + Send),
     ) -> BoxFuture<'a, Result<Answer, ModelError>> {
         Box::pin(async move {
             let (answer, text) = oneshot::channel();
-            self.0.send(Question { ask: ask.clone(), answer }).unwrap();
+            self.0.send(Question { answer }).unwrap();
             let text = text.await.expect("the test answers");
             Ok(Answer {
                 text,

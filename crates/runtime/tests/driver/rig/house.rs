@@ -2,22 +2,27 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use countersign_contracts::registry;
+use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::run::{Event, Incoming, Start, State, fold};
 use countersign_models::Settings;
+use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::proof::prove;
+use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::Manual;
+
+static SHIPPED: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(registry()));
 
 /// Which store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +49,7 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
             None => drop(bundle.files.insert(path.to_owned(), content.to_owned())),
         }
     }
-    match load(bundle, &registry()) {
+    match load(bundle, &SHIPPED) {
         Ok(Loaded { protocol, .. }) => (Arc::new(protocol), work),
         Err(faults) => panic!("{faults:#?}"),
     }
@@ -52,18 +57,24 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
 
 impl House {
     pub(crate) fn new(kind: Kind, text: &str) -> Self {
+        let (protocol, files) = protocol(text);
+        Self::loaded(kind, &protocol, &files)
+    }
+
+    /// A house with a protocol that was loaded before, and the files of its folder of work.
+    pub(crate) fn loaded(kind: Kind, protocol: &Arc<Protocol>, files: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = match kind {
             Kind::Memory => Arc::new(MemoryStore::new()),
             Kind::Sqlite => Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap()),
         };
-        let (protocol, files) = protocol(text);
         fs::create_dir(folder.path().join("work")).unwrap();
         for (path, content) in files {
             let path = folder.path().join("work").join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
+        let protocol = Arc::clone(protocol);
         Self { folder, clock: Arc::new(Manual::new()), store, protocol }
     }
 
@@ -88,11 +99,25 @@ impl House {
     }
 
     pub(crate) fn engine_over(&self, store: Arc<dyn Store>) -> Arc<Engine> {
+        self.engine_at(store, Arc::clone(&self.clock) as _, Arc::new(Unwatched))
+    }
+
+    /// An engine that tells somebody what it keeps.
+    pub(crate) fn engine_told(&self, watch: Arc<dyn Watch>) -> Arc<Engine> {
+        self.engine_at(Arc::clone(&self.store), Arc::clone(&self.clock) as _, watch)
+    }
+
+    pub(crate) fn engine_at(
+        &self,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        watch: Arc<dyn Watch>,
+    ) -> Arc<Engine> {
         Arc::new(Engine::open(Opened {
             store,
-            clock: Arc::clone(&self.clock) as _,
-            watch: Arc::new(Unwatched),
-            shipped: Arc::new(registry()),
+            clock,
+            watch,
+            shipped: Arc::clone(&SHIPPED),
             workspace: Some(Workspace::open(&self.work()).unwrap()),
             tenant: TenantId::default(),
         }))
@@ -141,7 +166,7 @@ impl House {
     /// The kinds of the events of a run, and the proof that they are one.
     pub(crate) async fn events(&self, run: &str) -> Vec<Event> {
         let engine = self.engine();
-        let proved = engine.prove(run).await.unwrap().unwrap();
+        let proved = prove(&engine, run).await.unwrap().unwrap();
         assert_eq!(proved.state, engine.look(run).await.unwrap().state, "the state is the fold");
         let mut state = State::blank(run);
         let log = engine.log(run).await.unwrap();

@@ -1,0 +1,134 @@
+//! Runs that step: a document that is edited, reply after reply.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use countersign_contracts::registry;
+use countersign_core::protocol::{Bundle, Protocol, load};
+use countersign_core::run::{Incoming, Start, State};
+use countersign_runtime::clock::SystemClock;
+use countersign_runtime::driver::handed_in;
+use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::watch::Unwatched;
+use countersign_store::{Store, TenantId};
+use serde_json::{Value, json};
+
+use crate::total::Total;
+
+const FILES: [(&str, &str); 5] = [
+    (
+        "index.yaml",
+        "{ name: bench, version: 1.0.0, default_workflow: main, document: { contract: page }, policy: { budget: { loops: 100000000 } } }",
+    ),
+    (
+        "contracts/page.yaml",
+        "{ id: page, version: 1.0.0, schema: { type: object, required: [cells], properties: { cells: { type: array, items: { type: string } }, over: { type: boolean } } } }",
+    ),
+    (
+        "contracts/edit.yaml",
+        "{ id: edit, version: 1.0.0, schema: { type: object, additionalProperties: false, required: [patch], properties: { patch: { type: array, items: { type: object } } } } }",
+    ),
+    ("agents/editor.yaml", "{ id: editor, description: edits, base: fixer }"),
+    (
+        "workflows/main.yaml",
+        "{ id: main, phases: [{ id: edit, agent: editor, contract: edit, writes: [/cells], apply: { patch: /patch } }, { id: done, terminal: true }], transitions: [{ from: edit, to: edit, gate: 'state.over !== true' }, { from: edit, to: done, priority: 1 }] }",
+    ),
+];
+
+pub(crate) fn protocol() -> Arc<Protocol> {
+    let files = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let mut bundle = Bundle::default();
+    bundle.files.extend(files);
+    Arc::new(load(bundle, &registry()).unwrap().protocol)
+}
+
+pub(crate) fn engine(store: Arc<dyn Store>) -> Arc<Engine> {
+    Arc::new(Engine::open(Opened {
+        store,
+        clock: Arc::new(SystemClock),
+        watch: Arc::new(Unwatched),
+        shipped: Arc::new(registry()),
+        workspace: None,
+        tenant: TenantId::default(),
+    }))
+}
+
+/// A document of so many cells of so many bytes.
+pub(crate) fn start(protocol: &Protocol, cells: usize, bytes: usize) -> Start {
+    let cells: Vec<Value> = (0..cells).map(|cell| json!(format!("{cell:0>bytes$}"))).collect();
+    Start {
+        protocol: protocol.digest.clone(),
+        workflow: protocol.default_workflow.clone(),
+        document: Some(json!({ "cells": cells, "over": false })),
+        phase: None,
+        model: None,
+        by: None,
+        parent: None,
+        fork: None,
+    }
+}
+
+/// The edit of a step: one cell of ten gets a new text.
+pub(crate) fn patch(step: usize, cells: usize, bytes: usize) -> Value {
+    let (path, value) = (format!("/cells/{}", step * 31 % cells), format!("{step:0>bytes$}"));
+    json!([{ "op": "replace", "path": path, "value": value }])
+}
+
+pub(crate) fn reply(action: &str, step: usize, bytes: usize) -> Incoming {
+    handed_in(action, &json!({ "patch": patch(step, 10, bytes) }).to_string(), "bench")
+}
+
+/// The order that is out.
+pub(crate) fn action(state: &State) -> String {
+    state.pending.keys().next().unwrap().clone()
+}
+
+/// One run that steps.
+pub(crate) struct Stepper {
+    engine: Arc<Engine>,
+    run: String,
+    action: String,
+    steps: usize,
+}
+
+impl Stepper {
+    pub(crate) async fn begin(engine: &Arc<Engine>, protocol: &Arc<Protocol>, run: &str) -> Self {
+        let outcome = engine.start(run, protocol, start(protocol, 10, 200), None).await.unwrap();
+        let (engine, run) = (Arc::clone(engine), run.to_owned());
+        Self { engine, run, action: action(&outcome.state), steps: 0 }
+    }
+
+    async fn step(&mut self) {
+        self.steps += 1;
+        let reply = reply(&self.action, self.steps, 200);
+        let outcome = self.engine.give(&self.run, reply, None).await.unwrap();
+        assert!(outcome.violations().is_none());
+        self.action = action(&outcome.state);
+    }
+
+    /// Lets every run step for a while, each as fast as it is answered.
+    pub(crate) async fn spin(runs: &mut Vec<Self>, slice: Duration, total: &mut Total) {
+        let start = Instant::now();
+        let tasks: Vec<_> = runs
+            .drain(..)
+            .map(|mut run| {
+                tokio::spawn(async move {
+                    let mut waits = Vec::new();
+                    while start.elapsed() < slice {
+                        let begun = Instant::now();
+                        run.step().await;
+                        waits.push(begun.elapsed());
+                    }
+                    (run, waits)
+                })
+            })
+            .collect();
+        for task in tasks {
+            let (run, waits) = task.await.unwrap();
+            runs.push(run);
+            total.steps += waits.len() as u64;
+            total.waits.extend(waits);
+        }
+        total.time += start.elapsed();
+    }
+}

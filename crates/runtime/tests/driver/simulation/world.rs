@@ -1,0 +1,234 @@
+//! A world: what outlives a process, and one process after another in it.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use countersign_core::run::{Event, Incoming, State};
+use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::{Engine, EngineError};
+use countersign_runtime::watch::Watch;
+use countersign_store::{Fault, FaultyStore, Plan, RunFilter, Store, TenantId};
+use serde_json::json;
+use testkit::Chance;
+
+use super::clock::Simulated;
+use super::stories::Story;
+use crate::rig::{House, Kind};
+
+/// One process, and how it ends.
+#[derive(Debug, Clone)]
+pub(super) struct Life {
+    /// What goes wrong with its writes.
+    pub(super) plan: Plan,
+    /// How often it is polled before it dies, where it dies for no reason.
+    pub(super) polls: Option<usize>,
+}
+
+impl Life {
+    pub(super) fn good() -> Self {
+        Self { plan: Plan::Well, polls: None }
+    }
+
+    /// A death at one of so many writes, or writes that fail now and then.
+    pub(super) fn by_writes(chance: &mut Chance, writes: u64) -> Self {
+        let plan = if chance.percent(30) {
+            Plan::Seeded { seed: chance.bits(), per_mille: 150 }
+        } else {
+            let write = chance.between(1, writes as usize) as u64;
+            let fault = *chance.pick(&[Fault::Before, Fault::After, Fault::Unheard]);
+            Plan::Crash { write, fault }
+        };
+        Self { plan, polls: None }
+    }
+
+    /// The same, or a death anywhere.
+    pub(super) fn by_chance(chance: &mut Chance, writes: u64) -> Self {
+        let mut life = Self::by_writes(chance, writes);
+        life.polls = chance.percent(30).then(|| chance.between(1, 60));
+        life
+    }
+}
+
+/// Everything that was acknowledged.
+#[derive(Default)]
+pub(super) struct Witness {
+    /// Run, version, events.
+    pub(super) kept: Mutex<Vec<(String, u64, Vec<Event>)>>,
+    /// Run and key of what people were told is taken.
+    pub(super) taken: Mutex<Vec<(String, String)>>,
+}
+
+impl Watch for Witness {
+    fn committed(&self, state: &State, events: &[Event]) {
+        let kept = (state.run.clone(), state.version, events.to_vec());
+        self.kept.lock().unwrap().push(kept);
+    }
+
+    fn writing(&self, _: &str, _: &str) {}
+}
+
+/// What outlives a process.
+pub(super) struct World {
+    pub(super) house: House,
+    pub(super) clock: Arc<Simulated>,
+    pub(super) witness: Arc<Witness>,
+    answers: Vec<(&'static str, serde_json::Value)>,
+    lives: Mutex<usize>,
+}
+
+impl World {
+    pub(super) fn new(story: &Story) -> Self {
+        Self::over(Kind::Memory, story)
+    }
+
+    pub(super) fn on_sqlite(story: &Story) -> Self {
+        Self::over(Kind::Sqlite, story)
+    }
+
+    fn over(kind: Kind, story: &Story) -> Self {
+        let house = House::loaded(kind, &story.protocol, &story.files);
+        for (path, content) in &story.files {
+            if content.starts_with("#!") {
+                let mode = std::fs::Permissions::from_mode(0o755);
+                std::fs::set_permissions(house.work().join(path), mode).unwrap();
+            }
+        }
+        let answers = story.answers.clone();
+        Self {
+            house,
+            clock: Arc::new(Simulated::new()),
+            witness: Arc::default(),
+            answers,
+            lives: Mutex::default(),
+        }
+    }
+
+    /// Lives one life. Gives the number of its writes where it saw the end of every run.
+    pub(super) async fn live(&self, life: &Life) -> Option<u64> {
+        let number = {
+            let mut lives = self.lives.lock().unwrap();
+            *lives += 1;
+            *lives
+        };
+        let store = Arc::new(FaultyStore::new(Arc::clone(&self.house.store), life.plan.clone()));
+        let last = match life.plan {
+            Plan::Crash { write, fault: Fault::Unheard } => write,
+            _ => u64::MAX,
+        };
+        let unheard = async {
+            // The write is done in the same poll in which it is counted; nobody hears of it.
+            while store.writes() < last {
+                tokio::task::yield_now().await;
+            }
+        };
+        let work =
+            Mortal { work: pin!(self.work(Arc::clone(&store) as _, number)), left: life.polls };
+        let over = tokio::select! {
+            biased;
+            over = work => over,
+            () = unheard, if last < u64::MAX => false,
+        };
+        // Nobody gave its leases back.
+        self.clock.advance(30_000);
+        over.then(|| store.writes())
+    }
+
+    /// What a process does: begins the run, works on all there are, asks people, lets time go by.
+    /// False where the store is gone for good.
+    async fn work(&self, store: Arc<dyn Store>, number: usize) -> bool {
+        let engine = self.house.engine_at(
+            store,
+            Arc::clone(&self.clock) as _,
+            Arc::clone(&self.witness) as _,
+        );
+        let driver = self.house.driver(&engine, &format!("w{number}"));
+        // Faults that pass are met again and again; one that lasts ends the process.
+        for _ in 0..400 {
+            match self.round(&engine, &driver).await {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(EngineError::Store(_)) => {
+                    if engine.store().head(&engine.run_id("r1")).await.is_err() {
+                        return false;
+                    }
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        panic!("the story does not end");
+    }
+
+    async fn round(
+        &self,
+        engine: &Engine,
+        driver: &countersign_runtime::driver::Driver,
+    ) -> Result<bool, EngineError> {
+        let begun =
+            engine.start("r1", &self.house.protocol, self.house.begin(), Some("start".to_owned()));
+        begun.await?;
+        let mut seen = BTreeSet::new();
+        let mut over = true;
+        let mut wakes: Option<i64> = None;
+        loop {
+            let filter = RunFilter::newest(TenantId::default(), 100);
+            let heads = engine.store().runs(&filter).await?;
+            let Some(head) = heads.into_iter().find(|head| seen.insert(head.run.id.clone())) else {
+                break;
+            };
+            let run = &head.run.id;
+            if let Rest::Ended(_) = driver.drive(run).await? {
+                continue;
+            }
+            over = false;
+            self.answer(engine, run).await?;
+            let head = engine.store().head(&head.run).await?;
+            wakes = wakes.into_iter().chain(head.and_then(|head| head.wake_at)).min();
+        }
+        if let Some(wakes) = wakes {
+            self.clock.reach(wakes);
+        }
+        Ok(over)
+    }
+
+    /// People answer what they are asked, each under a key, until they are told that it is taken.
+    async fn answer(&self, engine: &Engine, run: &str) -> Result<(), EngineError> {
+        for wait in engine.look(run).await?.state.waits.into_values() {
+            let Some((_, value)) = self.answers.iter().find(|(name, _)| *name == wait.name) else {
+                continue;
+            };
+            let (id, by) = (wait.id.clone(), "anna".to_owned());
+            let what = match wait.kind {
+                countersign_core::run::WaitKind::Approval => {
+                    Incoming::Decided { wait: id, approve: *value == json!(true), by, note: None }
+                }
+                _ => Incoming::Answered { wait: id, value: value.clone(), by },
+            };
+            let key = format!("answer to {}", wait.id);
+            engine.give(run, what, Some(key.clone())).await?;
+            self.witness.taken.lock().unwrap().push((run.to_owned(), key));
+        }
+        Ok(())
+    }
+}
+
+/// Work that ends after so many polls, done or not.
+struct Mortal<'w, F> {
+    work: Pin<&'w mut F>,
+    left: Option<usize>,
+}
+
+impl<F: Future<Output = bool>> Future for Mortal<'_, F> {
+    type Output = bool;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<bool> {
+        match &mut self.left {
+            Some(0) => return Poll::Ready(false),
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        self.work.as_mut().poll(context)
+    }
+}

@@ -1,0 +1,303 @@
+//! Runs as files: the same bytes after every journey, nothing kept that does not prove itself, and
+//! nothing lost or doubled by a crash half-way.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use countersign_core::contract::Registry;
+use countersign_core::protocol::{Bundle, Protocol, load};
+use countersign_core::reply::Finish;
+use countersign_core::run::{Exchange, Incoming, ModelReply, Start, Usage};
+use countersign_runtime::clock::SystemClock;
+use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::proof::prove;
+use countersign_runtime::transfer::{Imported, Packed, TransferError, export, import};
+use countersign_runtime::watch::Unwatched;
+use countersign_store::{Blob, Fault, FaultyStore, MemoryStore, Plan, Store, TenantId, WaitFilter};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+const INDEX: &str = "name: two\nversion: 1.0.0\ndefault_workflow: two\n";
+const WORKFLOW: &str = "
+id: two
+phases:
+  - { id: write, agent: fixer, contract: word, apply: { set: { at: /word, value: reply.word } } }
+  - { id: decide }
+  - { id: done, terminal: true }
+transitions:
+  - { from: write, to: decide }
+  - { from: decide, to: done, gate: { type: manual, description: 'Good?', deadline: 1d } }
+";
+const CONTRACT: &str = "
+id: word
+version: 1.0.0
+schema: { type: object, required: [word], properties: { word: { type: string } } }
+";
+
+fn protocol() -> Arc<Protocol> {
+    let files = [
+        ("index.yaml", INDEX),
+        ("workflows/two.yaml", WORKFLOW),
+        ("contracts/word.yaml", CONTRACT),
+    ];
+    let files: BTreeMap<String, String> =
+        files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
+    Arc::new(load(Bundle { files }, &Registry::default()).unwrap().protocol)
+}
+
+fn engine(store: Arc<dyn Store>) -> Engine {
+    Engine::open(Opened {
+        store,
+        clock: Arc::new(SystemClock),
+        watch: Arc::new(Unwatched),
+        shipped: Arc::new(Registry::default()),
+        workspace: None,
+        tenant: TenantId::default(),
+    })
+}
+
+fn fresh() -> (Arc<MemoryStore>, Engine) {
+    let store = Arc::new(MemoryStore::default());
+    let engine = engine(Arc::clone(&store) as Arc<dyn Store>);
+    (store, engine)
+}
+
+async fn keep(engine: &Engine, bytes: &[u8]) -> String {
+    let mut digest = String::new();
+    Sha256::digest(bytes).iter().for_each(|byte| digest.push_str(&format!("{byte:02x}")));
+    let blob = Blob { digest: digest.clone(), bytes: bytes.to_vec() };
+    engine.store().put_blob(engine.tenant(), blob).await.unwrap();
+    digest
+}
+
+async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
+    let pending = engine.look("r").await.unwrap().state.pending;
+    let action = pending.keys().next().unwrap().clone();
+    let (text, by) = (text.to_owned(), "model".to_owned());
+    let (finish, usage) = (Finish::Stop, Usage::default());
+    let reply = ModelReply { action, text, finish, by, usage, exchange };
+    engine.give("r", Incoming::ModelReplied(Box::new(reply)), Some("k".to_owned())).await.unwrap();
+}
+
+/// A run that was refused once, has bytes of both kinds, and waits for an approval.
+async fn waiting() -> (Arc<MemoryStore>, Engine) {
+    let (store, engine) = fresh();
+    let protocol = protocol();
+    let start = Start {
+        protocol: protocol.digest.clone(),
+        workflow: "two".to_owned(),
+        document: Some(json!({"n": 1})),
+        phase: None,
+        model: None,
+        by: Some("ann".to_owned()),
+        parent: None,
+        fork: None,
+    };
+    engine.start("r", &protocol, start, None).await.unwrap();
+    reply_plain(&engine, "no").await;
+    let request = keep(&engine, "{\"prompt\": \"слово\"}".as_bytes()).await;
+    let response = keep(&engine, &[0xFF, 0x00, 0x80]).await;
+    reply(&engine, "{\"word\": \"yes\"}", Some(Exchange { request, response })).await;
+    assert_eq!(engine.look("r").await.unwrap().state.waits.len(), 1);
+    (store, engine)
+}
+
+async fn reply_plain(engine: &Engine, text: &str) {
+    let pending = engine.look("r").await.unwrap().state.pending;
+    let action = pending.keys().next().unwrap().clone();
+    let what = countersign_runtime::driver::handed_in(&action, text, "ann");
+    engine.give("r", what, None).await.unwrap();
+}
+
+async fn approve(engine: &Engine) {
+    let (wait, by) = ("w1".to_owned(), "ann".to_owned());
+    let what = Incoming::Decided { wait, approve: true, by, note: None };
+    engine.give("r", what, None).await.unwrap();
+}
+
+fn read(text: &str) -> Result<Packed, TransferError> {
+    Packed::read(text, &Registry::default())
+}
+
+#[track_caller]
+fn refused(text: &str, because: &str) {
+    let error = read(text).unwrap_err().to_string();
+    assert!(error.contains(because), "{error}");
+}
+
+#[tokio::test]
+async fn a_run_that_travels_is_the_same_run() {
+    let (_, here) = waiting().await;
+    let file = export(&here, "r").await.unwrap();
+    assert_eq!(file, export(&here, "r").await.unwrap());
+    let (_, there) = fresh();
+    let packed = read(&file).unwrap();
+    assert_eq!(import(&there, &packed).await.unwrap(), Imported::New);
+    assert_eq!(export(&there, "r").await.unwrap(), file);
+    assert!(prove(&there, "r").await.unwrap().is_ok());
+    assert_eq!(there.look("r").await.unwrap().state, here.look("r").await.unwrap().state);
+    // It knows its keys, and it goes on.
+    assert_eq!(there.store().keyed(&there.run_id("r"), "k").await.unwrap(), Some(3));
+    approve(&there).await;
+    assert!(there.look("r").await.unwrap().state.end.is_some());
+    assert!(prove(&there, "r").await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
+    let (_, here) = waiting().await;
+    let early = read(&export(&here, "r").await.unwrap()).unwrap();
+    let (_, there) = fresh();
+    import(&there, &early).await.unwrap();
+    assert_eq!(import(&there, &early).await.unwrap(), Imported::Same);
+    approve(&here).await;
+    let late = read(&export(&here, "r").await.unwrap()).unwrap();
+    assert_eq!(import(&there, &late).await.unwrap(), Imported::Completed { from: 3 });
+    assert_eq!(import(&there, &early).await.unwrap(), Imported::Behind { here: 4 });
+    assert!(prove(&there, "r").await.unwrap().is_ok());
+
+    let (_, elsewhere) = fresh();
+    import(&elsewhere, &early).await.unwrap();
+    let what = Incoming::Cancelled { by: "bob".to_owned(), reason: None };
+    elsewhere.give("r", what, None).await.unwrap();
+    let other = import(&elsewhere, &late).await.unwrap_err().to_string();
+    let parted = early.proof.events + 1;
+    let told = format!("run `r` is here already with another history: they part at event {parted}");
+    assert_eq!(other, told);
+}
+
+/// Whatever write an import dies at, a worker finds nothing to do in what it left, and importing again
+/// completes it.
+#[tokio::test]
+async fn an_import_that_dies_leaves_a_beginning() {
+    let (_, here) = waiting().await;
+    let file = export(&here, "r").await.unwrap();
+    let packed = read(&file).unwrap();
+    for write in 1..=4 {
+        for fault in [Fault::Before, Fault::After] {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+            let plan = Plan::Crash { write, fault };
+            let dying = engine(Arc::new(FaultyStore::new(Arc::clone(&store), plan)));
+            import(&dying, &packed).await.unwrap_err();
+            let whole = write == 4 && fault == Fault::After;
+            if !whole {
+                assert!(store.due(i64::MAX, 9).await.unwrap().is_empty(), "{write} {fault:?}");
+                let all = WaitFilter::all(TenantId::default(), 9);
+                assert!(store.waits(&all).await.unwrap().is_empty(), "{write} {fault:?}");
+            }
+            let again = engine(Arc::clone(&store));
+            import(&again, &packed).await.unwrap();
+            assert_eq!(export(&again, "r").await.unwrap(), file);
+            assert!(prove(&again, "r").await.unwrap().is_ok(), "{write} {fault:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_was_touched_is_refused_by_name() {
+    let (_, here) = waiting().await;
+    let file = export(&here, "r").await.unwrap();
+    refused(
+        &file.replace("\\\"word\\\\\\\": \\\\\\\"yes", "\\\"word\\\\\\\": \\\\\\\"nah"),
+        "event 1",
+    );
+    refused(&file.replace("слово", "слева"), "expected the digest");
+    refused(&file.replace("countersign-run", "zip"), "expected a file of format");
+    refused(&file.replace("\"v\":1,\"run\"", "\"v\":2,\"run\""), "version 2 of the format");
+    refused(&file.replace("Good?", "Fine?"), "line 2: expected the digest");
+    refused("", "line 1: not a line");
+    refused("[]", "expected a file of format");
+    let lines: Vec<&str> = file.lines().collect();
+    let without = |gone: usize| {
+        let kept = lines.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, line)| *line);
+        kept.collect::<Vec<_>>().join("\n")
+    };
+    refused(&without(1), "line 2: expected the protocol, found event 1");
+    refused(&without(4), "line 5: expected event 3, found event 4");
+    refused(&without(lines.len() - 1), "which an event speaks of, found the end of the file");
+    refused(&format!("{file}{}\n", lines[2]), "expected the end of the file, found event 1");
+    for line in 0..lines.len() {
+        assert!(read(&without(line)).is_err(), "line {line} can be left out");
+    }
+}
+
+/// A forger who mends the hashes still has to answer for the decisions.
+#[tokio::test]
+async fn a_chain_that_was_forged_does_not_decide_the_same() {
+    let (_, here) = waiting().await;
+    let file = export(&here, "r").await.unwrap();
+    let mut hash = countersign_core::run::GENESIS.to_owned();
+    let mut forged = Vec::new();
+    for line in file.lines() {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        if value["line"] == "event" {
+            let body = value["body"]
+                .as_str()
+                .unwrap()
+                .replace("\"phase\":\"decide\"", "\"phase\":\"done\"");
+            hash = countersign_core::run::link(&hash, &body);
+            (value["body"], value["hash"]) = (body.into(), hash.clone().into());
+        }
+        forged.push(value);
+    }
+    forged[0]["head"] = hash.into();
+    let forged: Vec<String> = forged.iter().map(ToString::to_string).collect();
+    refused(&forged.join("\n"), "deciding again gives");
+}
+
+#[tokio::test]
+async fn bytes_that_are_lost_are_told_before_anything_is_written() {
+    let (_, here) = waiting().await;
+    let packed = read(&export(&here, "r").await.unwrap()).unwrap();
+    let (_, there) = fresh();
+    // The same log without its bytes: a store that lost them.
+    let bare =
+        serde_json::to_string(&countersign_runtime::engine::Pinned::of(&packed.protocol)).unwrap();
+    there.store().put_protocol(there.tenant(), &packed.protocol.digest, &bare).await.unwrap();
+    let log = here.log("r").await.unwrap();
+    let mut by_version: BTreeMap<u64, Vec<_>> = BTreeMap::new();
+    for one in log {
+        by_version.entry(one.version).or_default().push(one);
+    }
+    let head = here.store().head(&here.run_id("r")).await.unwrap().unwrap();
+    for (version, events) in by_version {
+        let last = events.last().unwrap();
+        let update = countersign_store::HeadUpdate {
+            status: "waiting".to_owned(),
+            phase: "decide".to_owned(),
+            updated_at: 0,
+            seq: last.seq,
+            hash: last.hash.clone(),
+            summary: String::new(),
+        };
+        let mut commit = countersign_store::Commit::new(there.run_id("r"), version - 1, update);
+        commit.events = events
+            .into_iter()
+            .map(|one| countersign_store::EventRow {
+                seq: one.seq,
+                version: one.version,
+                time: one.time.0,
+                kind: one.kind,
+                hash: one.hash,
+                body: one.body,
+            })
+            .collect();
+        if version == 1 {
+            let new = countersign_store::NewRun {
+                protocol: head.protocol.clone(),
+                workflow: "two".to_owned(),
+                created_at: 0,
+            };
+            there.store().create(new, commit).await.unwrap();
+        } else {
+            there.store().append(commit).await.unwrap();
+        }
+    }
+    let error = export(&there, "r").await.unwrap_err().to_string();
+    assert!(error.starts_with("run `r` cannot be exported whole: the bytes "), "{error}");
+    // Nor does what lists and inboxes read agree with this log.
+    let flaw = prove(&there, "r").await.unwrap().unwrap_err().to_string();
+    assert!(flaw.contains("open waits"), "{flaw}");
+}
