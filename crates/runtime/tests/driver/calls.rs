@@ -123,7 +123,10 @@ async fn an_answer_that_found_the_run_held_is_not_left_lying() {
     let (mut first, question) =
         asking_over(&house, house.engine_told(quick.clone()), "first").await;
     question.answer(GOOD);
-    first.questions.recv().await.unwrap().answer(GOOD);
+    tokio::select! {
+        rest = &mut first.task => panic!("it rests, and the answer lies there: {rest:?}"),
+        question = first.questions.recv() => question.unwrap().answer(GOOD),
+    }
     assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
     assert_eq!(quick.found.lock().unwrap().clone(), Some(Rest::Held), "it left it to the holder");
     assert_eq!(house.document("r1", "/answer").await, json!("red"));
