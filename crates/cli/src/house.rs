@@ -89,8 +89,11 @@ impl House {
         let named =
             settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
         let watch: Arc<dyn Watch> = match folder::find(named) {
-            Some(protocol) => Arc::new(Projecting::new(watch, protocol)),
-            None => watch,
+            // Beside a protocol that was only named, files of ours would be strangers.
+            Some(protocol) if protocol.ends_with(".opencode/protocol") => {
+                Arc::new(Projecting::new(watch, protocol))
+            }
+            Some(_) | None => watch,
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {

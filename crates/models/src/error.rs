@@ -79,7 +79,7 @@ pub enum Fault {
         reason: String,
     },
     /// A script has no more replies.
-    #[error("the script is at its end: {} were there{}, call {} has none", Count(*entries), Under(label.as_deref()), asked + 1)]
+    #[error("the script is at its end: it has {}{}, and call {} has none", Count(*entries), Under(label.as_deref()), asked + 1)]
     ScriptEnded {
         /// How many it had.
         entries: usize,

@@ -1,13 +1,13 @@
 //! Proof that what a store keeps of a run is what was decided: the chain, the rows around it, every
 //! decision made again, and the places that lists and workers read. Changes nothing.
 
+use countersign_core::json::sha256;
 use countersign_core::run::{
     CorruptLog, Event, Exchange, Fault, GENESIS, Incoming, Sealed, State, Verification, link, open,
     verify,
 };
 use countersign_store::{Head, RunId, WaitFilter};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::engine::{Engine, EngineError};
@@ -153,9 +153,7 @@ pub(crate) fn spoken_of(run: &str, one: &Sealed) -> Vec<String> {
 
 /// What bytes are found by.
 pub(crate) fn digest_of(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    Sha256::digest(bytes).iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
-    text
+    sha256(&[bytes])
 }
 
 fn standing(head: &Head, proved: &Verification) -> Result<(), Flaw> {

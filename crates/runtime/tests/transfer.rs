@@ -17,7 +17,6 @@ use countersign_runtime::transfer::{Imported, Packed, TransferError, export, imp
 use countersign_runtime::watch::Unwatched;
 use countersign_store::{Blob, Fault, FaultyStore, MemoryStore, Plan, Store, TenantId, WaitFilter};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 const INDEX: &str = "name: two\nversion: 1.0.0\ndefault_workflow: two\n";
 const WORKFLOW: &str = "
@@ -65,7 +64,7 @@ fn fresh() -> (Arc<MemoryStore>, Engine) {
 }
 
 async fn keep(engine: &Engine, bytes: &[u8]) -> String {
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = countersign_core::json::sha256(&[bytes]);
     let blob = Blob { digest: digest.clone(), bytes: bytes.to_vec() };
     engine.store().put_blob(engine.tenant(), blob).await.unwrap();
     digest
@@ -76,7 +75,7 @@ async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
     let action = pending.keys().next().unwrap().clone();
     let (text, by) = (text.to_owned(), "model".to_owned());
     let (finish, usage) = (Finish::Stop, Usage::default());
-    let reply = ModelReply { action, text, finish, by, usage, exchange };
+    let reply = ModelReply { action, text, finish, by, usage, sent: None, exchange };
     engine.give("r", Incoming::ModelReplied(Box::new(reply)), Some("k".to_owned())).await.unwrap();
 }
 

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::json::{RepairLevel, read};
+use countersign_core::json::{RepairLevel, read, sha256};
 use countersign_core::run::{Incoming, Wait, WaitKind, WaitShape};
 use countersign_runtime::watch::Unwatched;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::{addressed, given};
 use crate::args::Answer;
@@ -61,7 +60,6 @@ pub(crate) fn brought(house: &House, file: &Path, wait: Option<&Wait>) -> Result
     let path = if same_type { inside } else { format!("inputs/{name}") };
     let workspace = countersign_runtime::workspace::Workspace::open(house.home.workspace())?;
     workspace.write_atomic(&path, &bytes)?;
-    let mut digest = String::new();
-    Sha256::digest(&bytes).iter().for_each(|byte| digest.push_str(&format!("{byte:02x}")));
+    let digest = sha256(&[&bytes]);
     Ok(json!({ "path": path, "name": name, "bytes": bytes.len(), "sha256": digest }))
 }

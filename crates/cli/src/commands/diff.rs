@@ -56,7 +56,7 @@ async fn document(house: &House, run: &str, named: Option<&str>) -> Result<Side,
 }
 
 /// A line a change: `+` what came, `-` what went, `~` what was and what is.
-fn lines(mut document: Value, patch: &Patch) -> String {
+pub(super) fn lines(mut document: Value, patch: &Patch) -> String {
     const SHOWN: usize = 100;
     let brief = |value: &Value| shortened(&value.to_string(), SHOWN);
     let mut text = String::new();

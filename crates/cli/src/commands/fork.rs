@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use countersign_core::patch::Patch;
 use countersign_core::run::{Fork as From, Start};
 use countersign_runtime::watch::{Unwatched, Watch};
 
+use super::diff;
 use super::run::{create, work};
 use crate::args::Fork;
 use crate::exit::{Error, Exit};
@@ -50,13 +52,21 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
         }
         let exit = work(&house, &fork, !json, json).await?;
         if !json {
-            output::talk(&format!(
-                "Compare them: countersign diff {fork} {run}@{}",
-                live.state.version
-            ));
+            compare(&house, &run, &fork).await?;
         }
         Ok(exit)
     })
+}
+
+/// What the fork made otherwise, beside the run it came from as that is now.
+async fn compare(house: &House, run: &str, fork: &str) -> Result<(), Error> {
+    let (theirs, ours) =
+        (house.engine.look(run).await?.state, house.engine.look(fork).await?.state);
+    let patch = Patch::between(&theirs.document, &ours.document);
+    let (theirs_at, ours_at) = (theirs.version, ours.version);
+    output::talk(&format!("\nfrom {run}@{theirs_at} to {fork}@{ours_at}:"));
+    output::data(&diff::lines((*theirs.document).clone(), &patch));
+    Ok(())
 }
 
 fn work_not(fork: &str, json: bool) -> Exit {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_core::json;
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Prompt, Role, State, hand_in, prompt};
+use countersign_core::run::{Prompt, Role, State, Wait, WaitKind, hand_in, prompt};
 use countersign_runtime::watch::Unwatched;
 use serde_json::{Value, json};
 
@@ -73,7 +73,10 @@ fn asks(protocol: &Protocol, state: &State) -> Asks {
     if let Some(prompt) = prompt(protocol, state) {
         return Asks::Model(Box::new(prompt));
     }
-    let open = state.pending.is_empty() && !state.closed.is_empty() && state.end.is_none();
+    // Where somebody is asked for more than a change by hand, that comes first.
+    let by_hand = |wait: &Wait| matches!(wait.kind, WaitKind::Work | WaitKind::Trouble);
+    let idle = state.pending.is_empty() && state.end.is_none();
+    let open = idle && !state.closed.is_empty() && state.waits.values().all(by_hand);
     if open { Asks::Patch } else { Asks::Nothing }
 }
 

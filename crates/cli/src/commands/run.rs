@@ -112,7 +112,8 @@ async fn taken_over(
     start: &Start,
 ) -> Result<Option<Value>, Error> {
     let newest = countersign_store::RunFilter::newest(house.engine.tenant().clone(), 1);
-    if start.document.is_some() || !house.engine.store().runs(&newest).await?.is_empty() {
+    let ours = folder.ends_with(".opencode/protocol");
+    if !ours || start.document.is_some() || !house.engine.store().runs(&newest).await?.is_empty() {
         return Ok(None);
     }
     let Some(document) = read_back(&state_folder(folder), protocol.state_format)? else {

@@ -2,11 +2,9 @@
 //!
 //! Two files that say the same thing have the same digest, whatever their layout and key order.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
+use super::sha256;
 use crate::expr::number::to_js_string;
 
 /// The canonical text of a value: keys sorted by UTF-16 units, numbers as JavaScript writes them.
@@ -20,11 +18,7 @@ pub fn canonical(value: &Value) -> String {
 /// `sha256:` and the digest of the canonical text.
 #[must_use]
 pub fn digest(value: &Value) -> String {
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(canonical(value).as_bytes()) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", sha256(&[canonical(value).as_bytes()]))
 }
 
 fn write(value: &Value, text: &mut String) {

@@ -10,6 +10,7 @@ mod number;
 mod reader;
 mod canonical;
 mod depth;
+mod sha256;
 
 pub use canonical::{canonical, digest};
 pub use depth::{MAX_KEPT_DEPTH, nesting};
@@ -18,4 +19,5 @@ pub use reader::{
     Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, pass_space, read, read_prefix, read_spans,
 };
 pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
+pub use sha256::sha256;
 pub use span::Span;

@@ -3,15 +3,13 @@
 //! What is hashed is the text that is kept, so nobody has to agree on anything but bytes.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::event::{Event, FORMAT};
 use super::{CorruptLog, State, Time, apply};
+use crate::json::sha256;
 
 /// The hash before the first event.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// An event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,17 +64,7 @@ pub fn seal(before: &State, after: &State, events: &[Event], hash: &str) -> Vec<
 /// The hash of a text that follows another hash.
 #[must_use]
 pub fn link(before: &str, body: &str) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(before.as_bytes());
-    hasher.update(b"\n");
-    hasher.update(body.as_bytes());
-    let mut hash = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        for half in [byte >> 4, byte & 15] {
-            hash.push(char::from(HEX[usize::from(half)]));
-        }
-    }
-    hash
+    sha256(&[before.as_bytes(), b"\n", body.as_bytes()])
 }
 
 /// Reads an event as it is kept, and checks that it says what the row around it says.

@@ -222,6 +222,9 @@ pub struct ModelReply {
     /// Tokens and money.
     #[serde(default)]
     pub usage: Usage,
+    /// What the provider was given to hold the reply to: `schema`, `json_mode` or `nothing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<String>,
     /// Where the bytes sent and received are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::apply::stamp;
 use super::state::{Role, State, Turn};
 use super::view;
 use crate::contract::Contract;
@@ -81,13 +82,13 @@ pub fn prompt(protocol: &Protocol, state: &State) -> Option<Prompt> {
 /// The places of the document that a phase is shown.
 fn packet(document: &Value, reads: Option<&[String]>) -> Value {
     let Some(reads) = reads else { return document.clone() };
-    let mut shown = Map::new();
+    let mut shown = Value::Object(Map::new());
     for place in reads {
         if let Some(value) = document.pointer(place) {
-            shown.insert(place.clone(), value.clone());
+            stamp(&mut shown, place, value);
         }
     }
-    Value::Object(shown)
+    shown
 }
 
 fn system(work: &AgentWork, packet: &Value) -> String {

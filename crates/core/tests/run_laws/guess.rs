@@ -164,6 +164,7 @@ fn replied(chance: &mut Chance, action: &str) -> Incoming {
         finish,
         by: "script".to_owned(),
         usage,
+        sent: None,
         exchange: None,
     };
     Incoming::ModelReplied(Box::new(reply))

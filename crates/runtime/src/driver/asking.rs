@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_core::contract::{Contract, export};
-use countersign_core::json::{RepairLevel, read};
+use countersign_core::json::{RepairLevel, read, sha256};
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Exchange, Incoming, ModelReply, Prompt, Role, State, Usage, prompt};
 use countersign_models::{Answer, Ask, ModelError, Position, Price, Sent, cost};
@@ -12,7 +12,6 @@ use countersign_store::Blob;
 use super::models::Models;
 use super::perform::Done;
 use crate::engine::Engine;
-use crate::workspace::sha256;
 
 /// Asks the model of the step that is out.
 pub(super) async fn ask(
@@ -102,12 +101,19 @@ fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (In
         cached_per_million: None,
     });
     let (exchange, blobs) = kept(&answer.exchange);
+    let sent = match answer.sent {
+        Sent::Schema(_) => "schema",
+        Sent::JsonMode => "json_mode",
+        Sent::Nothing => "nothing",
+    };
     let reply = ModelReply {
         action: action.to_owned(),
         text: answer.text,
         finish: answer.finish,
         // A script is told by the name it was given: where it lies is nobody's business.
         by: if name.starts_with("script:") { name.to_owned() } else { answer.model },
+        // A script has nobody to be held.
+        sent: exchange.is_some().then(|| sent.to_owned()),
         usage: Usage {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
@@ -137,7 +143,7 @@ fn kept(exchange: &countersign_models::Exchange) -> (Option<Exchange>, Vec<Blob>
     if exchange.request.is_empty() && exchange.response.is_empty() {
         return (None, Vec::new());
     }
-    let blob = |bytes: &[u8]| Blob { digest: sha256(bytes), bytes: bytes.to_vec() };
+    let blob = |bytes: &[u8]| Blob { digest: sha256(&[bytes]), bytes: bytes.to_vec() };
     let (request, response) = (blob(&exchange.request), blob(&exchange.response));
     let told = Exchange { request: request.digest.clone(), response: response.digest.clone() };
     (Some(told), vec![request, response])

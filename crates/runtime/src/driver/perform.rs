@@ -150,6 +150,7 @@ pub fn handed_in(action: &str, text: &str, by: &str) -> Incoming {
         finish: Finish::Stop,
         by: by.to_owned(),
         usage: Usage::default(),
+        sent: None,
         exchange: None,
     }))
 }

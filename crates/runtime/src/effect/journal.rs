@@ -12,12 +12,13 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use countersign_core::json;
+use countersign_core::json::sha256;
 use countersign_core::run::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::workspace::{sha256, sync, write_atomic};
+use crate::workspace::{sync, write_atomic};
 
 /// How much of an id its file's name shows.
 const SHOWN: usize = 80;
@@ -149,5 +150,5 @@ fn file_name(id: &str) -> String {
         if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' }
     };
     let shown: String = id.chars().take(SHOWN).map(readable).collect();
-    format!("{shown}-{}.json", &sha256(id.as_bytes())[..32])
+    format!("{shown}-{}.json", &sha256(&[id.as_bytes()])[..32])
 }

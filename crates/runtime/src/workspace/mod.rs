@@ -7,14 +7,12 @@ mod place;
 mod error;
 mod hidden;
 mod atomic;
-mod digest;
 mod root;
 mod list;
 mod walk;
 mod search;
 
 pub(crate) use atomic::{sync, write_atomic};
-pub(crate) use digest::sha256;
 pub use error::WorkspaceError;
 pub(crate) use error::led_out;
 pub(crate) use hidden::Hidden;

@@ -8,7 +8,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
 use super::hidden::components;
-use super::{Hidden, PathFault, Place, WorkspaceError, sha256, sync, write_atomic};
+use countersign_core::json::sha256;
+
+use super::{Hidden, PathFault, Place, WorkspaceError, sync, write_atomic};
 
 /// How much of a file is read when the caller does not say.
 pub const READ_LIMIT: u64 = 1024 * 1024;
@@ -133,7 +135,7 @@ impl Workspace {
         Ok(Written {
             path: place.to_string(),
             bytes: content.len() as u64,
-            sha256: sha256(content),
+            sha256: sha256(&[content]),
         })
     }
 

@@ -20,13 +20,13 @@ pub(super) const BASES: [Base; 6] = [
         id: "orchestrator",
         description: "Plans the work, splits it and keeps it moving.",
         prompt: include_str!("../bases/orchestrator.md"),
-        tools: &[Tool::Read, Tool::List],
+        tools: &[],
     },
     Base {
         id: "oracle",
         description: "Judges and advises on hard questions.",
         prompt: include_str!("../bases/oracle.md"),
-        tools: &[Tool::Read, Tool::List, Tool::Search],
+        tools: &[],
     },
     Base {
         id: "librarian",
@@ -44,7 +44,7 @@ pub(super) const BASES: [Base; 6] = [
         id: "designer",
         description: "Shapes a solution before it is built.",
         prompt: include_str!("../bases/designer.md"),
-        tools: &[Tool::Read, Tool::List, Tool::Search],
+        tools: &[],
     },
     Base {
         id: "fixer",

@@ -1,0 +1,29 @@
+//! The digest of bytes, in one place for everything that shows or compares one.
+
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 of these parts, one behind the other, in 64 hexadecimal digits.
+#[must_use]
+pub fn sha256(parts: &[&[u8]]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut hasher = Sha256::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    let mut text = String::with_capacity(64);
+    for byte in hasher.finalize() {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_one_text() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(&[b"abc"]), abc);
+        assert_eq!(sha256(&[b"a", b"", b"bc"]), abc);
+    }
+}
