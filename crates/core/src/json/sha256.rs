@@ -7,7 +7,9 @@ use sha2::{Digest as _, Sha256};
 pub fn sha256(parts: &[&[u8]]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut hasher = Sha256::new();
-    parts.iter().for_each(|part| hasher.update(part));
+    for part in parts {
+        hasher.update(part);
+    }
     let mut text = String::with_capacity(64);
     for byte in hasher.finalize() {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));

@@ -47,7 +47,7 @@ async fn replies_come_in_order_and_then_no_more() {
     assert!(
         error
             .to_string()
-            .ends_with("the script is at its end: 2 replies were there, call 3 has none"),
+            .ends_with("the script is at its end: it has 2 replies, and call 3 has none"),
         "{error}"
     );
 }
@@ -75,7 +75,7 @@ async fn labels_have_lists_of_their_own() {
     let error = says(&model, &counted("review")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the script is at its end: no replies were there under `review`, call 1 has none"
+        "the script is at its end: it has no replies under `review`, and call 1 has none"
     );
 }
 

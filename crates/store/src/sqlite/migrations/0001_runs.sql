@@ -1,8 +1,9 @@
 -- What a file of Countersign is known by: the bytes "CNTS".
 PRAGMA application_id = 1129206867;
 
--- A run's log lies together on disk: WITHOUT ROWID clusters a table by its primary key.
--- Tables with large bodies and rare writes (snapshots, blobs, protocols) keep their row ids.
+-- Small rows lie by their key on disk: WITHOUT ROWID clusters a table by its primary key.
+-- Tables with large bodies (events, snapshots, blobs, protocols) keep their row ids: a row of some
+-- kilobytes in a clustered table takes a page of its own.
 
 CREATE TABLE runs (
     tenant       TEXT    NOT NULL,
@@ -40,7 +41,7 @@ CREATE TABLE events (
     body    TEXT    NOT NULL,
     PRIMARY KEY (tenant, run, seq),
     FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE snapshots (
     tenant  TEXT    NOT NULL,
