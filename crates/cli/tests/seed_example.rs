@@ -133,3 +133,16 @@ fn the_example_runs_to_its_end_in_one_file() {
 fn the_example_runs_to_its_end_in_several_files() {
     to_its_end("multi", &["workflow.json", "sprint.json", "tasks.json"]);
 }
+
+#[test]
+fn a_process_that_is_over_is_begun_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path(), "single");
+    let mut over = state();
+    over["phase"] = json!("done");
+    over["status"] = json!("completed");
+    write_state(folder.path(), "current.json", &over);
+    let (code, run, told) = countersign(folder.path(), &["run", "--json"], "");
+    let seen = (code, &run["status"], &run["phase"]);
+    assert_eq!(seen, (0, &json!("waiting"), &json!("decompose")), "{told}");
+}

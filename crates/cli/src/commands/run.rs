@@ -119,8 +119,10 @@ async fn taken_over(
     let Some(document) = read_back(&state_folder(folder), protocol.state_format)? else {
         return Ok(None);
     };
+    // A process that is over is not begun again in its last phase.
+    let over = matches!(document["status"].as_str(), Some("completed" | "failed"));
     let fits = document["workflow"] == start.workflow.as_str() && document["phase"].is_string();
-    Ok(fits.then_some(document))
+    Ok((fits && !over).then_some(document))
 }
 
 /// Works on a run until it rests for good, or for somebody who is not here.
@@ -162,6 +164,14 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Resu
                 if !people::ask(house, &outcome.state).await? {
                     return Ok(rest);
                 }
+            }
+            // What a child waits for is asked here as well: whoever started the parent sits here.
+            Rest::Child(ref child) if talks => {
+                let state = house.engine.look(child).await?.state;
+                if !people::ask(house, &state).await? {
+                    return Ok(rest);
+                }
+                driver.drive(child).await?;
             }
             rest => return Ok(rest),
         }
