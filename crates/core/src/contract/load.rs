@@ -8,7 +8,7 @@ use super::definition::{Compatibility, Contract, OnViolation, Then};
 use super::rule::{NAMES, Rule};
 use super::schema::Schema;
 use crate::expr::Expr;
-use crate::json::{self, Pattern, RepairLevel, Span};
+use crate::json::{self, Pattern, RepairLevel};
 use crate::reply::Intake;
 use crate::spec::{Diagnostic, Source, Tree};
 
@@ -111,7 +111,7 @@ fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
             compiled
                 .map_err(|error| {
                     let pointer = format!("{base}/{key}");
-                    let span = inside(tree, &pointer, source, &error.span);
+                    let span = tree.stretch(&pointer, source, &error.span);
                     let fault =
                         Diagnostic::new("invalid_expression", error.message, &tree.source, span);
                     faults.push(fault.hinting(error.hint));
@@ -124,15 +124,4 @@ fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
         }
     }
     rules
-}
-
-/// The place of a stretch of an expression in the file that holds it.
-fn inside(tree: &Tree, pointer: &str, source: &str, span: &std::ops::Range<usize>) -> Span {
-    let whole = tree.place(pointer);
-    let written = tree.source.text.get(whole.range()).unwrap_or_default();
-    // Quoted or folded scalars may be written otherwise than they read; then all of it is shown.
-    match written.find(source) {
-        Some(offset) => Span::new(span.start, span.end).shifted(whole.start + offset),
-        None => whole,
-    }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::json::{self, Span};
+use crate::json;
 use crate::spec::{Diagnostic, Tree};
 
 /// A member of a file.
@@ -43,13 +43,7 @@ impl Origin {
         text: &str,
         stretch: &Range<usize>,
     ) -> Diagnostic {
-        let whole = self.tree.place(&self.pointer);
-        let written = self.tree.source.text.get(whole.range()).unwrap_or_default();
-        // A quoted or folded text may be written otherwise than it reads; then all of it is shown.
-        let span = match written.find(text) {
-            Some(offset) => Span::new(stretch.start, stretch.end).shifted(whole.start + offset),
-            None => whole,
-        };
+        let span = self.tree.stretch(&self.pointer, text, stretch);
         Diagnostic::new(code, message, &self.tree.source, span)
     }
 }

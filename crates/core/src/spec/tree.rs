@@ -43,6 +43,18 @@ impl Tree {
         }
     }
 
+    /// The place of a stretch of the text that stands at a member: a part of an expression.
+    #[must_use]
+    pub fn stretch(&self, pointer: &str, text: &str, stretch: &std::ops::Range<usize>) -> Span {
+        let whole = self.place(pointer);
+        let written = self.source.text.get(whole.range()).unwrap_or_default();
+        // A quoted or folded text may be written otherwise than it reads; then all of it is shown.
+        match written.find(text) {
+            Some(offset) => Span::new(stretch.start, stretch.end).shifted(whole.start + offset),
+            None => whole,
+        }
+    }
+
     /// A fault at a member.
     #[must_use]
     pub fn fault(&self, code: &str, pointer: &str, message: impl Into<String>) -> Diagnostic {
