@@ -7,10 +7,10 @@ mod gemini;
 mod ollama;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::wire::Dialect;
-use crate::{Fault, Flaw, Key, Provider};
+use crate::{Ask, Fault, Flaw, Key, Provider, Turn};
 
 /// The dialect of a provider.
 pub(crate) fn dialect(provider: Provider, is_openai_itself: bool) -> Box<dyn Dialect> {
@@ -20,6 +20,13 @@ pub(crate) fn dialect(provider: Provider, is_openai_itself: bool) -> Box<dyn Dia
         Provider::Gemini => Box::new(gemini::Gemini),
         Provider::Ollama => Box::new(ollama::Ollama),
     }
+}
+
+/// A conversation in which the system is one of the speakers.
+fn messages(ask: &Ask) -> Vec<Value> {
+    let system = (!ask.system.is_empty()).then(|| json!({"role": "system", "content": ask.system}));
+    let said = |turn: &Turn| json!({"role": turn.role.as_str(), "content": turn.text});
+    system.into_iter().chain(ask.turns.iter().map(said)).collect()
 }
 
 /// JSON goes out, and the key stands under a name of the provider's choice.

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
 
 use super::schema::{JsonMode, told};
-use super::{foreign, headers, parsed};
+use super::{foreign, headers, messages, parsed};
 use crate::wire::{Dialect, Framing, Heard, Prepared, failed};
 use crate::{Ask, Fault, Flaw, Key, Sent, Usage};
 
@@ -30,14 +30,7 @@ impl Dialect for Ollama {
         // It makes a grammar of the schema, and of the three languages we write Gemini's is the one
         // whose every word that grammar knows or passes over.
         let told = told(ask, Target::Gemini, JsonMode::Has);
-        let mut messages = Vec::new();
-        if !ask.system.is_empty() {
-            messages.push(json!({"role": "system", "content": ask.system}));
-        }
-        let turns = ask.turns.iter();
-        messages
-            .extend(turns.map(|turn| json!({"role": turn.role.as_str(), "content": turn.text})));
-        let mut body = json!({"model": model, "messages": messages, "stream": true});
+        let mut body = json!({"model": model, "messages": messages(ask), "stream": true});
         match (told.schema, told.sent) {
             (Some(schema), _) => body["format"] = schema,
             (None, Sent::JsonMode) => body["format"] = json!("json"),

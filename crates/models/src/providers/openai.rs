@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
 use super::schema::{JsonMode, told};
-use super::{foreign, headers, parsed};
+use super::{foreign, headers, messages, parsed};
 use crate::wire::{Dialect, Framing, Heard, Prepared, failed};
 use crate::{Ask, Fault, Flaw, Key, Sent, Usage};
 
@@ -31,16 +31,9 @@ impl Dialect for OpenAi {
 
     fn prepare(&self, model: &str, ask: &Ask) -> Prepared {
         let told = told(ask, Target::OpenAi, JsonMode::HasIfNamed);
-        let mut messages = Vec::new();
-        if !ask.system.is_empty() {
-            messages.push(json!({"role": "system", "content": ask.system}));
-        }
-        let turns = ask.turns.iter();
-        messages
-            .extend(turns.map(|turn| json!({"role": turn.role.as_str(), "content": turn.text})));
         let mut body = json!({
             "model": model,
-            "messages": messages,
+            "messages": messages(ask),
             "stream": true,
             "stream_options": {"include_usage": true},
         });
