@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_core::protocol::{BudgetName, Limit};
 use countersign_core::run::{
-    Effect, Event, Incoming, Pending, Sealed, State, Time, ToolCall, next_alarm, open,
+    Effect, Entry, Event, Incoming, Pending, State, Time, ToolCall, next_alarm,
 };
 use countersign_runtime::engine::Outcome;
 use serde_json::{Value, json};
@@ -38,30 +38,27 @@ impl Standing {
     /// Puts together what state, log and protocol say.
     pub(crate) fn of(
         outcome: Outcome,
-        log: &[Sealed],
+        log: &[Entry],
         now: Time,
         folder_digest: Option<&str>,
     ) -> Self {
         let state = &outcome.state;
         let (mut usage, mut children) = ((0, 0, 0), Vec::<(String, Option<bool>)>::new());
         let mut asked = BTreeMap::new();
-        for one in log {
-            if !matches!(one.kind.as_str(), "received" | "child_asked" | "child_ended") {
-                continue;
-            }
-            match open(&state.run, one.seq, &one.body) {
-                Ok(Event::Received { input }) => {
+        for event in log.iter().flat_map(|one| one.open(&state.run).unwrap_or_default()) {
+            match event {
+                Event::Received { input } => {
                     if let Incoming::ModelReplied(reply) = &input.what {
                         usage.0 += reply.usage.input_tokens;
                         usage.1 += reply.usage.output_tokens;
                         usage.2 += reply.usage.cost;
                     }
                 }
-                Ok(Event::ChildAsked { action, run, .. }) => {
+                Event::ChildAsked { action, run, .. } => {
                     asked.insert(action, children.len());
                     children.push((run, None));
                 }
-                Ok(Event::ChildEnded { action, completed }) => {
+                Event::ChildEnded { action, completed } => {
                     if let Some(index) = asked.get(&action) {
                         children[*index].1 = Some(completed);
                     }

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Blocked, Event, GENESIS, Incoming, Input, Pending, Sealed, Start, State, Step, Time, apply,
+    Blocked, Entry, Event, GENESIS, Incoming, Input, Pending, Start, State, Step, Time, apply,
     decide, fold, next_alarm, prompt, seal, verify,
 };
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ static PROTOCOLS: LazyLock<Vec<Protocol>> = LazyLock::new(protocols::all);
 struct Live<'p> {
     protocol: &'p Protocol,
     state: State,
-    log: Vec<Sealed>,
+    log: Vec<Entry>,
     orders: BTreeMap<String, bool>,
 }
 
@@ -51,7 +51,7 @@ impl<'p> Live<'p> {
             (Ok(step), Ok(again)) => {
                 let sealed = self.seal(&step);
                 assert_eq!(sealed, self.seal(&again), "the same twice");
-                self.log.extend(sealed);
+                self.log.push(sealed);
                 step
             }
             (Err(rejection), Err(again)) => {
@@ -69,7 +69,7 @@ impl<'p> Live<'p> {
         true
     }
 
-    fn seal(&self, step: &Step) -> Vec<Sealed> {
+    fn seal(&self, step: &Step) -> Entry {
         seal(&self.state, &step.state, &step.events, self.hash())
     }
 
@@ -153,8 +153,8 @@ impl<'p> Live<'p> {
         assert_eq!(bytes(&verified.state), bytes(&self.state));
         assert_eq!(verified.hash, self.hash());
         let mut folded = State::blank("r");
-        for sealed in &self.log {
-            fold(&mut folded, &sealed.body).unwrap();
+        for entry in &self.log {
+            fold(&mut folded, &entry.body).unwrap();
         }
         assert_eq!(bytes(&folded), bytes(&self.state));
     }
@@ -174,14 +174,14 @@ impl<'p> Live<'p> {
                 log.swap(at, other);
             }
             _ => match chance.below(4) {
-                0 => log[at].seq += 1,
-                1 => log[at].version += 1,
-                2 => log[at].time = Time(log[at].time.0 ^ 1),
-                _ => log[at].kind.push('x'),
+                0 => log[at].first += 1,
+                1 => log[at].last += 1,
+                2 => log[at].version += 1,
+                _ => log[at].time = Time(log[at].time.0 ^ 1),
             },
         }
         if let Ok(verified) = verify(self.protocol, "r", &log) {
-            assert_ne!(verified.hash, self.hash(), "event {} of {:?}", at + 1, self.log);
+            assert_ne!(verified.hash, self.hash(), "version {} of {:?}", at + 1, self.log);
         }
     }
 }
@@ -262,7 +262,8 @@ fn guesses_reach_every_event_and_every_end() {
     for seed in 0..400 {
         let (live, _, some) = run(seed as usize, seed, 60);
         taken += some;
-        kinds.extend(live.log.iter().map(|sealed| sealed.kind.clone()));
+        let events = live.log.iter().flat_map(|entry| entry.open("r").unwrap());
+        kinds.extend(events.map(|event| event.kind().to_owned()));
         ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
     }
     let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !kinds.contains(*kind)).collect();

@@ -3,11 +3,9 @@
 
 use countersign_core::json::sha256;
 use countersign_core::run::{
-    CorruptLog, Event, Exchange, Fault, GENESIS, Incoming, Sealed, State, Verification, link, open,
-    verify,
+    CorruptLog, Entry, Event, Exchange, Fault, GENESIS, Incoming, State, Verification, link, verify,
 };
 use countersign_store::{Head, RunId, WaitFilter};
-use serde_json::Value;
 use thiserror::Error;
 
 use crate::engine::{Engine, EngineError};
@@ -18,18 +16,6 @@ pub enum Flaw {
     /// The log does not prove itself.
     #[error(transparent)]
     Log(#[from] Fault),
-    /// A row says of its event what the event does not say.
-    #[error("event {seq}: its row has {what} `{found}`, and the event itself says `{expected}`")]
-    Row {
-        /// The event.
-        seq: u64,
-        /// Which column.
-        what: &'static str,
-        /// What the row has.
-        found: String,
-        /// What the event says.
-        expected: String,
-    },
     /// What lists show of the run is not what its log says.
     #[error("the store lists the run with {what} `{found}`, and its log says `{expected}`")]
     Head {
@@ -52,10 +38,10 @@ pub enum Flaw {
     #[error("the newest snapshot does not hold what the events up to it fold to")]
     Snapshot,
     /// Bytes that the log speaks of are gone, or others.
-    #[error("event {seq}: the bytes {digest} it speaks of are {found}")]
+    #[error("version {version}: the bytes {digest} it speaks of are {found}")]
     Blob {
-        /// The event.
-        seq: u64,
+        /// The version.
+        version: u64,
         /// Their digest.
         digest: String,
         /// What is there instead.
@@ -69,7 +55,7 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
     let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
     let head = engine.store().head(&id).await?.ok_or_else(missing)?;
     let log = engine.log(run).await?;
-    // The chain first: it names the very event that was touched, not the first one that differs by it.
+    // The chain first: it names the very version that was touched, not the first one that differs by it.
     if let Err(flaw) = chain(run, &log) {
         return Ok(Err(flaw));
     }
@@ -101,48 +87,36 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
                 Some(bytes) if digest_of(&bytes) != digest => "others",
                 Some(_) => continue,
             };
-            return Ok(Err(Flaw::Blob { seq: one.seq, digest, found }));
+            return Ok(Err(Flaw::Blob { version: one.version, digest, found }));
         }
     }
     Ok(Ok(verification))
 }
 
-/// Follows the hashes from the first event on, and holds every row against its event.
-pub(crate) fn chain(run: &str, log: &[Sealed]) -> Result<(), Flaw> {
+/// Follows the hashes from the first version on, and holds every row against its entry.
+pub(crate) fn chain(run: &str, log: &[Entry]) -> Result<(), Flaw> {
     let mut hash = GENESIS.to_owned();
-    for (expected, one) in (1..).zip(log) {
-        if one.seq != expected {
-            let found = one.seq;
+    let mut expected = 1;
+    for one in log {
+        if one.first != expected {
+            let found = one.first;
             return Err(Fault::from(CorruptLog::Order { expected, found }).into());
         }
         let follows = link(&hash, &one.body);
         if one.hash != follows {
-            let (seq, found) = (one.seq, one.hash.clone());
-            return Err(Fault::from(CorruptLog::Chain { seq, expected: follows, found }).into());
+            let (version, found) = (one.version, one.hash.clone());
+            return Err(Fault::from(CorruptLog::Chain { version, expected: follows, found }).into());
         }
-        let event = open(run, one.seq, &one.body).map_err(Fault::from)?;
-        let said: Value = serde_json::from_str(&one.body).unwrap_or_default();
-        let rows = [
-            ("version", one.version.to_string(), said["version"].to_string()),
-            ("time", one.time.0.to_string(), said["time"].to_string()),
-            ("kind", one.kind.clone(), event.kind().to_owned()),
-        ];
-        for (what, found, expected) in rows {
-            if found != expected {
-                return Err(Flaw::Row { seq: one.seq, what, found, expected });
-            }
-        }
-        hash = follows;
+        one.open(run).map_err(Fault::from)?;
+        (hash, expected) = (follows, one.last + 1);
     }
     Ok(())
 }
 
-/// The digests of the bytes that an event speaks of.
-pub(crate) fn spoken_of(run: &str, one: &Sealed) -> Vec<String> {
-    if one.kind != "received" {
-        return Vec::new();
-    }
-    let Ok(Event::Received { input }) = open(run, one.seq, &one.body) else { return Vec::new() };
+/// The digests of the bytes that a version speaks of.
+pub(crate) fn spoken_of(run: &str, one: &Entry) -> Vec<String> {
+    let events = one.open(run).unwrap_or_default();
+    let Some(Event::Received { input }) = events.into_iter().next() else { return Vec::new() };
     let exchange = match input.what {
         Incoming::ModelReplied(reply) => reply.exchange,
         Incoming::ModelFailed { exchange, .. } => exchange,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, Protocol, load};
 use countersign_core::reply::Finish;
-use countersign_core::run::{Exchange, Incoming, ModelReply, Start, Usage};
+use countersign_core::run::{Entry, Exchange, Incoming, ModelReply, Start, Usage};
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::proof::prove;
@@ -255,33 +255,17 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
         serde_json::to_string(&countersign_runtime::engine::Pinned::of(&packed.protocol)).unwrap();
     there.store().put_protocol(there.tenant(), &packed.protocol.digest, &bare).await.unwrap();
     let log = here.log("r").await.unwrap();
-    let mut by_version: BTreeMap<u64, Vec<_>> = BTreeMap::new();
-    for one in log {
-        by_version.entry(one.version).or_default().push(one);
-    }
     let head = here.store().head(&here.run_id("r")).await.unwrap().unwrap();
-    for (version, events) in by_version {
-        let last = events.last().unwrap();
+    for Entry { version, first, last, time, hash, body } in log {
         let update = countersign_store::HeadUpdate {
             status: "waiting".to_owned(),
             phase: "decide".to_owned(),
             updated_at: 0,
-            seq: last.seq,
-            hash: last.hash.clone(),
             summary: String::new(),
         };
-        let mut commit = countersign_store::Commit::new(there.run_id("r"), version - 1, update);
-        commit.events = events
-            .into_iter()
-            .map(|one| countersign_store::EventRow {
-                seq: one.seq,
-                version: one.version,
-                time: one.time.0,
-                kind: one.kind,
-                hash: one.hash,
-                body: one.body,
-            })
-            .collect();
+        let entry =
+            countersign_store::EntryRow { version, first, last, time: time.0, hash, body };
+        let commit = countersign_store::Commit::new(there.run_id("r"), version - 1, entry, update);
         if version == 1 {
             let new = countersign_store::NewRun {
                 protocol: head.protocol.clone(),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_store::{
-    ActionRow, Commit, EventRow, HeadUpdate, NewRun, RunId, SqliteStore, Store,
+    ActionRow, Commit, EntryRow, HeadUpdate, NewRun, RunId, SqliteStore, Store,
 };
 use rusqlite::Connection;
 
@@ -175,20 +175,18 @@ impl Stepper {
     fn next(&mut self) -> Commit {
         let (expected, seq) = (self.version, 3 * self.version);
         self.version += 1;
-        let event = |seq| EventRow {
-            seq,
-            version: expected + 1,
+        let entry = EntryRow {
+            version: self.version,
+            first: seq + 1,
+            last: seq + 3,
             time: 1_763_200_000_000,
-            kind: "reply_accepted".into(),
             hash: format!("{seq:064x}"),
-            body: self.body.clone(),
+            body: self.body.repeat(3),
         };
         let head = HeadUpdate {
             status: "running".into(),
             phase: "clarify".into(),
             updated_at: 1_763_200_000_000,
-            seq: seq + 3,
-            hash: format!("{:064x}", seq + 3),
             summary: "What the client wants".into(),
         };
         let snapshot = self.version.is_multiple_of(50).then(|| countersign_store::SnapshotRow {
@@ -198,11 +196,10 @@ impl Stepper {
         });
         let id = format!("{}/{}/0", self.id.id, self.version);
         Commit {
-            events: (seq + 1..=seq + 3).map(event).collect(),
             snapshot,
             actions: vec![ActionRow { id, kind: "call_model".into(), body: self.body.clone() }],
             finished: vec![format!("{}/{expected}/0", self.id.id)],
-            ..Commit::new(self.id.clone(), expected, head)
+            ..Commit::new(self.id.clone(), expected, entry, head)
         }
     }
 }

@@ -22,8 +22,8 @@ pub struct Commit {
     pub expected_version: u64,
     /// The version the step makes: one more.
     pub version: u64,
-    /// What is now true; their places follow the log without a gap.
-    pub events: Vec<EventRow>,
+    /// What is now true; its places follow the log without a gap.
+    pub entry: EntryRow,
     /// The state after this step, when it is time to keep one.
     pub snapshot: Option<SnapshotRow>,
     /// Actions to do from now on.
@@ -48,14 +48,14 @@ pub struct Commit {
 }
 
 impl Commit {
-    /// A commit to the version after `expected_version`, with a head and nothing else.
+    /// A commit to the version after `expected_version`, with an entry, a head and nothing else.
     #[must_use]
-    pub fn new(run: RunId, expected_version: u64, head: HeadUpdate) -> Self {
+    pub fn new(run: RunId, expected_version: u64, entry: EntryRow, head: HeadUpdate) -> Self {
         Self {
             run,
             expected_version,
             version: expected_version.saturating_add(1),
-            events: Vec::new(),
+            entry,
             snapshot: None,
             actions: Vec::new(),
             finished: Vec::new(),
@@ -70,20 +70,20 @@ impl Commit {
     }
 }
 
-/// One event of a run's log.
+/// One version in a run's log: all its events, as one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventRow {
-    /// Its place in the log, from 1.
-    pub seq: u64,
-    /// The version it belongs to.
+pub struct EntryRow {
+    /// The version.
     pub version: u64,
-    /// When it happened.
+    /// The place of its first event in the log, from 1.
+    pub first: u64,
+    /// The place of its last event.
+    pub last: u64,
+    /// When it came to be.
     pub time: i64,
-    /// What kind of event it is.
-    pub kind: String,
     /// Its link in the hash chain.
     pub hash: String,
-    /// The event itself.
+    /// The events themselves.
     pub body: String,
 }
 
@@ -127,10 +127,6 @@ pub struct HeadUpdate {
     pub phase: String,
     /// When this became so.
     pub updated_at: i64,
-    /// The last event of the log.
-    pub seq: u64,
-    /// That event's hash.
-    pub hash: String,
     /// One line for lists.
     pub summary: String,
 }

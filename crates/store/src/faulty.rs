@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
-    ActionRow, Blob, Cause, Commit, EventRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
+    ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
     Store, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
@@ -165,13 +165,13 @@ impl Store for FaultyStore {
         self.read(self.inner.load(run, at))
     }
 
-    fn events<'a>(
+    fn log<'a>(
         &'a self,
         run: &'a RunId,
-        after_seq: u64,
+        after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EventRow>> {
-        self.read(self.inner.events(run, after_seq, limit))
+    ) -> Reply<'a, Vec<EntryRow>> {
+        self.read(self.inner.log(run, after_version, limit))
     }
 
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>> {

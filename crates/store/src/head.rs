@@ -1,6 +1,6 @@
 //! Where runs stand, how they are listed, and what their state is folded from.
 
-use crate::{EventRow, Lease, RunId, SnapshotRow, TenantId};
+use crate::{EntryRow, Lease, RunId, SnapshotRow, TenantId};
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Head {
     pub version: u64,
     /// The last event of its log.
     pub seq: u64,
-    /// That event's hash.
+    /// The hash of its last entry.
     pub hash: String,
     /// Its status.
     pub status: String,
@@ -94,6 +94,6 @@ pub struct Loaded {
     pub version: u64,
     /// Where to begin; without one, at the beginning.
     pub snapshot: Option<SnapshotRow>,
-    /// The events after the snapshot, up to the version.
-    pub events: Vec<EventRow>,
+    /// The entries after the snapshot, up to the version.
+    pub entries: Vec<EntryRow>,
 }

@@ -32,7 +32,7 @@ mod faulty;
 #[cfg(feature = "suite")]
 pub mod suite;
 
-pub use commit::{ActionRow, Blob, Commit, EventRow, HeadUpdate, NewRun, SnapshotRow};
+pub use commit::{ActionRow, Blob, Commit, EntryRow, HeadUpdate, NewRun, SnapshotRow};
 pub use error::{Cause, StoreError};
 #[cfg(feature = "suite")]
 pub use faulty::{Fault, FaultyStore, Plan};

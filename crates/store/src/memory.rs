@@ -8,7 +8,7 @@ use crate::lease::{Tenure, check_request};
 use crate::ruling::Standing;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::{
-    ActionRow, Blob, Commit, EventRow, Head, Lease, Loaded, NewRun, RESOLVE_LIMIT, Reply,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RESOLVE_LIMIT, Reply,
     RunFilter, RunId, SnapshotRow, Store, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
@@ -29,7 +29,7 @@ struct Tables {
 struct Run {
     head: Head,
     tenure: Tenure,
-    events: Vec<EventRow>,
+    log: Vec<EntryRow>,
     snapshots: BTreeMap<u64, SnapshotRow>,
     actions: Vec<ActionRow>,
     waits: BTreeMap<String, WaitRow>,
@@ -95,15 +95,15 @@ impl Store for MemoryStore {
         self.ask(move |tables| Ok(tables.runs.get(run).and_then(|run| run.load(at))))
     }
 
-    fn events<'a>(
+    fn log<'a>(
         &'a self,
         run: &'a RunId,
-        after_seq: u64,
+        after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EventRow>> {
+    ) -> Reply<'a, Vec<EntryRow>> {
         self.ask(move |tables| {
-            let events = tables.runs.get(run).into_iter().flat_map(|run| &run.events);
-            Ok(events.filter(|event| event.seq > after_seq).take(limit).cloned().collect())
+            let log = tables.runs.get(run).into_iter().flat_map(|run| &run.log);
+            Ok(log.filter(|entry| entry.version > after_version).take(limit).cloned().collect())
         })
     }
 
@@ -256,7 +256,7 @@ impl Run {
         Self {
             head,
             tenure: Tenure::default(),
-            events: Vec::new(),
+            log: Vec::new(),
             snapshots: BTreeMap::new(),
             actions: Vec::new(),
             waits: BTreeMap::new(),
@@ -297,7 +297,6 @@ impl Run {
 
     fn apply(&mut self, commit: Commit) {
         self.tenure.until = self.standing(&commit).until(&commit);
-        self.events.extend(commit.events);
         self.snapshots.extend(commit.snapshot.map(|snapshot| (snapshot.version, snapshot)));
         self.actions.retain(|action| !commit.finished.contains(&action.id));
         self.actions.extend(commit.actions);
@@ -306,8 +305,8 @@ impl Run {
         self.keys.extend(commit.key.map(|key| (key, commit.version)));
         self.head = Head {
             version: commit.version,
-            seq: commit.head.seq,
-            hash: commit.head.hash,
+            seq: commit.entry.last,
+            hash: commit.entry.hash.clone(),
             status: commit.head.status,
             phase: commit.head.phase,
             updated_at: commit.head.updated_at,
@@ -315,6 +314,7 @@ impl Run {
             wake_at: commit.wake_at,
             ..self.head.clone()
         };
+        self.log.push(commit.entry);
     }
 
     fn load(&self, at: Option<u64>) -> Option<Loaded> {
@@ -323,10 +323,10 @@ impl Run {
             return None;
         }
         let snapshot = self.snapshots.range(..=version).next_back().map(|(_, found)| found.clone());
-        let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
-        let events = self.events.iter();
-        let events = events.filter(|event| event.seq > covered && event.version <= version);
-        Some(Loaded { head: self.head(), version, snapshot, events: events.cloned().collect() })
+        let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+        let log = self.log.iter();
+        let entries = log.filter(|entry| entry.version > covered && entry.version <= version);
+        Some(Loaded { head: self.head(), version, snapshot, entries: entries.cloned().collect() })
     }
 }
 

@@ -34,11 +34,10 @@ impl Standing {
                 found: self.version,
             });
         }
-        let before = commit.head.seq - commit.events.len() as u64;
-        if before != self.seq {
+        if commit.entry.first != self.seq + 1 {
             return Err(StoreError::malformed(format!(
-                "the log ends at event {}, and the commit goes on after event {before}",
-                self.seq
+                "the log ends at event {}, and the commit goes on with event {}",
+                self.seq, commit.entry.first
             )));
         }
         Ok(())

@@ -4,7 +4,7 @@
 use std::pin::Pin;
 
 use crate::{
-    ActionRow, Blob, Commit, EventRow, Head, Lease, Loaded, NewRun, RunFilter, RunId, StoreError,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RunFilter, RunId, StoreError,
     TenantId, WaitFilter, WaitRow,
 };
 
@@ -35,16 +35,16 @@ pub trait Store: Send + Sync {
     fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>>;
 
     /// What a run's state is folded from at a version (`None` is the newest): the newest snapshot at
-    /// or before it, and the events after that one. `None` where the run or the version is absent.
+    /// or before it, and the entries after that one. `None` where the run or the version is absent.
     fn load<'a>(&'a self, run: &'a RunId, at: Option<u64>) -> Reply<'a, Option<Loaded>>;
 
-    /// A run's events after a place in its log, in order.
-    fn events<'a>(
+    /// A run's log after a version, in order.
+    fn log<'a>(
         &'a self,
         run: &'a RunId,
-        after_seq: u64,
+        after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EventRow>>;
+    ) -> Reply<'a, Vec<EntryRow>>;
 
     /// Runs of one tenant, the one created last first.
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>>;

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Blob, Commit, NewRun, RunId, StoreError};
+use crate::{Blob, Commit, EntryRow, NewRun, RunId, StoreError};
+
+/// The last version a run can have.
+pub(crate) const LAST_VERSION: u64 = u32::MAX as u64;
 
 /// A new run and its first commit.
 pub(crate) fn check_creation(run: &NewRun, commit: &Commit) -> Result<(), StoreError> {
@@ -25,13 +28,13 @@ pub(crate) fn check_creation(run: &NewRun, commit: &Commit) -> Result<(), StoreE
 pub(crate) fn check_commit(commit: &Commit) -> Result<(), StoreError> {
     check_run(&commit.run)?;
     check_numbers(commit)?;
-    check_events(commit)?;
+    check_entry(commit)?;
     if let Some(snapshot) = &commit.snapshot {
         plain("snapshot", &snapshot.body)?;
-        if snapshot.version != commit.version || snapshot.seq != commit.head.seq {
+        if snapshot.version != commit.version || snapshot.seq != commit.entry.last {
             return refuse(format!(
                 "the snapshot shows version {} and event {}, expected {} and {}",
-                snapshot.version, snapshot.seq, commit.version, commit.head.seq
+                snapshot.version, snapshot.seq, commit.version, commit.entry.last
             ));
         }
     }
@@ -56,7 +59,6 @@ pub(crate) fn check_commit(commit: &Commit) -> Result<(), StoreError> {
     for (what, text) in [
         ("status", &commit.head.status),
         ("phase", &commit.head.phase),
-        ("hash", &commit.head.hash),
         ("summary", &commit.head.summary),
     ] {
         plain(what, text)?;
@@ -103,38 +105,25 @@ fn check_numbers(commit: &Commit) -> Result<(), StoreError> {
             commit.expected_version, commit.version
         ));
     }
-    if commit.version.max(commit.head.seq) > i64::MAX as u64 {
-        return refuse("versions and places in the log end at 2^63 - 1");
+    if commit.version > LAST_VERSION || commit.entry.last > i64::MAX as u64 {
+        return refuse("a run ends at version 2^32 - 1, and its log at event 2^63 - 1");
     }
     Ok(())
 }
 
-fn check_events(commit: &Commit) -> Result<(), StoreError> {
-    let events = &commit.events;
-    let Some(before) = commit.head.seq.checked_sub(events.len() as u64) else {
+fn check_entry(commit: &Commit) -> Result<(), StoreError> {
+    let EntryRow { version, first, last, hash, body, .. } = &commit.entry;
+    if *version != commit.version {
         return refuse(format!(
-            "{} events cannot end at place {} of the log",
-            events.len(),
-            commit.head.seq
+            "an entry of version {version} stands in the commit to version {}",
+            commit.version
         ));
-    };
-    for (event, expected) in events.iter().zip(before + 1..) {
-        if event.seq != expected || event.version != commit.version {
-            return refuse(format!(
-                "event {} of version {} stands where event {expected} of version {} belongs",
-                event.seq, event.version, commit.version
-            ));
-        }
-        name("kind of event", &event.kind)?;
-        plain("hash of an event", &event.hash)?;
-        plain("event", &event.body)?;
     }
-    match events.last() {
-        Some(last) if last.hash != commit.head.hash => {
-            refuse("the head's hash is not the last event's")
-        }
-        _ => Ok(()),
+    if *first == 0 || last < first {
+        return refuse(format!("an entry cannot go from event {first} to event {last}"));
     }
+    plain("hash of the entry", hash)?;
+    name("entry", body)
 }
 
 fn once<'t>(what: &str, ids: impl Iterator<Item = &'t str>) -> Result<(), StoreError> {

@@ -76,7 +76,7 @@ async fn a_dropped_future_may_have_been_kept_but_never_in_part() {
     store.put_blob(&run.tenant, sample::blob("later")).await.unwrap();
     let told = told(&store, &run).await;
     assert_eq!(told.head.unwrap().version, 2);
-    assert_eq!((told.events.len(), told.actions.len(), told.waits.len()), (4, 2, 1));
+    assert_eq!((told.log.len(), told.actions.len(), told.waits.len()), (2, 2, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -106,7 +106,7 @@ async fn two_handles_share_a_file() {
     for writer in writers {
         let (store, won) = writer.await.unwrap();
         all += won;
-        assert_eq!(store.events(&run, 0, usize::MAX).await.unwrap().len(), 120);
+        assert_eq!(store.log(&run, 0, usize::MAX).await.unwrap().len(), 60);
     }
     assert_eq!(all, 59);
 }
@@ -153,7 +153,7 @@ async fn reads_go_on_while_another_process_writes() {
         let loaded = store.load(&run, None).await.unwrap().unwrap();
         assert!(loaded.version >= seen);
         seen = loaded.version;
-        assert_eq!(loaded.events.len() as u64, 2 * seen);
+        assert_eq!(loaded.entries.len() as u64, seen);
     }
     writer.await.unwrap();
 }
@@ -213,10 +213,10 @@ async fn a_file_made_by_schema_1_is_read() {
         {FIRST_SCHEMA}
         INSERT INTO migrations VALUES (1, 'runs',
             '{CHECKSUM_OF_FIRST_SCHEMA}');
-        INSERT INTO runs VALUES ('local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 'running',
-            'ask', 2, 'an old run', 'w', 3, 40, 50, 1);
-        INSERT INTO events VALUES ('local', 'old', 1, 1, 'started 2 h1 2' || char(10) || '{{}}' || char(10));
-        INSERT INTO actions VALUES ('local', 'old', 'old/1/0', 1, 0, 'call_model', '{{}}');
+        INSERT INTO runs VALUES (7, 'local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 'running',
+            'ask', 2, 'an old run', 'w', 3, 40, 50, 1,
+            'old/1/0 call_model 2' || char(10) || '{{}}' || char(10));
+        INSERT INTO log VALUES (7 * 4294967296 + 1, 1, 1, 2, 'h1', '{{}}');
         INSERT INTO keys VALUES ('local', 'old', 'k', 1);
         COMMIT;"
     );
@@ -228,14 +228,14 @@ async fn a_file_made_by_schema_1_is_read() {
     let head = told.head.unwrap();
     assert_eq!((head.version, head.summary.as_str(), head.wake_at), (1, "an old run", Some(50)));
     assert_eq!(head.lease.map(|lease| lease.epoch), Some(3));
-    assert_eq!(told.events.len(), 1);
+    assert_eq!(told.log.len(), 1);
     assert_eq!(told.actions[0].id, "old/1/0");
     assert_eq!(store.keyed(&run, "k").await.unwrap(), Some(1));
     assert_eq!(store.due(45, 10).await.unwrap(), [run]);
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
-    "91a67e04358ae73e57e4ebb45a92e43affb248f3e25be8959a6ef3a561c2dd0c";
+    "19da7cfac335a093469d2033e47ed857663654ba0fe19b5130c4b1680b410110";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
@@ -287,7 +287,7 @@ async fn a_damaged_page_is_an_error_and_not_a_wrong_answer() {
     drop(damaged);
     let error = match SqliteStore::open(&file) {
         Err(error) => error,
-        Ok(store) => store.events(&run, 0, 10).await.unwrap_err(),
+        Ok(store) => store.log(&run, 0, 10).await.unwrap_err(),
     };
     assert_eq!(error.to_string(), "the database is damaged: database disk image is malformed");
 }

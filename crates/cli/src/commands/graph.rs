@@ -1,6 +1,6 @@
 //! `countersign graph [RUN]`: a workflow as a drawing, with the phase a run stands in.
 
-use countersign_core::run::{Event, open};
+use countersign_core::run::Event;
 use countersign_runtime::engine::EngineError;
 use serde_json::json;
 
@@ -39,9 +39,9 @@ fn of_run(args: &Graph, named: &str) -> Result<Picture, Error> {
             .log(&run)
             .await?
             .iter()
-            .map(|one| open(&run, one.seq, &one.body))
-            .collect::<Result<Vec<Event>, _>>();
-        let events = events.map_err(|source| EngineError::corrupt(run.clone(), source))?;
+            .map(|one| one.open(&run))
+            .collect::<Result<Vec<Vec<Event>>, _>>();
+        let events = events.map_err(|source| EngineError::corrupt(run.clone(), source))?.concat();
         let workflow = outcome.protocol.workflow(&outcome.state.workflow).map_err(Error::Usage)?;
         Ok(Picture::of(workflow).with_run(&outcome.state, &events))
     })

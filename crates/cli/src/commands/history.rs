@@ -1,6 +1,6 @@
 //! `countersign history [RUN]`: what came in, by whom, and what became true of it.
 
-use countersign_core::run::{Event, Sealed, State, apply, open};
+use countersign_core::run::{Entry, Event, State, fold};
 use countersign_runtime::engine::EngineError;
 use serde_json::{Value, json};
 
@@ -16,9 +16,11 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
         let house = House::look(&args.site)?;
         let run = house.run(args.run.as_deref()).await?;
         let log = house.engine.log(&run).await?;
-        let shown = |one: &&Sealed| one.version > args.after;
+        let corrupt = |source| Error::Engine(EngineError::corrupt(run.clone(), source));
         if args.full {
-            let events = log.iter().filter(shown).map(whole);
+            let shown = log.iter().filter(|one| one.version > args.after);
+            let events = shown.map(|one| Ok(whole(one, &one.open(&run).map_err(corrupt)?)));
+            let events = events.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten();
             if json {
                 output::json(&events.collect());
             } else {
@@ -28,15 +30,15 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
         }
         let mut state = State::blank(run.as_str());
         let mut versions = Vec::new();
-        for sealed in log.chunk_by(|one, next| one.version == next.version) {
-            let events = fold(&mut state, sealed)?;
-            if sealed[0].version <= args.after {
+        for one in &log {
+            let events = fold(&mut state, &one.body).map_err(corrupt)?;
+            if one.version <= args.after {
                 continue;
             }
             if json {
-                versions.push(listed(sealed, &events));
+                versions.push(listed(one, &events));
             } else {
-                output::data(&block(&state, sealed, &events));
+                output::data(&block(&state, one.version, &events));
             }
         }
         if json {
@@ -51,49 +53,38 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
     })
 }
 
-/// The events of a version; the state is then what it was after them.
-fn fold(state: &mut State, sealed: &[Sealed]) -> Result<Vec<Event>, Error> {
-    let run = state.run.clone();
-    let corrupt = |source| Error::Engine(EngineError::corrupt(run.clone(), source));
-    let mut events = Vec::with_capacity(sealed.len());
-    for one in sealed {
-        let event = open(&run, one.seq, &one.body).map_err(corrupt)?;
-        apply(state, &event).map_err(corrupt)?;
-        events.push(event);
-    }
-    Ok(events)
+/// The events of a version, each with everything that is kept of it.
+fn whole(one: &Entry, events: &[Event]) -> Vec<Value> {
+    let events = (one.first..).zip(events).map(|(seq, event)| {
+        json!({
+            "seq": seq,
+            "version": one.version,
+            "time": one.time,
+            "kind": event.kind(),
+            "hash": one.hash,
+            "event": event,
+        })
+    });
+    events.collect()
 }
 
-/// One event with everything that is kept of it.
-fn whole(one: &Sealed) -> Value {
-    let said: Value = serde_json::from_str(&one.body).unwrap_or_default();
-    json!({
-        "seq": one.seq,
-        "version": one.version,
-        "time": one.time,
-        "kind": one.kind,
-        "hash": one.hash,
-        "event": said["what"],
-    })
-}
-
-fn listed(sealed: &[Sealed], events: &[Event]) -> Value {
+fn listed(one: &Entry, events: &[Event]) -> Value {
     let input = events.iter().find_map(|event| match event {
         Event::Received { input } => Some(input),
         _ => None,
     });
     let rest = events.iter().filter(|event| !matches!(event, Event::Received { .. }));
     json!({
-        "version": sealed[0].version,
-        "time": sealed[0].time,
-        "hash": sealed[sealed.len() - 1].hash,
+        "version": one.version,
+        "time": one.time,
+        "hash": one.hash,
         "said": input.map(|input| incoming::sentence(&input.what)),
         "input": input.map(|input| &input.what),
         "events": rest.collect::<Vec<_>>(),
     })
 }
 
-fn block(state: &State, sealed: &[Sealed], events: &[Event]) -> String {
+fn block(state: &State, version: u64, events: &[Event]) -> String {
     let mut block = String::new();
     let mut text = None;
     for event in events {
@@ -102,7 +93,7 @@ fn block(state: &State, sealed: &[Sealed], events: &[Event]) -> String {
                 text = incoming::text(&input.what);
                 block.push_str(&format!(
                     "{HEADING}{}{HEADING:#}  {DIM}{}{DIM:#}  {}\n",
-                    sealed[0].version,
+                    version,
                     moment(input.time),
                     incoming::sentence(&input.what),
                 ));

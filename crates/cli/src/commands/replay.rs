@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use countersign_core::json;
 use countersign_core::patch::Patch;
-use countersign_core::run::{Event, Fault, State, apply, open};
+use countersign_core::run::{Event, Fault, State, fold};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::proof::{Flaw, prove};
 use countersign_store::{RunFilter, StoreError};
@@ -119,14 +119,14 @@ fn told(flaw: &Flaw) -> String {
     };
     let Ok(ours) = serde_json::from_str::<Value>(again) else { return flaw.to_string() };
     let Ok(theirs) = serde_json::from_str::<Value>(kept) else {
-        let kind = ours["what"]["event"].as_str().unwrap_or_default();
+        let kind = ours["event"].as_str().unwrap_or_default();
         return format!("version {version}: the log ends before event {seq} (`{kind}`)");
     };
-    let patch = Patch::between(&ours["what"], &theirs["what"]);
+    let patch = Patch::between(&ours, &theirs);
     let places = patch.ops.iter().map(|op| {
         let at = op.path().as_str();
         let side = |value: &Value| {
-            let found = value["what"].pointer(at).map(Value::to_string);
+            let found = value.pointer(at).map(Value::to_string);
             found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found, 100))
         };
         format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
@@ -142,15 +142,13 @@ async fn states(house: &House, run: &str, json: bool) -> Result<Value, Error> {
     let corrupt = |source| Error::Engine(EngineError::corrupt(run.to_owned(), source));
     let mut state = State::blank(run);
     let (mut rows, mut listed) = (Vec::new(), Vec::new());
-    for sealed in log.chunk_by(|one, next| one.version == next.version) {
-        let mut came = String::new();
-        for one in sealed {
-            let event = open(run, one.seq, &one.body).map_err(corrupt)?;
-            if let Event::Received { input } = &event {
-                came = incoming::sentence(&input.what);
-            }
-            apply(&mut state, &event).map_err(corrupt)?;
-        }
+    for one in log {
+        let events = fold(&mut state, &one.body).map_err(corrupt)?;
+        let came = events.iter().find_map(|event| match event {
+            Event::Received { input } => Some(incoming::sentence(&input.what)),
+            _ => None,
+        });
+        let came = came.unwrap_or_default();
         let digest = json::digest(&state.document);
         let status = state.status();
         let style = status_style(status);
@@ -169,7 +167,7 @@ async fn states(house: &House, run: &str, json: bool) -> Result<Value, Error> {
             "phase": state.phase,
             "status": status.as_str(),
             "document": digest,
-            "hash": sealed[sealed.len() - 1].hash,
+            "hash": one.hash,
         }));
     }
     if !json {

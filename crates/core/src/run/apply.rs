@@ -44,7 +44,7 @@ pub enum CorruptLog {
         /// Which came.
         found: u64,
     },
-    /// Text that is no event.
+    /// Text that is no entry.
     #[error("event {seq} cannot be read: {message}")]
     Unreadable {
         /// The event.
@@ -54,15 +54,27 @@ pub enum CorruptLog {
     },
     /// A hash that does not follow from the one before.
     #[error(
-        "event {seq} does not follow from the one before it: its hash is {found}, and should be {expected}"
+        "version {version} does not follow from the one before it: its hash is {found}, and should be {expected}"
     )]
     Chain {
-        /// The event.
-        seq: u64,
+        /// The version.
+        version: u64,
         /// What it should be.
         expected: String,
         /// What it is.
         found: String,
+    },
+    /// What stands beside an entry is not what it says of itself.
+    #[error("version {version}: beside it stands {what} {beside}, and it says {said} itself")]
+    Row {
+        /// The version.
+        version: u64,
+        /// Of what.
+        what: &'static str,
+        /// What stands beside it.
+        beside: u64,
+        /// What it says.
+        said: u64,
     },
 }
 

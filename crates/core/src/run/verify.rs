@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-use super::chain::{GENESIS, Sealed, fold, open, seal};
+use super::chain::{Entry, GENESIS, seal};
 use super::event::Event;
-use super::{CorruptLog, Rejection, State, decide};
+use super::{CorruptLog, Rejection, State, apply, decide};
 use crate::protocol::Protocol;
 
 /// A log that proves itself.
@@ -48,16 +48,6 @@ pub enum Fault {
         /// What is kept.
         kept: String,
     },
-    /// What stands beside an event is not what the event says of itself.
-    #[error(
-        "version {version}, event {seq}: number, version, time or kind beside it are not its own"
-    )]
-    Row {
-        /// The version.
-        version: u64,
-        /// The event.
-        seq: u64,
-    },
     /// The events are kept, and yet their fold is another run than the one that was decided.
     #[error("version {version}: the fold of its events is not what was decided")]
     Folds {
@@ -78,55 +68,59 @@ pub enum Fault {
 ///
 /// Whole versions missing at the end leave a log that proves itself: compare the hash with one that
 /// was kept elsewhere.
-pub fn verify(protocol: &Protocol, run: &str, log: &[Sealed]) -> Result<Verification, Fault> {
+pub fn verify(protocol: &Protocol, run: &str, log: &[Entry]) -> Result<Verification, Fault> {
     let mut state = State::blank(run);
     let mut hash = GENESIS.to_owned();
-    let mut rest = log;
-    while let Some(first) = rest.first() {
-        let event = open(run, state.seq + 1, &first.body)?;
-        let Event::Received { input } = &event else {
-            return Err(Fault::NoInput { seq: first.seq, kind: event.kind() });
+    for (index, kept) in log.iter().enumerate() {
+        let (version, seq) = (state.version + 1, state.seq + 1);
+        if kept.first != seq {
+            return Err(CorruptLog::Order { expected: seq, found: kept.first }.into());
+        }
+        let events = kept.open(run)?;
+        let input = match events.first() {
+            Some(Event::Received { input }) => input,
+            Some(other) => return Err(Fault::NoInput { seq, kind: other.kind() }),
+            None => return Err(Fault::NoInput { seq, kind: "nothing" }),
         };
-        let version = state.version + 1;
         let step = decide(protocol, &state, input)
             .map_err(|source| Fault::Rejected { version, source })?;
         let again = seal(&state, &step.state, &step.events, &hash);
-        for (index, again) in again.iter().enumerate() {
-            compare(again, rest.get(index))?;
+        if kept.body != again.body {
+            return Err(differs(&again, &step.events, kept, &events));
         }
-        let (kept, after) = rest.split_at(again.len());
-        for one in kept {
-            fold(&mut state, &one.body)?;
+        if kept.hash != again.hash {
+            let (expected, found) = (again.hash, kept.hash.clone());
+            return Err(CorruptLog::Chain { version, expected, found }.into());
+        }
+        for event in &events {
+            apply(&mut state, event)?;
         }
         // Every decision is made from the fold, so a difference would show by the last version.
-        if after.is_empty() && state != step.state {
+        if index + 1 == log.len() && state != step.state {
             return Err(Fault::Folds { version });
         }
-        if let Some(last) = kept.last() {
-            hash.clone_from(&last.hash);
-        }
-        rest = after;
+        hash = again.hash;
     }
     Ok(Verification { events: state.seq, versions: state.version, hash, state })
 }
 
-/// Whether an event is kept as it would be kept now.
-fn compare(again: &Sealed, kept: Option<&Sealed>) -> Result<(), Fault> {
-    let (version, seq) = (again.version, again.seq);
-    let differs = |kept: String| {
-        let again = again.body.clone();
-        Fault::Differs { version, seq, again, kept }
+/// The first event that would be kept otherwise now; where only the text differs, all of it.
+fn differs(again: &Entry, decided: &[Event], kept: &Entry, events: &[Event]) -> Fault {
+    let version = again.version;
+    let text = |event: Option<&Event>| {
+        let text = |event| serde_json::to_string(event).expect("events are JSON");
+        event.map_or_else(|| "nothing".to_owned(), text)
     };
-    let Some(kept) = kept else { return Err(differs("nothing".to_owned())) };
-    if kept.body != again.body {
-        return Err(differs(kept.body.clone()));
+    let longest = decided.len().max(events.len());
+    let first = (0..longest).find(|index| decided.get(*index) != events.get(*index));
+    match first {
+        Some(index) => {
+            let (again_text, kept) = (text(decided.get(index)), text(events.get(index)));
+            Fault::Differs { version, seq: again.first + index as u64, again: again_text, kept }
+        }
+        None => {
+            let (again_text, kept) = (again.body.clone(), kept.body.clone());
+            Fault::Differs { version, seq: again.first, again: again_text, kept }
+        }
     }
-    if kept.hash != again.hash {
-        let (expected, found) = (again.hash.clone(), kept.hash.clone());
-        return Err(CorruptLog::Chain { seq, expected, found }.into());
-    }
-    if (kept.seq, kept.version, kept.time, &kept.kind) != (seq, version, again.time, &again.kind) {
-        return Err(Fault::Row { version, seq });
-    }
-    Ok(())
 }

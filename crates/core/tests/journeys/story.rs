@@ -49,7 +49,7 @@ struct Teller<'p> {
     protocol: &'p Protocol,
     state: State,
     hash: String,
-    log: Vec<countersign_core::run::Sealed>,
+    log: Vec<countersign_core::run::Entry>,
     time: i64,
     told: String,
 }
@@ -119,8 +119,8 @@ impl<'p> Teller<'p> {
             }
             Ok(step) => {
                 let sealed = seal(&self.state, &step.state, &step.events, &self.hash);
-                self.hash.clone_from(&sealed.last().unwrap().hash);
-                self.log.extend(sealed);
+                self.hash.clone_from(&sealed.hash);
+                self.log.push(sealed);
                 let _ = writeln!(self.told, "> {kind}");
                 for event in &step.events {
                     self.event(event);
@@ -144,8 +144,8 @@ impl<'p> Teller<'p> {
     /// What holds after every input.
     fn hold(&self) {
         let mut folded = State::blank("r1");
-        for sealed in &self.log {
-            fold(&mut folded, &sealed.body).unwrap();
+        for entry in &self.log {
+            fold(&mut folded, &entry.body).unwrap();
         }
         assert_eq!(folded, self.state, "the fold of the log is the state");
         let bytes = |state: &State| serde_json::to_string(state).unwrap();

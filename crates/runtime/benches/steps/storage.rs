@@ -39,7 +39,7 @@ pub(crate) async fn show(steps: usize, edit: usize) {
     db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let sum = |sql: &str| -> f64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
     let snapshots = sum("SELECT total(length(body)) FROM snapshots");
-    let bodies = sum("SELECT total(length(body)) FROM events");
+    let bodies = sum("SELECT total(length(body)) FROM log");
     let size = std::fs::metadata(&file).unwrap().len() as f64;
     let mib = |bytes: f64| bytes / (1024.0 * 1024.0);
     println!("\n{steps} steps on 100 KB, {edit} bytes an edit, in {:.1} s", stepped.as_secs_f64());

@@ -122,15 +122,15 @@ impl Engine {
         input.files = self.files(&live.protocol, workflow);
         input.time = self.clock().now();
         let step = decide(&live.protocol, &live.state, input)?;
-        let sealed = seal(&live.state, &step.state, &step.events, &live.hash);
+        let entry = seal(&live.state, &step.state, &step.events, &live.hash);
         let mut next = Live {
-            hash: sealed.last().map(|last| last.hash.clone()).unwrap_or_default(),
-            since: live.since + sealed.iter().map(|one| one.body.len()).sum::<usize>(),
+            hash: entry.hash.clone(),
+            since: live.since + entry.body.len(),
             snapshot: live.snapshot,
             protocol: Arc::clone(&live.protocol),
             state: step.state,
         };
-        let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, sealed);
+        let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, entry);
         commit.key.clone_from(&input.key);
         let (version, seq) = (next.state.version, next.state.seq);
         commit.snapshot = next.due().map(|body| SnapshotRow { version, seq, body });

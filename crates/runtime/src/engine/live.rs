@@ -53,7 +53,7 @@ impl Live {
             (state, hash, snapshot) = (kept.state, kept.hash, row.body.len());
         }
         let mut since = 0;
-        for row in &loaded.events {
+        for row in &loaded.entries {
             fold(&mut state, &row.body)?;
             since += row.body.len();
             hash.clone_from(&row.hash);

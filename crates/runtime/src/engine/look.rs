@@ -1,12 +1,12 @@
 //! Looking at a run: as it is, as it was, and its log. Changes nothing.
 
-use countersign_core::run::{Sealed, Time};
-use countersign_store::EventRow;
+use countersign_core::run::{Entry, Time};
+use countersign_store::EntryRow;
 
 use super::{Engine, EngineError, Live, Outcome};
 
-/// How many events are read at once.
-const PAGE: usize = 4_096;
+/// How many versions are read at once.
+const PAGE: usize = 1_024;
 
 impl Engine {
     /// A run as it is now.
@@ -14,7 +14,7 @@ impl Engine {
         Ok(Outcome::unchanged(&*self.fresh(&self.run_id(run)).await?))
     }
 
-    /// A run as it was at a version, with the hash of that version's last event.
+    /// A run as it was at a version, with the hash of that version.
     pub async fn at(&self, run: &str, version: Option<u64>) -> Result<Live, EngineError> {
         let id = self.run_id(run);
         let missing = || EngineError::NoRun { run: run.to_owned(), version };
@@ -25,14 +25,14 @@ impl Engine {
     }
 
     /// The whole log of a run.
-    pub async fn log(&self, run: &str) -> Result<Vec<Sealed>, EngineError> {
+    pub async fn log(&self, run: &str) -> Result<Vec<Entry>, EngineError> {
         let run = self.run_id(run);
-        let mut log: Vec<Sealed> = Vec::new();
+        let mut log: Vec<Entry> = Vec::new();
         loop {
-            let after = log.last().map_or(0, |last| last.seq);
-            let page = self.store().events(&run, after, PAGE).await?;
+            let after = log.last().map_or(0, |last| last.version);
+            let page = self.store().log(&run, after, PAGE).await?;
             let full = page.len() == PAGE;
-            log.extend(page.into_iter().map(sealed));
+            log.extend(page.into_iter().map(entry));
             if !full {
                 break;
             }
@@ -44,7 +44,7 @@ impl Engine {
     }
 }
 
-fn sealed(row: EventRow) -> Sealed {
-    let EventRow { seq, version, time, kind, hash, body } = row;
-    Sealed { seq, version, time: Time(time), kind, hash, body }
+fn entry(row: EntryRow) -> Entry {
+    let EntryRow { version, first, last, time, hash, body } = row;
+    Entry { version, first, last, time: Time(time), hash, body }
 }

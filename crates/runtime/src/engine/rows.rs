@@ -1,8 +1,8 @@
-//! What a step leaves behind, as rows: events, orders, waits, and where the run stands.
+//! What a step leaves behind, as rows: its entry, orders, waits, and where the run stands.
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{EndKind, Sealed, State, next_alarm};
-use countersign_store::{ActionRow, Commit, EventRow, HeadUpdate, RunId, WaitRow};
+use countersign_core::run::{EndKind, Entry, State, next_alarm};
+use countersign_store::{ActionRow, Commit, EntryRow, HeadUpdate, RunId, WaitRow};
 
 /// The commit of a step.
 pub(crate) fn commit(
@@ -10,19 +10,17 @@ pub(crate) fn commit(
     protocol: &Protocol,
     before: &State,
     after: &State,
-    sealed: Vec<Sealed>,
+    entry: Entry,
 ) -> Commit {
-    let last = sealed.last().expect("a step has events");
     let head = HeadUpdate {
         status: after.status().as_str().to_owned(),
         phase: after.phase.clone(),
         updated_at: after.updated_at.0,
-        seq: last.seq,
-        hash: last.hash.clone(),
         summary: line(&summary(after)),
     };
-    let mut commit = Commit::new(run.clone(), before.version, head);
-    commit.events = sealed.into_iter().map(event).collect();
+    let Entry { version, first, last, time, hash, body } = entry;
+    let entry = EntryRow { version, first, last, time: time.0, hash, body };
+    let mut commit = Commit::new(run.clone(), before.version, entry, head);
     commit.wake_at = next_alarm(protocol, after).map(|time| time.0);
     for (id, order) in &after.pending {
         if !before.pending.contains_key(id) {
@@ -48,11 +46,6 @@ pub(crate) fn commit(
     let closed = before.waits.keys().filter(|id| !after.waits.contains_key(*id));
     commit.waits_closed = closed.cloned().collect();
     commit
-}
-
-fn event(sealed: Sealed) -> EventRow {
-    let Sealed { seq, version, time, kind, hash, body } = sealed;
-    EventRow { seq, version, time: time.0, kind, hash, body }
 }
 
 /// How long a line in a list is.

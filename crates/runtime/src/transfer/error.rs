@@ -25,12 +25,12 @@ pub enum TransferError {
         flaw: Box<Flaw>,
     },
     /// The store has a run of this name, and something else happened in it.
-    #[error("run `{run}` is here already with another history: they part at event {seq}")]
+    #[error("run `{run}` is here already with another history: they part at version {version}")]
     Other {
         /// The run.
         run: String,
         /// The first event that differs.
-        seq: u64,
+        version: u64,
     },
     /// Bytes that the run speaks of are not in the store.
     #[error("run `{run}` cannot be exported whole: the bytes {digest} are not in the store")]

@@ -39,13 +39,14 @@ pub async fn export(engine: &Engine, run: &str) -> Result<String, TransferError>
             protocol: head.protocol,
             head: last.0,
             versions: last.1,
-            events: log.len() as u64,
+            events: log.last().map_or(0, |one| one.last),
             blobs: digests.len() as u64,
         },
     );
     write(&mut text, &Line::Protocol { text: protocol });
     for one in log {
-        write(&mut text, &Line::Event { seq: one.seq, hash: one.hash, body: one.body });
+        let (version, hash, body) = (one.version, one.hash, one.body);
+        write(&mut text, &Line::Entry { version, hash, body });
     }
     for digest in digests {
         let bytes = store.blob(&id.tenant, &digest).await.map_err(EngineError::from)?;

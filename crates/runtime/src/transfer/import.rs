@@ -1,6 +1,6 @@
 //! A proved run into a store.
 
-use countersign_core::run::{Event, State, fold, open};
+use countersign_core::run::{Event, State, fold};
 use countersign_store::{Blob, Commit, NewRun, SnapshotRow, StoreError, WaitFilter};
 
 use super::{Packed, TransferError};
@@ -38,7 +38,7 @@ pub async fn import(engine: &Engine, packed: &Packed) -> Result<Imported, Transf
         let log = engine.log(&packed.run).await?;
         let parted = log.iter().zip(&packed.log).find(|(ours, theirs)| ours.hash != theirs.hash);
         if let Some((ours, _)) = parted {
-            return Err(TransferError::Other { run: packed.run.clone(), seq: ours.seq });
+            return Err(TransferError::Other { run: packed.run.clone(), version: ours.version });
         }
         match log.len().cmp(&packed.log.len()) {
             std::cmp::Ordering::Equal => return Ok(Imported::Same),
@@ -86,24 +86,21 @@ async fn commits(
         snapshot: 0,
     };
     let mut commits = Vec::new();
-    for sealed in packed.log.chunk_by(|one, next| one.version == next.version) {
+    for one in &packed.log {
         let before = live.state.clone();
-        let (mut key, mut blobs) = (None, Vec::new());
-        for one in sealed {
-            fold(&mut live.state, &one.body).map_err(corrupt)?;
-            live.since += one.body.len();
-            live.hash.clone_from(&one.hash);
-            if let Event::Received { input } =
-                open(&packed.run, one.seq, &one.body).map_err(corrupt)?
-            {
-                key = input.key;
-            }
-            for digest in crate::proof::spoken_of(&packed.run, one) {
-                let bytes = packed.blobs.get(&digest).cloned().unwrap_or_default();
-                blobs.push(Blob { digest, bytes });
-            }
-        }
-        let mut commit = rows::commit(&id, &packed.protocol, &before, &live.state, sealed.to_vec());
+        let events = fold(&mut live.state, &one.body).map_err(corrupt)?;
+        live.since += one.body.len();
+        live.hash.clone_from(&one.hash);
+        let key = events.into_iter().find_map(|event| match event {
+            Event::Received { input } => input.key,
+            _ => None,
+        });
+        let blobs = crate::proof::spoken_of(&packed.run, one).into_iter().map(|digest| {
+            let bytes = packed.blobs.get(&digest).cloned().unwrap_or_default();
+            Blob { digest, bytes }
+        });
+        let blobs = blobs.collect();
+        let mut commit = rows::commit(&id, &packed.protocol, &before, &live.state, one.clone());
         let (version, seq) = (live.state.version, live.state.seq);
         commit.snapshot = live.due().map(|body| SnapshotRow { version, seq, body });
         (commit.key, commit.blobs) = (key, blobs);
@@ -133,13 +130,9 @@ async fn open_rows(
     let mut nothing_open = packed.proof.state.clone();
     nothing_open.pending.clear();
     nothing_open.waits.clear();
-    let whole = rows::commit(
-        &commit.run,
-        &packed.protocol,
-        &nothing_open,
-        &packed.proof.state,
-        packed.log[packed.log.len() - 1..].to_vec(),
-    );
+    let Some(last) = packed.log.last().cloned() else { return Ok(()) };
+    let whole =
+        rows::commit(&commit.run, &packed.protocol, &nothing_open, &packed.proof.state, last);
     (commit.actions, commit.waits_opened) = (whole.actions, whole.waits_opened);
     let old = store.actions(&commit.run).await.map_err(EngineError::from)?;
     commit.finished = old.into_iter().map(|action| action.id).collect();

@@ -17,7 +17,7 @@ pub(super) struct Header {
     pub(super) run: String,
     /// The digest of its protocol.
     pub(super) protocol: String,
-    /// The hash of its last event.
+    /// The hash of its last version.
     pub(super) head: String,
     pub(super) versions: u64,
     pub(super) events: u64,
@@ -30,8 +30,8 @@ pub(super) struct Header {
 pub(super) enum Line {
     /// What the run is pinned to, as it is kept.
     Protocol { text: String },
-    /// An event, as it is kept: the text is what its hash is of.
-    Event { seq: u64, hash: String, body: String },
+    /// A version, as it is kept: the text is what its hash is of.
+    Entry { version: u64, hash: String, body: String },
     /// Bytes, as text where they are some.
     Blob {
         digest: String,
@@ -47,7 +47,7 @@ impl Line {
     pub(super) fn word(&self) -> String {
         match self {
             Self::Protocol { .. } => "the protocol".to_owned(),
-            Self::Event { seq, .. } => format!("event {seq}"),
+            Self::Entry { version, .. } => format!("version {version}"),
             Self::Blob { digest, .. } => format!("the bytes {digest}"),
         }
     }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use countersign_core::contract::Registry;
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Sealed, Time, Verification, verify};
+use countersign_core::run::{CorruptLog, Entry, Verification, verify};
 use serde_json::Value;
 
 use super::line::{FORMAT, Header, Line, VERSION};
@@ -26,7 +26,7 @@ pub struct Packed {
     /// What was proved.
     pub proof: Verification,
     pub(super) pinned: String,
-    pub(super) log: Vec<Sealed>,
+    pub(super) log: Vec<Entry>,
     pub(super) blobs: BTreeMap<String, Vec<u8>>,
 }
 
@@ -36,7 +36,7 @@ impl Packed {
         let mut lines = text.lines().zip(1_usize..);
         let header = header(lines.next().map_or("", |(line, _)| line))?;
         let mut pinned: Option<(String, Protocol)> = None;
-        let mut log: Vec<Sealed> = Vec::new();
+        let mut log: Vec<Entry> = Vec::new();
         let mut blobs = BTreeMap::new();
         let mut last = 1;
         for (text, number) in lines {
@@ -45,10 +45,10 @@ impl Packed {
                 .map_err(|error| Wrong::Unreadable(error.to_string()).at(number))?;
             let expected = if pinned.is_none() {
                 "the protocol".to_owned()
-            } else if (log.len() as u64) < header.events {
-                format!("event {}", log.len() + 1)
+            } else if (log.len() as u64) < header.versions {
+                format!("version {}", log.len() + 1)
             } else if (blobs.len() as u64) < header.blobs {
-                "bytes that an event speaks of".to_owned()
+                "bytes that a version speaks of".to_owned()
             } else {
                 "the end of the file".to_owned()
             };
@@ -58,8 +58,10 @@ impl Packed {
                     let protocol = loaded(&text, &header, shipped).map_err(|w| w.at(number))?;
                     pinned = Some((text, protocol));
                 }
-                Line::Event { hash, body, .. } if found == expected => {
-                    log.push(sealed(log.len() as u64 + 1, hash, body).map_err(|w| w.at(number))?);
+                Line::Entry { hash, body, .. } if found == expected => {
+                    let entry = Entry::of(body, hash);
+                    let unreadable = |error: CorruptLog| Wrong::Unreadable(error.to_string());
+                    log.push(entry.map_err(|error| unreadable(error).at(number))?);
                 }
                 Line::Blob { digest, text, base64 } if expected.starts_with("bytes") => {
                     let bytes = bytes(text, base64).map_err(|w| w.at(number))?;
@@ -75,18 +77,18 @@ impl Packed {
         let Some((pinned, protocol)) = pinned else {
             return Err(ends("the protocol").at(last));
         };
-        if (log.len() as u64) < header.events {
-            return Err(ends(&format!("event {}", log.len() + 1)).at(last));
+        if (log.len() as u64) < header.versions {
+            return Err(ends(&format!("version {}", log.len() + 1)).at(last));
         }
         let proof = proved(&protocol, &header, &log)?;
         let spoken: BTreeSet<String> =
             log.iter().flat_map(|one| spoken_of(&header.run, one)).collect();
         if let Some(lost) = spoken.iter().find(|digest| !blobs.contains_key(*digest)) {
-            return Err(ends(&format!("the bytes {lost}, which an event speaks of")).at(last));
+            return Err(ends(&format!("the bytes {lost}, which a version speaks of")).at(last));
         }
         if let Some(stray) = blobs.keys().find(|digest| !spoken.contains(*digest)) {
             let (expected, found) =
-                ("only what events speak of".to_owned(), format!("the bytes {stray}"));
+                ("only what versions speak of".to_owned(), format!("the bytes {stray}"));
             return Err(Wrong::Order { expected, found }.at(last));
         }
         Ok(Self { run: header.run, protocol: Arc::new(protocol), proof, pinned, log, blobs })
@@ -122,20 +124,6 @@ fn loaded(text: &str, header: &Header, shipped: &Registry) -> Result<Protocol, W
     pinned.protocol(shipped).map_err(Wrong::Protocol)
 }
 
-/// An event with the rows that it says itself.
-fn sealed(seq: u64, hash: String, body: String) -> Result<Sealed, Wrong> {
-    let said: Value =
-        serde_json::from_str(&body).map_err(|error| Wrong::Unreadable(error.to_string()))?;
-    let (version, time) = (said["version"].as_u64(), said["time"].as_i64());
-    let kind = said["what"]["event"].as_str().map(str::to_owned);
-    match (version, time, kind) {
-        (Some(version), Some(time), Some(kind)) => {
-            Ok(Sealed { seq, version, time: Time(time), kind, hash, body })
-        }
-        _ => Err(Wrong::Unreadable(format!("event {seq} says no version, time or kind"))),
-    }
-}
-
 fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Wrong> {
     match (text, base64) {
         (Some(text), None) => Ok(text.into_bytes()),
@@ -149,7 +137,7 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Wrong>
 fn proved(
     protocol: &Protocol,
     header: &Header,
-    log: &[Sealed],
+    log: &[Entry],
 ) -> Result<Verification, TransferError> {
     let history = |flaw| TransferError::History { run: header.run.clone(), flaw: Box::new(flaw) };
     chain(&header.run, log).map_err(history)?;
@@ -157,6 +145,7 @@ fn proved(
     for (what, expected, found) in [
         ("the head", header.head.clone(), proof.hash.clone()),
         ("the number of versions", header.versions.to_string(), proof.versions.to_string()),
+        ("the number of events", header.events.to_string(), proof.events.to_string()),
         ("the protocol of the run", header.protocol.clone(), proof.state.protocol.clone()),
     ] {
         if found != expected {

@@ -116,15 +116,22 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
         epoch: 1,
         until: i64::MAX,
     };
+    let head = house.store.head(&late.run).await.unwrap().unwrap();
     let mut commit = countersign_store::Commit::new(
         late.run.clone(),
         1,
+        countersign_store::EntryRow {
+            version: 2,
+            first: head.seq + 1,
+            last: head.seq + 1,
+            time: 0,
+            hash: String::new(),
+            body: "{}".to_owned(),
+        },
         countersign_store::HeadUpdate {
             status: "running".to_owned(),
             phase: "write".to_owned(),
             updated_at: 0,
-            seq: house.store.head(&late.run).await.unwrap().unwrap().seq,
-            hash: String::new(),
             summary: String::new(),
         },
     );

@@ -1,4 +1,4 @@
-//! The embedded store: `SQLite`, one file, one writer thread with group commit, a few readers.
+//! The embedded store: `SQLite`, one file, one writer with group commit, a few readers.
 //! How many processes share the file is no matter; how fast the disk is, is.
 
 mod store;
@@ -6,7 +6,8 @@ mod connection;
 mod migrate;
 mod writer;
 mod readers;
-mod bundle;
+mod log_place;
+mod outstanding;
 mod write;
 mod read;
 mod fault;

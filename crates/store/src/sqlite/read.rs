@@ -3,10 +3,12 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::bundle::unpack;
+use super::log_place::{place_of, version_of};
+use super::outstanding::unpack;
 use crate::lease::Tenure;
+use crate::well_formed::LAST_VERSION;
 use crate::{
-    ActionRow, EventRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, SnapshotRow, StoreError,
+    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, SnapshotRow, StoreError,
     TenantId, WaitFilter, WaitRow,
 };
 
@@ -21,13 +23,11 @@ const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, 
         AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
         AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
     ORDER BY created_at DESC, id DESC LIMIT ?8";
-const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
-    WHERE tenant = ?1 AND run = ?2 AND version <= ?3 ORDER BY version DESC LIMIT 1";
-/// Rows from the one that holds the event after `?3` on.
-const EVENTS: &str = "SELECT seq, version, body FROM events
-    WHERE tenant = ?1 AND run = ?2 AND seq >= ifnull(
-        (SELECT max(seq) FROM events WHERE tenant = ?1 AND run = ?2 AND seq <= ?3 + 1), 0)
-    ORDER BY seq";
+const NUMBER: &str = "SELECT number FROM runs WHERE tenant = ?1 AND id = ?2";
+const SNAPSHOT: &str = "SELECT place, seq, body FROM snapshots
+    WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1";
+const LOG: &str = "SELECT place, first, last, time, hash, body FROM log
+    WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3";
 const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
     WHERE tenant = ?1
         AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
@@ -41,8 +41,7 @@ const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, w
         AND run = ?6 AND (?7 IS NULL OR kind = ?7)
         AND (?8 IS NULL OR who IS NULL OR who = ?8)
     ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
-const ACTIONS: &str = "SELECT id, kind, body FROM actions WHERE tenant = ?1 AND run = ?2
-    ORDER BY version, position";
+const ACTIONS: &str = "SELECT actions FROM runs WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const WOKEN: &str = "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
     ORDER BY wake_at, tenant, id LIMIT ?2";
@@ -69,54 +68,47 @@ pub(super) fn load(
     if !(1..=head.version).contains(&version) {
         return Ok(None);
     }
-    let (tenant, id) = key(run);
+    let number = number(db, run)?.unwrap_or_default();
+    let (none, last) = (place_of(number, 0), place_of(number, version));
     let mut statement = db.prepare_cached(SNAPSHOT)?;
-    let snapshot = statement.query_row(params![tenant, id, version as i64], |row| {
-        let version = row.get::<_, i64>(0)? as u64;
-        Ok(SnapshotRow { version, seq: row.get::<_, i64>(1)? as u64, body: row.get(2)? })
+    let snapshot = statement.query_row(params![none, last], |row| {
+        let (version, seq) = (version_of(row.get(0)?), row.get::<_, i64>(1)? as u64);
+        Ok(SnapshotRow { version, seq, body: row.get(2)? })
     });
     let snapshot = snapshot.optional()?;
-    let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.seq);
-    let events = log(db, run, covered, |row, _| row <= version)?;
-    Ok(Some(Loaded { head, version, snapshot, events }))
+    let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+    let entries = between(db, place_of(number, covered), last, usize::MAX)?;
+    Ok(Some(Loaded { head, version, snapshot, entries }))
 }
 
-pub(super) fn events(
+pub(super) fn log(
     db: &Connection,
     run: &RunId,
-    after_seq: u64,
+    after_version: u64,
     limit: usize,
-) -> Result<Vec<EventRow>, StoreError> {
-    let mut events = log(db, run, after_seq, |_, had| had < limit)?;
-    events.truncate(limit);
-    Ok(events)
+) -> Result<Vec<EntryRow>, StoreError> {
+    let Some(number) = number(db, run)? else { return Ok(Vec::new()) };
+    let after = place_of(number, after_version.min(LAST_VERSION));
+    between(db, after, place_of(number, LAST_VERSION), limit)
 }
 
-/// The events after a place, row by row, as long as `more` says so of a row's version and of how many
-/// there are already.
-fn log(
+fn between(
     db: &Connection,
-    run: &RunId,
-    after: u64,
-    more: impl Fn(u64, usize) -> bool,
-) -> Result<Vec<EventRow>, StoreError> {
-    let (tenant, id) = key(run);
-    let mut statement = db.prepare_cached(EVENTS)?;
-    // One less, because the statement adds one.
-    let place = i64::try_from(after).unwrap_or(i64::MAX).min(i64::MAX - 1);
-    let mut rows = statement.query(params![tenant, id, place])?;
-    let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (first, version) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
-        // Versions rise along the log, so the rest is later still.
-        if !more(version, events.len()) {
-            break;
-        }
-        let text = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-        let unpacked = unpack(first, version, text)?;
-        events.extend(unpacked.into_iter().filter(|event| event.seq > after));
-    }
-    Ok(events)
+    after: i64,
+    last: i64,
+    limit: usize,
+) -> Result<Vec<EntryRow>, StoreError> {
+    let mut statement = db.prepare_cached(LOG)?;
+    let rows = statement.query_map(params![after, last, count(limit)], |row| {
+        let (first, last) = (row.get::<_, i64>(1)? as u64, row.get::<_, i64>(2)? as u64);
+        let (version, time) = (version_of(row.get(0)?), row.get(3)?);
+        Ok(EntryRow { version, first, last, time, hash: row.get(4)?, body: row.get(5)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn number(db: &Connection, run: &RunId) -> Result<Option<i64>, StoreError> {
+    Ok(db.prepare_cached(NUMBER)?.query_row(key(run), |row| row.get(0)).optional()?)
 }
 
 pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<Head>, StoreError> {
@@ -161,10 +153,8 @@ pub(super) fn waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<WaitRow>
 
 pub(super) fn actions(db: &Connection, run: &RunId) -> Result<Vec<ActionRow>, StoreError> {
     let mut statement = db.prepare_cached(ACTIONS)?;
-    let rows = statement.query_map(key(run), |row| {
-        Ok(ActionRow { id: row.get(0)?, kind: row.get(1)?, body: row.get(2)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let packed = statement.query_row(key(run), |row| row.get::<_, String>(0)).optional()?;
+    unpack(&packed.unwrap_or_default())
 }
 
 pub(super) fn keyed(db: &Connection, run: &RunId, input: &str) -> Result<Option<u64>, StoreError> {
@@ -278,15 +268,16 @@ mod tests {
 
     #[test]
     fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
-        for sql in [HEAD, RUNS, SNAPSHOT, EVENTS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING] {
+        for sql in [
+            HEAD, NUMBER, RUNS, SNAPSHOT, LOG, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING,
+        ] {
             let steps = plan(sql);
             let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
             assert!(steps.iter().all(sound), "{sql}: {steps:?}");
         }
-        // These sort what one run has open.
-        for sql in [ACTIONS, WAITS_OF_RUN] {
-            assert!(plan(sql)[0].contains("(tenant=? AND run=?)"), "{sql}: {:?}", plan(sql));
-        }
+        // This sorts what one run has open.
+        let plan_of_run = plan(WAITS_OF_RUN);
+        assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
         // This reads an index that holds only the runs at work.
         assert_eq!(plan(WORKING), ["SCAN runs USING INDEX runs_working"]);
     }

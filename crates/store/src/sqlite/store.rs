@@ -13,7 +13,7 @@ use super::{read, write};
 use crate::lease::check_request;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::{
-    ActionRow, Blob, Cause, Commit, EventRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
+    ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
     Store, StoreError, TenantId, WaitFilter, WaitRow,
 };
 
@@ -47,7 +47,7 @@ impl SqliteStore {
     fn write<T: Send + 'static>(
         &self,
         check: Result<(), StoreError>,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
         Box::pin(async move {
             check?;
@@ -88,14 +88,14 @@ impl Store for SqliteStore {
         self.read(move |db| read::load(db, &run, at))
     }
 
-    fn events<'a>(
+    fn log<'a>(
         &'a self,
         run: &'a RunId,
-        after_seq: u64,
+        after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EventRow>> {
+    ) -> Reply<'a, Vec<EntryRow>> {
         let run = run.clone();
-        self.read(move |db| read::events(db, &run, after_seq, limit))
+        self.read(move |db| read::log(db, &run, after_version, limit))
     }
 
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>> {

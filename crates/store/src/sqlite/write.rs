@@ -1,18 +1,17 @@
 //! The statements that write, inside a transaction that the writer began. A step touches as few
-//! trees as it can: the run's row, its events, and what really changes beside them.
+//! trees as it can: the run's row, its log, and what really changes beside them.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::bundle::pack;
 use super::fault::is_duplicate;
+use super::log_place::place_of;
+use super::outstanding::{pack, unpack};
 use crate::lease::Tenure;
 use crate::ruling::Standing;
-use crate::{
-    ActionRow, Blob, Commit, EventRow, Lease, NewRun, RunId, StoreError, TenantId, WaitRow,
-};
+use crate::{ActionRow, Blob, Commit, EntryRow, Lease, NewRun, RunId, StoreError, TenantId, WaitRow};
 
-const STANDING: &str =
-    "SELECT version, seq, lease_worker, lease_epoch, lease_until, wake_at, working
+const STANDING: &str = "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
+        working, actions
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const TENURE: &str =
     "SELECT lease_worker, lease_epoch, lease_until FROM runs WHERE tenant = ?1 AND id = ?2";
@@ -20,23 +19,15 @@ const SET_TENURE: &str = "UPDATE runs SET lease_worker = ?3, lease_epoch = ?4, l
     WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const ADD_RUN: &str = "INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq,
-        hash, status, phase, updated_at, summary, lease_epoch, lease_until, working)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', '', '', ?5, '', 0, 0, 0)";
-const STEP: &str = "UPDATE runs SET version = ?3, seq = ?4, hash = ?5, status = ?6, phase = ?7,
-        updated_at = ?8, summary = ?9, lease_until = ?10
-    WHERE tenant = ?1 AND id = ?2";
-/// `STEP` for when an index must be written too.
-const STEP_AND_INDEX: &str = "UPDATE runs SET version = ?3, seq = ?4, hash = ?5, status = ?6,
-        phase = ?7, updated_at = ?8, summary = ?9, lease_until = ?10, wake_at = ?11, working = ?12
-    WHERE tenant = ?1 AND id = ?2";
-const ADD_EVENTS: &str =
-    "INSERT INTO events (tenant, run, seq, version, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-const ADD_SNAPSHOT: &str =
-    "INSERT INTO snapshots (tenant, run, version, seq, body) VALUES (?1, ?2, ?3, ?4, ?5)";
-const ADD_ACTION: &str = "INSERT INTO actions (tenant, run, id, version, position, kind, body)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const TAKE_ACTION: &str = "DELETE FROM actions WHERE tenant = ?1 AND run = ?2 AND id = ?3";
-const ANY_ACTION: &str = "SELECT EXISTS (SELECT 1 FROM actions WHERE tenant = ?1 AND run = ?2)";
+        hash, status, phase, updated_at, summary, lease_epoch, lease_until, working, actions)
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', '', '', ?5, '', 0, 0, 0, '')";
+const STEP: &str = "UPDATE runs SET version = ?2, seq = ?3, hash = ?4, status = ?5, phase = ?6,
+        updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10
+    WHERE number = ?1";
+/// For when an index must be written too.
+const INDEX: &str = "UPDATE runs SET wake_at = ?2, working = ?3 WHERE number = ?1";
+const ADD_ENTRY: &str = "INSERT INTO log VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3)";
 const ADD_WAIT: &str = "INSERT INTO waits (tenant, run, id, kind, opened_at, deadline, who, body)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const TAKE_WAIT: &str = "DELETE FROM waits WHERE tenant = ?1 AND run = ?2 AND id = ?3";
@@ -48,9 +39,11 @@ const ADD_PROTOCOL: &str =
 
 /// What a run's row says that a step may change.
 struct Row {
+    number: i64,
     standing: Standing,
     wake_at: Option<i64>,
     working: bool,
+    actions: String,
 }
 
 pub(super) fn create(db: &Connection, run: &NewRun, commit: &Commit) -> Result<(), StoreError> {
@@ -73,24 +66,22 @@ pub(super) fn append(db: &Connection, commit: &Commit) -> Result<(), StoreError>
         return Err(StoreError::NotFound { run: commit.run.clone() });
     };
     row.standing.rule(commit)?;
-    add_events(db, &commit.run, &commit.events)?;
+    let actions = change_actions(&row.actions, commit)?;
     let (tenant, id) = key(&commit.run);
+    let place = place_of(row.number, commit.version);
+    let EntryRow { first, last, time, hash, body, .. } = &commit.entry;
+    let (first, last) = (*first as i64, *last as i64);
+    db.prepare_cached(ADD_ENTRY)?.execute(params![place, first, last, time, hash, body])?;
     if let Some(snapshot) = &commit.snapshot {
-        db.prepare_cached(ADD_SNAPSHOT)?.execute(params![
-            tenant,
-            id,
-            snapshot.version as i64,
-            snapshot.seq as i64,
-            snapshot.body
-        ])?;
+        let mut statement = db.prepare_cached(ADD_SNAPSHOT)?;
+        statement.execute(params![place, snapshot.seq as i64, snapshot.body])?;
     }
-    let working = change_actions(db, commit)?.unwrap_or(row.working);
     change_waits(db, commit)?;
     commit.blobs.iter().try_for_each(|blob| add_blob(db, &commit.run.tenant, blob))?;
     if let Some(input) = &commit.key {
         db.prepare_cached(ADD_KEY)?.execute(params![tenant, id, input, commit.version as i64])?;
     }
-    step(db, commit, &row, working)
+    step(db, commit, &row, &actions)
 }
 
 /// Takes, renews or refuses.
@@ -145,14 +136,15 @@ fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
     let mut statement = db.prepare_cached(STANDING)?;
     let row = statement.query_row(key(&commit.run), |row| {
         let tenure =
-            Tenure { worker: row.get(2)?, epoch: row.get::<_, i64>(3)? as u64, until: row.get(4)? };
+            Tenure { worker: row.get(3)?, epoch: row.get::<_, i64>(4)? as u64, until: row.get(5)? };
         let standing = Standing {
-            version: row.get::<_, i64>(0)? as u64,
-            seq: row.get::<_, i64>(1)? as u64,
+            version: row.get::<_, i64>(1)? as u64,
+            seq: row.get::<_, i64>(2)? as u64,
             tenure,
             keyed: None,
         };
-        Ok(Row { standing, wake_at: row.get(5)?, working: row.get(6)? })
+        let (number, wake_at, working) = (row.get(0)?, row.get(6)?, row.get(7)?);
+        Ok(Row { number, standing, wake_at, working, actions: row.get(8)? })
     });
     let Some(mut row) = row.optional()? else { return Ok(None) };
     if let Some(input) = &commit.key {
@@ -164,79 +156,42 @@ fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
     Ok(Some(row))
 }
 
-fn step(db: &Connection, commit: &Commit, row: &Row, working: bool) -> Result<(), StoreError> {
-    let (tenant, id) = key(&commit.run);
-    let head = &commit.head;
-    let until = row.standing.until(commit);
-    let (version, seq) = (commit.version as i64, head.seq as i64);
-    if commit.wake_at == row.wake_at && working == row.working {
-        db.prepare_cached(STEP)?.execute(params![
-            tenant,
-            id,
-            version,
-            seq,
-            head.hash,
-            head.status,
-            head.phase,
-            head.updated_at,
-            head.summary,
-            until
-        ])?;
-    } else {
-        db.prepare_cached(STEP_AND_INDEX)?.execute(params![
-            tenant,
-            id,
-            version,
-            seq,
-            head.hash,
-            head.status,
-            head.phase,
-            head.updated_at,
-            head.summary,
-            until,
-            commit.wake_at,
-            working
-        ])?;
+fn step(db: &Connection, commit: &Commit, row: &Row, actions: &str) -> Result<(), StoreError> {
+    let (entry, head) = (&commit.entry, &commit.head);
+    db.prepare_cached(STEP)?.execute(params![
+        row.number,
+        commit.version as i64,
+        entry.last as i64,
+        entry.hash,
+        head.status,
+        head.phase,
+        head.updated_at,
+        head.summary,
+        row.standing.until(commit),
+        actions,
+    ])?;
+    let working = !actions.is_empty();
+    if commit.wake_at != row.wake_at || working != row.working {
+        db.prepare_cached(INDEX)?.execute(params![row.number, commit.wake_at, working])?;
     }
     Ok(())
 }
 
-fn add_events(db: &Connection, run: &RunId, events: &[EventRow]) -> Result<(), StoreError> {
-    let Some(first) = events.first() else { return Ok(()) };
-    let (tenant, id) = key(run);
-    let (seq, version) = (first.seq as i64, first.version as i64);
-    db.prepare_cached(ADD_EVENTS)?.execute(params![tenant, id, seq, version, pack(events)])?;
-    Ok(())
-}
-
-/// Whether any action is outstanding afterwards; `None` where nothing was changed.
-fn change_actions(db: &Connection, commit: &Commit) -> Result<Option<bool>, StoreError> {
-    let (tenant, id) = key(&commit.run);
-    for action in &commit.finished {
-        db.prepare_cached(TAKE_ACTION)?.execute(params![tenant, id, action])?;
+/// What is outstanding after a commit.
+fn change_actions(outstanding: &str, commit: &Commit) -> Result<String, StoreError> {
+    if commit.finished.is_empty() && commit.actions.is_empty() {
+        return Ok(outstanding.to_owned());
     }
-    for (position, action) in commit.actions.iter().enumerate() {
-        let ActionRow { id: action_id, kind, body } = action;
-        let mut statement = db.prepare_cached(ADD_ACTION)?;
-        let version = commit.version as i64;
-        let added =
-            statement.execute(params![tenant, id, action_id, version, position as i64, kind, body]);
-        match added {
-            Err(error) if is_duplicate(&error) => {
-                return Err(StoreError::malformed(format!(
-                    "action `{action_id}` is outstanding already"
-                )));
-            }
-            added => added?,
-        };
+    let mut known = unpack(outstanding)?;
+    known.retain(|action| !commit.finished.contains(&action.id));
+    let twice = |action: &&ActionRow| known.iter().any(|known| known.id == action.id);
+    if let Some(action) = commit.actions.iter().find(twice) {
+        return Err(StoreError::malformed(format!(
+            "action `{}` is outstanding already",
+            action.id
+        )));
     }
-    if !commit.actions.is_empty() {
-        return Ok(Some(true));
-    }
-    if commit.finished.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(db.prepare_cached(ANY_ACTION)?.query_row((tenant, id), |row| row.get(0))?))
+    Ok(pack(known.iter().chain(&commit.actions)))
 }
 
 fn change_waits(db: &Connection, commit: &Commit) -> Result<(), StoreError> {

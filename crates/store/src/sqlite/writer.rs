@@ -1,14 +1,17 @@
-//! The one thread that writes, and its group commit.
+//! The one writer of a file, and its group commit.
 //!
-//! It takes the first job that is queued and whatever is queued behind it, runs each under a
-//! savepoint, flushes once, and only then answers. A refused job is undone alone; where the flush
-//! fails, every job of the batch hears so. It does not wait for a batch to fill: while one is flushed,
-//! the next one gathers by itself.
+//! A job that finds nobody writing is written where it is asked for. The others queue for a thread: it
+//! takes the first and whatever is queued behind it, runs them in one transaction, flushes once, and
+//! only then answers. A refused job is undone alone; where the flush fails, every job of the batch hears
+//! so. Nobody waits for a batch to fill: while one is flushed, the next one gathers by itself.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
 use crate::StoreError;
@@ -16,34 +19,44 @@ use crate::StoreError;
 /// At most so many jobs share a flush: the first of them must not wait for ever.
 const LARGEST_BATCH: usize = 256;
 
-/// A handle to the writing thread. Dropping it finishes what is queued.
+/// A handle to the writer. Dropping it finishes what is queued.
 #[derive(Debug)]
 pub(super) struct Writer {
+    desk: Arc<Desk>,
     queue: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread on a connection; `reopen` makes another when that one is beyond use.
+    /// Begins to write on a connection; `reopen` makes another when that one is beyond use.
     pub(super) fn start(
         db: Connection,
         reopen: impl Fn() -> Result<Connection, StoreError> + Send + 'static,
     ) -> std::io::Result<Self> {
         let (queue, jobs) = mpsc::channel();
-        let work = move || Desk { db, reopen, jobs }.serve();
+        let file = Mutex::new(File { db, reopen: Box::new(reopen) });
+        let desk = Arc::new(Desk { file, queued: AtomicUsize::new(0) });
+        let served = Arc::clone(&desk);
+        let work = move || served.serve(&jobs);
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(work)?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        Ok(Self { desk, queue: Some(queue), thread: Some(thread) })
     }
 
-    /// Has work done inside the next commit and answers when it is on the disk.
+    /// Has work done inside the next commit and answers when it is on the disk. It is done again where
+    /// another job of the same batch has to be undone.
     pub(super) async fn submit<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let task = Task { work: Some(work), result: None, reply };
-        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-        queue.send(Box::new(task)).map_err(|_| StoreError::Closed)?;
+        let job = Box::new(Task { work, result: None, reply });
+        if let Some(mut file) = self.desk.idle()? {
+            tokio::task::block_in_place(|| file.serve(job, || None));
+        } else {
+            let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+            self.desk.queued.fetch_add(1, Ordering::AcqRel);
+            queue.send(job).map_err(|_| StoreError::Closed)?;
+        }
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 }
@@ -69,7 +82,7 @@ trait Job: Send {
 }
 
 struct Task<T, W> {
-    work: Option<W>,
+    work: W,
     result: Option<Result<T, StoreError>>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -77,11 +90,10 @@ struct Task<T, W> {
 impl<T, W> Job for Task<T, W>
 where
     T: Send,
-    W: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+    W: Fn(&Connection) -> Result<T, StoreError> + Send,
 {
     fn run(&mut self, db: &Connection) -> Result<(), StoreError> {
-        let work = self.work.take().ok_or(StoreError::Closed)?;
-        let result = work(db);
+        let result = (self.work)(db);
         let kept = result.as_ref().map(|_| ()).map_err(Clone::clone);
         self.result = Some(result);
         kept
@@ -95,54 +107,133 @@ where
     }
 }
 
-struct Desk<R> {
-    db: Connection,
-    reopen: R,
-    jobs: Receiver<Box<dyn Job>>,
+/// Where jobs meet the file.
+struct Desk {
+    file: Mutex<File>,
+    queued: AtomicUsize,
 }
 
-impl<R: Fn() -> Result<Connection, StoreError>> Desk<R> {
-    fn serve(mut self) {
-        while let Ok(first) = self.jobs.recv() {
-            let mut batch = Vec::new();
-            let flushed = self.write(first, &mut batch);
-            if let Err(lost) = &flushed {
-                self.recover(lost);
-            }
-            for job in batch {
-                job.answer(flushed.clone());
-            }
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("queued", &self.queued).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    /// The file, where nobody writes or queues and this thread may wait for the disk: others of its
+    /// runtime go on meanwhile.
+    fn idle(&self) -> Result<Option<MutexGuard<'_, File>>, StoreError> {
+        let may_wait = Handle::try_current()
+            .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+        if !may_wait || self.queued.load(Ordering::Acquire) > 0 {
+            return Ok(None);
+        }
+        match self.file.try_lock() {
+            Ok(file) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            // A job panicked in the middle of a transaction: what is on the disk is whole, and what is
+            // in memory is not to be trusted.
+            Err(TryLockError::Poisoned(_)) => Err(StoreError::Closed),
         }
     }
 
-    /// Runs a batch and flushes it. On an error nothing of it is kept.
-    fn write(&self, first: Box<dyn Job>, batch: &mut Vec<Box<dyn Job>>) -> Result<(), StoreError> {
+    fn serve(&self, jobs: &Receiver<Box<dyn Job>>) {
+        while let Ok(first) = jobs.recv() {
+            let Ok(mut file) = self.file.lock() else { return };
+            self.queued.fetch_sub(1, Ordering::AcqRel);
+            file.serve(first, || {
+                let next = jobs.try_recv().ok()?;
+                self.queued.fetch_sub(1, Ordering::AcqRel);
+                Some(next)
+            });
+        }
+    }
+}
+
+struct File {
+    db: Connection,
+    reopen: Box<dyn Fn() -> Result<Connection, StoreError> + Send>,
+}
+
+/// Why a batch was not kept.
+enum Lost {
+    /// A job was refused after it had written: the others are to be run without it.
+    Dirty,
+    /// The whole batch.
+    Batch(StoreError),
+}
+
+impl From<StoreError> for Lost {
+    fn from(error: StoreError) -> Self {
+        Self::Batch(error)
+    }
+}
+
+impl File {
+    /// Writes a job and as many more as come meanwhile, and answers them all.
+    fn serve(&mut self, first: Box<dyn Job>, more: impl FnMut() -> Option<Box<dyn Job>>) {
+        let mut batch = Vec::new();
+        let flushed = match self.run(first, more, &mut batch) {
+            Ok(()) => Ok(()),
+            Err(Lost::Batch(lost)) => Err(lost),
+            Err(Lost::Dirty) => self.execute("ROLLBACK").and_then(|()| {
+                // One alone is undone by that.
+                if batch.len() == 1 { Ok(()) } else { self.run_each_alone(&mut batch) }
+            }),
+        };
+        if let Err(lost) = &flushed {
+            self.recover(lost);
+        }
+        for job in batch {
+            job.answer(flushed.clone());
+        }
+    }
+
+    /// Runs a batch as one and flushes it. Most refusals come before anything is written, and then
+    /// there is nothing to undo.
+    fn run(
+        &self,
+        first: Box<dyn Job>,
+        mut more: impl FnMut() -> Option<Box<dyn Job>>,
+        batch: &mut Vec<Box<dyn Job>>,
+    ) -> Result<(), Lost> {
         if let Err(error) = self.execute("BEGIN IMMEDIATE") {
             // All who queued have waited as long for the lock as the first one.
-            batch.extend(std::iter::once(first).chain(self.jobs.try_iter()));
-            return Err(error);
+            batch.extend(std::iter::once(first).chain(std::iter::from_fn(more)));
+            return Err(error.into());
         }
         let mut next = Some(first);
+        let mut dirty = false;
         while let Some(mut job) = next {
-            let ran = self.run(job.as_mut());
+            let written = self.db.total_changes();
+            let ran = if dirty { Ok(()) } else { job.run(&self.db) };
             batch.push(job);
-            ran?;
-            let more = batch.len() < LARGEST_BATCH;
-            next = if more { self.jobs.try_recv().ok() } else { None };
+            if let Err(refused) = ran {
+                if self.db.is_autocommit() {
+                    // SQLite gave up the whole transaction, and with it the jobs before this one.
+                    return Err(refused.into());
+                }
+                dirty = self.db.total_changes() != written;
+            }
+            next = if batch.len() < LARGEST_BATCH { more() } else { None };
         }
-        self.execute("COMMIT")
+        if dirty { Err(Lost::Dirty) } else { Ok(self.execute("COMMIT")?) }
     }
 
-    /// Runs one job so that it can be undone alone. An error concerns the whole batch.
-    fn run(&self, job: &mut dyn Job) -> Result<(), StoreError> {
-        self.execute("SAVEPOINT job")?;
-        let Err(refused) = job.run(&self.db) else { return self.execute("RELEASE job") };
-        if self.db.is_autocommit() {
-            // SQLite gave up the whole transaction, and with it the jobs before this one.
-            return Err(refused);
+    /// Runs a batch so that each job can be undone alone.
+    fn run_each_alone(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        self.execute("BEGIN IMMEDIATE")?;
+        for job in batch {
+            self.execute("SAVEPOINT job")?;
+            if let Err(refused) = job.run(&self.db) {
+                if self.db.is_autocommit() {
+                    return Err(refused);
+                }
+                self.execute("ROLLBACK TO job")?;
+            }
+            self.execute("RELEASE job")?;
         }
-        self.execute("ROLLBACK TO job")?;
-        self.execute("RELEASE job")
+        self.execute("COMMIT")
     }
 
     /// Makes the connection usable after a batch was lost.
@@ -181,7 +272,7 @@ mod tests {
         })
     }
 
-    fn note(number: i64) -> impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static {
+    fn note(number: i64) -> impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static {
         move |db| {
             db.execute("INSERT INTO notes VALUES (?1)", [number])?;
             Ok(())
@@ -193,10 +284,10 @@ mod tests {
         query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
-    /// Queues a job that holds the thread until the sender is used, so that what is queued behind it
+    /// Queues a job that holds the thread until the sender is gone, so that what is queued behind it
     /// surely shares its batch.
     async fn hold(writer: &Writer, gate: Receiver<()>) -> Result<(), StoreError> {
-        writer.submit(move |_| gate.recv().map_err(|_| StoreError::Closed)).await
+        writer.submit(move |_| gate.recv().or(Ok(()))).await
     }
 
     #[tokio::test]
@@ -213,7 +304,7 @@ mod tests {
             writer.submit(note(1)),
             refused,
             writer.submit(note(3)),
-            async { release.send(()).unwrap() },
+            async { drop(release) },
         );
         held.unwrap();
         first.unwrap();
@@ -236,7 +327,7 @@ mod tests {
             writer.submit(note(1)),
             writer.submit(|_| Err::<(), _>(StoreError::malformed("no"))),
             writer.submit(note(2)),
-            async { release.send(()).unwrap() },
+            async { drop(release) },
         );
         for answer in [held, first, refused, second] {
             assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
@@ -274,5 +365,49 @@ mod tests {
         assert!(matches!(answer.await, Err(StoreError::Closed)));
         assert!(matches!(writer.submit(note(2)).await, Err(StoreError::Closed)));
         assert!(notes(&open().unwrap()).is_empty());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn alone_a_job_is_written_where_it_is_asked_for() {
+        let (_folder, open) = place();
+        let writer = Writer::start(open().unwrap(), open.clone()).unwrap();
+        let place = || thread::current().name().map(str::to_owned);
+        let alone = writer.submit(move |db| note(1)(db).map(|()| place())).await.unwrap();
+        assert_ne!(alone.as_deref(), Some("store-writer"));
+        // Refused alone, after it wrote, it leaves nothing and nobody behind it is held up.
+        let refused = writer.submit(|db| {
+            note(2)(db)?;
+            Err::<(), _>(StoreError::malformed("no"))
+        });
+        assert!(matches!(refused.await, Err(StoreError::Malformed { .. })));
+        writer.submit(note(3)).await.unwrap();
+        assert_eq!(notes(&open().unwrap()), [1, 3]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn in_company_a_job_is_written_by_the_thread() {
+        let (_folder, open) = place();
+        let writer = Arc::new(Writer::start(open().unwrap(), open.clone()).unwrap());
+        let (release, gate) = mpsc::channel();
+        let (begun, began) = oneshot::channel();
+        let begun = std::sync::Mutex::new(Some(begun));
+        let first = tokio::spawn({
+            let writer = Arc::clone(&writer);
+            async move {
+                let hold = move |_: &Connection| {
+                    let begun = begun.lock().unwrap().take().unwrap();
+                    begun.send(()).unwrap();
+                    gate.recv().map_err(|_| StoreError::Closed)
+                };
+                writer.submit(hold).await
+            }
+        });
+        began.await.unwrap();
+        let place = || thread::current().name().map(str::to_owned);
+        let second = writer.submit(move |db| note(1)(db).map(|()| place()));
+        let (second, ()) = tokio::join!(second, async { release.send(()).unwrap() });
+        assert_eq!(second.unwrap().as_deref(), Some("store-writer"));
+        first.await.unwrap().unwrap();
+        assert_eq!(notes(&open().unwrap()), [1]);
     }
 }

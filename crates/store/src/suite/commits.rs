@@ -23,7 +23,7 @@ pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
         created_at: NOW,
         version: 2,
         seq: 4,
-        hash: "hash-4".into(),
+        hash: "hash-2".into(),
         status: "running".into(),
         phase: "phase-2".into(),
         updated_at: NOW + 2,
@@ -33,8 +33,8 @@ pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
     };
     let expected = Told {
         head: Some(head.clone()),
-        loaded: Some(Loaded { head, version: 2, snapshot: second.snapshot, events: Vec::new() }),
-        events: [first.events, second.events].concat(),
+        loaded: Some(Loaded { head, version: 2, snapshot: second.snapshot, entries: Vec::new() }),
+        log: vec![first.entry, second.entry],
         actions: vec![sample::action("a-2"), sample::action("b-1"), sample::action("b-2")],
         waits: second.waits_opened,
     };
@@ -77,7 +77,7 @@ pub async fn a_missing_run_is_told(store: Arc<dyn Store>) {
     let run = RunId::local("nobody");
     let answer = store.append(sample::full_step(&run, 1, "a")).await;
     assert!(matches!(&answer, Err(StoreError::NotFound { run: told }) if *told == run));
-    let nothing = Told { head: None, loaded: None, events: vec![], actions: vec![], waits: vec![] };
+    let nothing = Told { head: None, loaded: None, log: vec![], actions: vec![], waits: vec![] };
     assert_eq!(told(&*store, &run).await, nothing);
     assert_eq!(store.keyed(&run, "a-key").await.unwrap(), None);
     assert_eq!(store.blob(&run.tenant, "sha256:a").await.unwrap(), None);
@@ -110,18 +110,4 @@ pub async fn the_key_of_a_creation_is_taken_once(store: Arc<dyn Store>) {
     store.append(sample::step(&run, 1)).await.unwrap();
     let again = store.create(sample::new_run(), first).await;
     assert!(matches!(again, Err(StoreError::DuplicateKey { version: 1 })), "{again:?}");
-}
-
-pub async fn a_commit_without_events_is_kept(store: Arc<dyn Store>) {
-    let run = RunId::local("r");
-    sample::grow(&*store, &run, 1).await;
-    let head = sample::step(&run, 0).head;
-    let quiet = Commit { wake_at: Some(NOW), ..Commit::new(run.clone(), 1, head) };
-    store.append(quiet).await.unwrap();
-    let told = told(&*store, &run).await;
-    assert_eq!(told.events.len(), 2);
-    assert_eq!(
-        told.head.map(|head| (head.version, head.seq, head.wake_at)),
-        Some((2, 2, Some(NOW)))
-    );
 }

@@ -9,54 +9,53 @@ use crate::{Blob, Commit, RunId, Store, TenantId};
 const HARD: &str =
     "e\u{301} é 𝔘 👩‍👩‍👧 \"'; DROP TABLE events; --\r\n\t\u{feff}\u{2028}\u{ffff}\u{10ffff}\\u0000";
 
-pub async fn events_come_back_byte_for_byte(store: Arc<dyn Store>) {
+pub async fn entries_come_back_byte_for_byte(store: Arc<dyn Store>) {
     let run = RunId::new(TenantId::new("Büro 7"), format!("läufe/{HARD}"));
     let mut commit = sample::full_step(&run, 0, HARD);
-    commit.events[0].body = HARD.into();
-    commit.events[0].kind = HARD.into();
-    commit.events[1].body = String::new();
-    commit.events[1].hash = HARD.into();
-    commit.events[1].time = i64::MIN;
-    commit.head.hash = HARD.into();
+    commit.entry.body = HARD.into();
+    commit.entry.hash = HARD.into();
+    commit.entry.time = i64::MIN;
+    commit.actions[0].body = HARD.into();
+    commit.actions[0].kind = HARD.into();
+    commit.actions[1].body = String::new();
     commit.head.summary = HARD.into();
     store.create(sample::new_run(), commit.clone()).await.unwrap();
     let told = sample::told(&*store, &run).await;
-    assert_eq!(told.events, commit.events);
+    assert_eq!(told.log, [commit.entry]);
     assert_eq!(told.actions, commit.actions);
     assert_eq!(told.waits, commit.waits_opened);
     let head = told.head.unwrap();
     assert_eq!((head.run, head.hash, head.summary), (run, HARD.to_owned(), HARD.to_owned()));
 }
 
-pub async fn pages_of_events_join(store: Arc<dyn Store>) {
+pub async fn pages_of_the_log_join(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     sample::grow(&*store, &run, 10).await;
     let mut joined = Vec::new();
     let mut after = 0;
     loop {
-        let page = store.events(&run, after, 3).await.unwrap();
+        let page = store.log(&run, after, 3).await.unwrap();
         assert!(page.len() <= 3);
         let Some(last) = page.last() else { break };
-        after = last.seq;
+        after = last.version;
         joined.extend(page);
     }
-    let expected: Vec<_> = (1..=20).map(|seq| sample::event(seq, seq.div_ceil(2))).collect();
-    assert_eq!(joined, expected);
-    assert!(store.events(&run, u64::MAX, 3).await.unwrap().is_empty());
-    assert!(store.events(&run, 0, 0).await.unwrap().is_empty());
-    assert!(store.events(&RunId::local("nobody"), 0, 3).await.unwrap().is_empty());
+    assert_eq!(joined, sample::entries(10));
+    assert!(store.log(&run, u64::MAX, 3).await.unwrap().is_empty());
+    assert!(store.log(&run, 0, 0).await.unwrap().is_empty());
+    assert!(store.log(&RunId::local("nobody"), 0, 3).await.unwrap().is_empty());
 }
 
 pub async fn every_version_loads_as_its_prefix(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     sample::grow(&*store, &run, 12).await;
-    let log = store.events(&run, 0, usize::MAX).await.unwrap();
+    let log = store.log(&run, 0, usize::MAX).await.unwrap();
     for version in 1..=12_u64 {
         let loaded = store.load(&run, Some(version)).await.unwrap().unwrap();
         assert_eq!(loaded.version, version);
         assert_eq!(loaded.head.version, 12);
         assert_eq!(loaded.snapshot, None);
-        assert_eq!(loaded.events, log[..2 * version as usize]);
+        assert_eq!(loaded.entries, log[..version as usize]);
     }
     assert_eq!(store.load(&run, None).await.unwrap(), store.load(&run, Some(12)).await.unwrap());
     for absent in [0, 13, u64::MAX] {
@@ -78,8 +77,8 @@ pub async fn the_newest_snapshot_that_fits_is_chosen(store: Arc<dyn Store>) {
     {
         let loaded = store.load(&run, Some(version)).await.unwrap().unwrap();
         assert_eq!(loaded.snapshot.map_or(0, |snapshot| snapshot.version), chosen, "at {version}");
-        let places: Vec<u64> = loaded.events.iter().map(|event| event.seq).collect();
-        assert_eq!(places, (2 * chosen + 1..=2 * version).collect::<Vec<_>>(), "at {version}");
+        let versions: Vec<u64> = loaded.entries.iter().map(|entry| entry.version).collect();
+        assert_eq!(versions, (chosen + 1..=version).collect::<Vec<_>>(), "at {version}");
     }
 }
 
@@ -87,14 +86,14 @@ pub async fn large_bodies_come_back(store: Arc<dyn Store>) {
     let run = RunId::local("r");
     let large: String = "größer ".chars().cycle().take(1 << 20).collect();
     let mut commit = sample::full_step(&run, 0, "a");
-    commit.events[0].body.clone_from(&large);
+    commit.entry.body.clone_from(&large);
     commit.snapshot.as_mut().unwrap().body.clone_from(&large);
     commit.actions[0].body.clone_from(&large);
     commit.waits_opened[0].body.clone_from(&large);
     commit.blobs[0].bytes = large.clone().into_bytes();
     store.create(sample::new_run(), commit.clone()).await.unwrap();
     let told = sample::told(&*store, &run).await;
-    assert!(told.events == commit.events, "events");
+    assert!(told.log == [commit.entry], "the entry");
     assert!(told.loaded.unwrap().snapshot == commit.snapshot, "snapshot");
     assert!(told.actions == commit.actions, "actions");
     assert!(told.waits == commit.waits_opened, "waits");

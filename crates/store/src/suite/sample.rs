@@ -1,7 +1,7 @@
-//! Runs and commits for tests: at version `v` the log of a sample run has `2 * v` events.
+//! Runs and commits for tests: every version of a sample run has two events.
 
 use crate::{
-    ActionRow, Blob, Commit, EventRow, Head, HeadUpdate, Loaded, NewRun, RunId, SnapshotRow, Store,
+    ActionRow, Blob, Commit, EntryRow, Head, HeadUpdate, Loaded, NewRun, RunId, SnapshotRow, Store,
     TenantId, WaitFilter, WaitRow,
 };
 
@@ -31,40 +31,43 @@ pub fn new_run() -> NewRun {
     NewRun { protocol: "sha256:aa".into(), workflow: "intake".into(), created_at: NOW }
 }
 
-/// An event at a place of the log.
+/// The entry of a version.
 #[must_use]
-pub fn event(seq: u64, version: u64) -> EventRow {
-    EventRow {
-        seq,
+pub fn entry(version: u64) -> EntryRow {
+    EntryRow {
         version,
-        time: NOW + seq as i64,
-        kind: "reply_accepted".into(),
-        hash: format!("hash-{seq}"),
-        body: format!(r#"{{"seq":{seq}}}"#),
+        first: 2 * version - 1,
+        last: 2 * version,
+        time: NOW + version as i64,
+        hash: format!("hash-{version}"),
+        body: format!(r#"{{"version":{version}}}"#),
     }
+}
+
+/// The entries of the versions up to one.
+#[must_use]
+pub fn entries(last: u64) -> Vec<EntryRow> {
+    (1..=last).map(entry).collect()
 }
 
 /// The step after a version, with two events.
 #[must_use]
 pub fn step(run: &RunId, expected_version: u64) -> Commit {
-    let (version, seq) = (expected_version + 1, 2 * expected_version);
+    let version = expected_version + 1;
     let head = HeadUpdate {
         status: "running".into(),
         phase: format!("phase-{version}"),
         updated_at: NOW + version as i64,
-        seq: seq + 2,
-        hash: format!("hash-{}", seq + 2),
         summary: format!("step {version}"),
     };
-    let events = vec![event(seq + 1, version), event(seq + 2, version)];
-    Commit { events, ..Commit::new(run.clone(), expected_version, head) }
+    Commit::new(run.clone(), expected_version, entry(version), head)
 }
 
 /// The same with a snapshot.
 #[must_use]
 pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> Commit {
     let commit = step(run, expected_version);
-    let (version, seq) = (commit.version, commit.head.seq);
+    let (version, seq) = (commit.version, commit.entry.last);
     let snapshot = Some(SnapshotRow { version, seq, body: format!(r#"{{"at":{version}}}"#) });
     Commit { snapshot, ..commit }
 }
@@ -124,7 +127,7 @@ pub struct Told {
     /// Its state.
     pub loaded: Option<Loaded>,
     /// Its log.
-    pub events: Vec<EventRow>,
+    pub log: Vec<EntryRow>,
     /// What it has to do.
     pub actions: Vec<ActionRow>,
     /// What it waits for.
@@ -137,7 +140,7 @@ pub async fn told(store: &dyn Store, run: &RunId) -> Told {
     Told {
         head: store.head(run).await.unwrap(),
         loaded: store.load(run, None).await.unwrap(),
-        events: store.events(run, 0, usize::MAX).await.unwrap(),
+        log: store.log(run, 0, usize::MAX).await.unwrap(),
         actions: store.actions(run).await.unwrap(),
         waits: store.waits(&waits).await.unwrap(),
     }

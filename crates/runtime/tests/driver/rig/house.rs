@@ -170,7 +170,7 @@ impl House {
         assert_eq!(proved.state, engine.look(run).await.unwrap().state, "the state is the fold");
         let mut state = State::blank(run);
         let log = engine.log(run).await.unwrap();
-        log.iter().map(|one| fold(&mut state, &one.body).unwrap()).collect()
+        log.iter().flat_map(|one| fold(&mut state, &one.body).unwrap()).collect()
     }
 
     pub(crate) async fn kinds(&self, run: &str) -> Vec<&'static str> {

@@ -65,19 +65,22 @@ impl World {
             let mut state = State::blank(&run);
             let mut words = Vec::new();
             for one in engine.log(&run).await.unwrap() {
-                let event = fold(&mut state, &one.body).unwrap();
-                // Whether a moment is stamped depends on whether another came before it.
-                if !matches!(event, Event::Stamped { .. }) {
-                    words.push(event.kind());
-                }
-                match &event {
-                    Event::EffectAsked { action, effect: Effect::Run { .. }, .. } => {
-                        ordered.insert(format!("{run}/{action}"));
+                for event in fold(&mut state, &one.body).unwrap() {
+                    // Whether a moment is stamped depends on whether another came before it.
+                    if !matches!(event, Event::Stamped { .. }) {
+                        words.push(event.kind());
                     }
-                    Event::EffectDone { action } => drop(done.insert(format!("{run}/{action}"))),
-                    _ => {}
+                    match &event {
+                        Event::EffectAsked { action, effect: Effect::Run { .. }, .. } => {
+                            ordered.insert(format!("{run}/{action}"));
+                        }
+                        Event::EffectDone { action } => {
+                            done.insert(format!("{run}/{action}"));
+                        }
+                        _ => {}
+                    }
+                    versions.entry((run.clone(), one.version)).or_default().push(event);
                 }
-                versions.entry((run.clone(), one.version)).or_default().push(event);
             }
             assert!(state.pending.is_empty(), "nothing is left to do: {:?}", state.pending);
             let actions = engine.store().actions(&engine.run_id(&run)).await.unwrap();

@@ -1,11 +1,11 @@
 -- What a file of Countersign is known by: the bytes "CNTS".
 PRAGMA application_id = 1129206867;
 
--- Small rows lie by their key on disk: WITHOUT ROWID clusters a table by its primary key.
--- Tables with large bodies (events, snapshots, blobs, protocols) keep their row ids: a row of some
--- kilobytes in a clustered table takes a page of its own.
+-- A run has a number here, which never leaves the file: what a step writes is found by it alone, in
+-- one tree. Small rows that are found by names lie by them: WITHOUT ROWID clusters a table by its key.
 
 CREATE TABLE runs (
+    number       INTEGER PRIMARY KEY,
     tenant       TEXT    NOT NULL,
     id           TEXT    NOT NULL,
     protocol     TEXT    NOT NULL,
@@ -24,47 +24,33 @@ CREATE TABLE runs (
     -- The next two stand in indexes: a step that does not change them must not write them.
     wake_at      INTEGER,
     working      INTEGER NOT NULL,
-    PRIMARY KEY (tenant, id)
-) STRICT, WITHOUT ROWID;
+    -- Outstanding actions, in the order they were asked for (see outstanding.rs). Last, because it may be long.
+    actions      TEXT    NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
 
 -- Lists go by the time of creation, which never changes: no step writes this index.
 CREATE INDEX runs_newest ON runs (tenant, created_at, id);
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
 
--- One row a commit: all its events in one text (see bundle.rs), under the place of the first one.
-CREATE TABLE events (
-    tenant  TEXT    NOT NULL,
-    run     TEXT    NOT NULL,
-    seq     INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    body    TEXT    NOT NULL,
-    PRIMARY KEY (tenant, run, seq),
-    FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)
+-- A row a version. `place` is the number of the run and the version: number * 2^32 + version, so that
+-- a run's log lies together.
+CREATE TABLE log (
+    place INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL,
+    time  INTEGER NOT NULL,
+    hash  TEXT    NOT NULL,
+    body  TEXT    NOT NULL
 ) STRICT;
 
+-- `place` as in the log.
 CREATE TABLE snapshots (
-    tenant  TEXT    NOT NULL,
-    run     TEXT    NOT NULL,
-    version INTEGER NOT NULL,
-    seq     INTEGER NOT NULL,
-    body    TEXT    NOT NULL,
-    PRIMARY KEY (tenant, run, version),
-    FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)
+    place INTEGER PRIMARY KEY,
+    seq   INTEGER NOT NULL,
+    body  TEXT    NOT NULL
 ) STRICT;
-
--- Outstanding ones only; `version` and `position` keep the order they were asked for in.
-CREATE TABLE actions (
-    tenant   TEXT    NOT NULL,
-    run      TEXT    NOT NULL,
-    id       TEXT    NOT NULL,
-    version  INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    kind     TEXT    NOT NULL,
-    body     TEXT    NOT NULL,
-    PRIMARY KEY (tenant, run, id),
-    FOREIGN KEY (tenant, run) REFERENCES runs (tenant, id)
-) STRICT, WITHOUT ROWID;
 
 -- Open ones only.
 CREATE TABLE waits (
