@@ -352,8 +352,8 @@ fn a_run_travels_from_folder_to_folder() {
 
     let third = Desk::empty();
     let touched = file.lines().map(|line| {
-        let event = line.starts_with("{\"line\":\"event\"");
-        let other = if event { "A cheque never needed" } else { "A cheque once needed" };
+        let entry = line.starts_with("{\"line\":\"entry\"");
+        let other = if entry { "A cheque never needed" } else { "A cheque once needed" };
         line.replace("A cheque once needed", other)
     });
     third.write("run.jsonl", &touched.collect::<Vec<_>>().join("\n"));
@@ -373,23 +373,23 @@ fn what_was_changed_behind_our_back_is_found() {
     for (name, change) in [
         (
             "body",
-            "UPDATE events SET body = replace(body, '\"op\":\"add\",\"path\":\"/draft\"', '\"op\":\"add\",\"path\":\"/drift\"') WHERE version = 5",
+            "UPDATE log SET body = replace(body, '\"op\":\"add\",\"path\":\"/draft\"', '\"op\":\"add\",\"path\":\"/drift\"') WHERE version = 5",
         ),
         (
             "hash",
-            "UPDATE events SET body = substr(body, 1, 23) || 'beef' || substr(body, 28) WHERE version = 2",
+            "UPDATE log SET hash = substr(hash, 1, 23) || 'beef' || substr(hash, 28) WHERE version = 2",
         ),
         (
-            "kind",
-            "UPDATE events SET body = replace(body, char(10) || 'started ', char(10) || 'stopped ') WHERE version = 1",
+            "row",
+            "UPDATE log SET time = time + 1 WHERE version = 1",
         ),
-        ("gone", "DELETE FROM events WHERE version = 3"),
-        ("last_gone", "DELETE FROM events WHERE version = 5"),
+        ("gone", "DELETE FROM log WHERE version = 3"),
+        ("last_gone", "DELETE FROM log WHERE version = 5"),
         (
             "cut_off",
-            "UPDATE events SET body = substr(body, 1, instr(body, char(10) || 'stamped ')) WHERE version = 5",
+            "UPDATE log SET body = substr(body, 1, instr(body, ',{\"event\":\"stamped') - 1) || ']}' WHERE version = 5",
         ),
-        ("torn", "UPDATE events SET body = substr(body, 1, length(body) - 40) WHERE version = 5"),
+        ("torn", "UPDATE log SET body = substr(body, 1, length(body) - 40) WHERE version = 5"),
         ("status", "UPDATE runs SET status = 'completed'"),
         ("wait", "DELETE FROM waits"),
         ("bytes", "UPDATE blobs SET bytes = x'00'"),
@@ -423,7 +423,8 @@ fn a_snapshot_that_says_something_else_is_found() {
     let run = desk.runs()[0].clone();
     let keep = |state: &Value| {
         let body = json!({ "v": 1, "hash": head["hash"], "state": state }).to_string();
-        let insert = "INSERT OR REPLACE INTO snapshots VALUES ('local', ?1, ?2, ?3, ?4)";
+        let insert = "INSERT OR REPLACE INTO snapshots
+            SELECT number, ?2, tail, ?3, ?4 FROM runs WHERE id = ?1";
         desk.db().execute(insert, (&run, version, seq, body)).unwrap();
     };
     keep(&state);

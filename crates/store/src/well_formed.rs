@@ -5,9 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::{Blob, Commit, EntryRow, NewRun, RunId, StoreError};
 
-/// The last version a run can have.
-pub(crate) const LAST_VERSION: u64 = u32::MAX as u64;
-
 /// A new run and its first commit.
 pub(crate) fn check_creation(run: &NewRun, commit: &Commit) -> Result<(), StoreError> {
     plain("protocol", &run.protocol)?;
@@ -105,8 +102,8 @@ fn check_numbers(commit: &Commit) -> Result<(), StoreError> {
             commit.expected_version, commit.version
         ));
     }
-    if commit.version > LAST_VERSION || commit.entry.last > i64::MAX as u64 {
-        return refuse("a run ends at version 2^32 - 1, and its log at event 2^63 - 1");
+    if commit.version.max(commit.entry.last) > i64::MAX as u64 {
+        return refuse("versions and places in the log end at 2^63 - 1");
     }
     Ok(())
 }

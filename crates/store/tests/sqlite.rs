@@ -213,10 +213,10 @@ async fn a_file_made_by_schema_1_is_read() {
         {FIRST_SCHEMA}
         INSERT INTO migrations VALUES (1, 'runs',
             '{CHECKSUM_OF_FIRST_SCHEMA}');
-        INSERT INTO runs VALUES (7, 'local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 'running',
+        INSERT INTO runs VALUES (7, 'local', 'old', 'sha256:aa', 'intake', 1, 1, 1, 'h1', 9, 'running',
             'ask', 2, 'an old run', 'w', 3, 40, 50, 1,
             'old/1/0 call_model 2' || char(10) || '{{}}' || char(10));
-        INSERT INTO log VALUES (7 * 4294967296 + 1, 1, 1, 2, 'h1', '{{}}');
+        INSERT INTO log VALUES (9, 0, 7, 1, 1, 1, 2, 'h1', '{{}}');
         INSERT INTO keys VALUES ('local', 'old', 'k', 1);
         COMMIT;"
     );
@@ -235,7 +235,7 @@ async fn a_file_made_by_schema_1_is_read() {
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
-    "19da7cfac335a093469d2033e47ed857663654ba0fe19b5130c4b1680b410110";
+    "cb3e710c2b3bbe903c9fda45fe46e74585dd588e6ca938f0aec83e63fd8eb5e4";
 
 #[test]
 fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {

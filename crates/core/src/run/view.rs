@@ -1,31 +1,113 @@
 //! `run` as expressions see it: what gates, templates and rules may know beside the document.
 
+use std::rc::Rc;
+
 use serde_json::{Map, Value, json};
 
-use super::State;
+use super::state::LastReply;
+use super::{State, Time};
 
 /// The value of the name `run`.
 #[must_use]
 pub fn view(state: &State) -> Value {
-    let loops = state.spent_of(&format!("loops@{}", state.phase));
-    let last = state.last_reply.as_ref().map(
-        |last| json!({ "phase": last.phase, "attempt": last.attempt, "repairs": last.repairs }),
-    );
-    let mut spent = Map::new();
-    for (budget, amount) in &state.spent {
-        spent.insert(budget.clone(), json!(amount));
+    let mut members = Map::with_capacity(12);
+    for (name, value) in [
+        ("id", json!(state.run)),
+        ("workflow", json!(state.workflow)),
+        ("phase", json!(state.phase)),
+        ("status", json!(state.status().as_str())),
+        ("version", json!(state.version)),
+        ("created_at", json!(state.created_at.to_string())),
+        ("updated_at", json!(state.updated_at.to_string())),
+        ("loops", json!(loops(state))),
+        ("spent", spent(state)),
+        ("last_reply", last_reply(state.last_reply.as_ref())),
+        ("depth", json!(state.parent.as_ref().map_or(0, |parent| parent.depth))),
+    ] {
+        members.insert(name.to_owned(), value);
     }
-    json!({
-        "id": state.run,
-        "workflow": state.workflow,
-        "phase": state.phase,
-        "status": state.status().as_str(),
-        "version": state.version,
-        "created_at": state.created_at.to_string(),
-        "updated_at": state.updated_at.to_string(),
-        "loops": loops,
-        "spent": spent,
-        "last_reply": last,
-        "depth": state.parent.as_ref().map_or(0, |parent| parent.depth),
+    Value::Object(members)
+}
+
+fn loops(state: &State) -> u64 {
+    state.spent_of(&format!("loops@{}", state.phase))
+}
+
+fn spent(state: &State) -> Value {
+    let spent = state.spent.iter().map(|(budget, amount)| (budget.clone(), json!(amount)));
+    Value::Object(spent.collect())
+}
+
+fn last_reply(last: Option<&LastReply>) -> Value {
+    match last {
+        Some(LastReply { phase, attempt, repairs }) => {
+            json!({ "phase": phase, "attempt": attempt, "repairs": repairs })
+        }
+        None => Value::Null,
+    }
+}
+
+/// The same value, kept while a run goes on: only what changed is made anew.
+#[derive(Debug)]
+pub(super) struct View {
+    value: Rc<Value>,
+    /// The state it was made of, as far as it must be compared.
+    seq: u64,
+    updated_at: Time,
+    last_reply: Option<LastReply>,
+}
+
+impl View {
+    pub(super) fn of(state: &State) -> Self {
+        let (seq, updated_at) = (state.seq, state.updated_at);
+        Self { value: Rc::new(view(state)), seq, updated_at, last_reply: state.last_reply.clone() }
+    }
+
+    /// The value for this state of the same run.
+    pub(super) fn at(&mut self, state: &State) -> Rc<Value> {
+        if self.seq != state.seq {
+            self.seq = state.seq;
+            self.refresh(state);
+        }
+        Rc::clone(&self.value)
+    }
+
+    fn refresh(&mut self, state: &State) {
+        let Value::Object(members) = Rc::make_mut(&mut self.value) else { return };
+        let mut set = |name: &str, same: &dyn Fn(&Value) -> bool, value: &dyn Fn() -> Value| {
+            if let Some(member) = members.get_mut(name)
+                && !same(member)
+            {
+                *member = value();
+            }
+        };
+        let status = state.status().as_str();
+        set("workflow", &|found| *found == state.workflow, &|| json!(state.workflow));
+        set("phase", &|found| *found == state.phase, &|| json!(state.phase));
+        set("status", &|found| *found == status, &|| json!(status));
+        set("version", &|found| *found == state.version, &|| json!(state.version));
+        let loops = loops(state);
+        set("loops", &|found| *found == loops, &|| json!(loops));
+        set("spent", &|found| same_amounts(found, state), &|| spent(state));
+        if self.updated_at != state.updated_at {
+            self.updated_at = state.updated_at;
+            set("updated_at", &|_| false, &|| json!(state.updated_at.to_string()));
+            set("created_at", &|_| false, &|| json!(state.created_at.to_string()));
+        }
+        if self.last_reply != state.last_reply {
+            self.last_reply.clone_from(&state.last_reply);
+            set("last_reply", &|_| false, &|| last_reply(state.last_reply.as_ref()));
+        }
+        let depth = state.parent.as_ref().map_or(0, |parent| parent.depth);
+        set("depth", &|found| *found == depth, &|| json!(depth));
+    }
+}
+
+fn same_amounts(found: &Value, state: &State) -> bool {
+    found.as_object().is_some_and(|found| {
+        found.len() == state.spent.len()
+            && state.spent.iter().all(|(name, amount)| {
+                found.get(name).is_some_and(|found| *found == *amount)
+            })
     })
 }

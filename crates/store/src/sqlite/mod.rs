@@ -6,7 +6,7 @@ mod connection;
 mod migrate;
 mod writer;
 mod readers;
-mod log_place;
+mod log;
 mod outstanding;
 mod write;
 mod read;

@@ -3,12 +3,11 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::log_place::{place_of, version_of};
+use super::log::Log;
 use super::outstanding::unpack;
 use crate::lease::Tenure;
-use crate::well_formed::LAST_VERSION;
 use crate::{
-    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, SnapshotRow, StoreError,
+    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError,
     TenantId, WaitFilter, WaitRow,
 };
 
@@ -23,11 +22,6 @@ const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, 
         AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
         AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
     ORDER BY created_at DESC, id DESC LIMIT ?8";
-const NUMBER: &str = "SELECT number FROM runs WHERE tenant = ?1 AND id = ?2";
-const SNAPSHOT: &str = "SELECT place, seq, body FROM snapshots
-    WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1";
-const LOG: &str = "SELECT place, first, last, time, hash, body FROM log
-    WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3";
 const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
     WHERE tenant = ?1
         AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
@@ -68,16 +62,10 @@ pub(super) fn load(
     if !(1..=head.version).contains(&version) {
         return Ok(None);
     }
-    let number = number(db, run)?.unwrap_or_default();
-    let (none, last) = (place_of(number, 0), place_of(number, version));
-    let mut statement = db.prepare_cached(SNAPSHOT)?;
-    let snapshot = statement.query_row(params![none, last], |row| {
-        let (version, seq) = (version_of(row.get(0)?), row.get::<_, i64>(1)? as u64);
-        Ok(SnapshotRow { version, seq, body: row.get(2)? })
-    });
-    let snapshot = snapshot.optional()?;
+    let Some(log) = Log::of(db, run)? else { return Ok(None) };
+    let snapshot = log.snapshot(version)?;
     let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
-    let entries = between(db, place_of(number, covered), last, usize::MAX)?;
+    let entries = log.between(covered, version)?;
     Ok(Some(Loaded { head, version, snapshot, entries }))
 }
 
@@ -87,28 +75,8 @@ pub(super) fn log(
     after_version: u64,
     limit: usize,
 ) -> Result<Vec<EntryRow>, StoreError> {
-    let Some(number) = number(db, run)? else { return Ok(Vec::new()) };
-    let after = place_of(number, after_version.min(LAST_VERSION));
-    between(db, after, place_of(number, LAST_VERSION), limit)
-}
-
-fn between(
-    db: &Connection,
-    after: i64,
-    last: i64,
-    limit: usize,
-) -> Result<Vec<EntryRow>, StoreError> {
-    let mut statement = db.prepare_cached(LOG)?;
-    let rows = statement.query_map(params![after, last, count(limit)], |row| {
-        let (first, last) = (row.get::<_, i64>(1)? as u64, row.get::<_, i64>(2)? as u64);
-        let (version, time) = (version_of(row.get(0)?), row.get(3)?);
-        Ok(EntryRow { version, first, last, time, hash: row.get(4)?, body: row.get(5)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn number(db: &Connection, run: &RunId) -> Result<Option<i64>, StoreError> {
-    Ok(db.prepare_cached(NUMBER)?.query_row(key(run), |row| row.get(0)).optional()?)
+    let Some(log) = Log::of(db, run)? else { return Ok(Vec::new()) };
+    log.between(after_version, after_version.saturating_add(limit as u64))
 }
 
 pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<Head>, StoreError> {
@@ -269,11 +237,14 @@ mod tests {
     #[test]
     fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
         for sql in [
-            HEAD, NUMBER, RUNS, SNAPSHOT, LOG, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING,
+            HEAD, RUNS, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING,
         ] {
             let steps = plan(sql);
             let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
             assert!(steps.iter().all(sound), "{sql}: {steps:?}");
+        }
+        for sql in crate::sqlite::log::QUESTIONS {
+            assert!(plan(sql).iter().all(|step| step.starts_with("SEARCH")), "{sql}: {:?}", plan(sql));
         }
         // This sorts what one run has open.
         let plan_of_run = plan(WAITS_OF_RUN);

@@ -4,14 +4,16 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::is_duplicate;
-use super::log_place::place_of;
 use super::outstanding::{pack, unpack};
 use crate::lease::Tenure;
 use crate::ruling::Standing;
-use crate::{ActionRow, Blob, Commit, EntryRow, Lease, NewRun, RunId, StoreError, TenantId, WaitRow};
+use crate::{
+    ActionRow, Blob, Commit, EntryRow, Lease, NewRun, RunId, SnapshotRow, StoreError,
+    TenantId, WaitRow,
+};
 
 const STANDING: &str = "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
-        working, actions
+        working, actions, tail
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const TENURE: &str =
     "SELECT lease_worker, lease_epoch, lease_until FROM runs WHERE tenant = ?1 AND id = ?2";
@@ -19,15 +21,15 @@ const SET_TENURE: &str = "UPDATE runs SET lease_worker = ?3, lease_epoch = ?4, l
     WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const ADD_RUN: &str = "INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq,
-        hash, status, phase, updated_at, summary, lease_epoch, lease_until, working, actions)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', '', '', ?5, '', 0, 0, 0, '')";
+        hash, tail, status, phase, updated_at, summary, lease_epoch, lease_until, working, actions)
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', 0, '', '', ?5, '', 0, 0, 0, '')";
 const STEP: &str = "UPDATE runs SET version = ?2, seq = ?3, hash = ?4, status = ?5, phase = ?6,
-        updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10
+        updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10, tail = ?11
     WHERE number = ?1";
 /// For when an index must be written too.
 const INDEX: &str = "UPDATE runs SET wake_at = ?2, working = ?3 WHERE number = ?1";
-const ADD_ENTRY: &str = "INSERT INTO log VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3)";
+const ADD_ENTRY: &str = "INSERT INTO log VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
 const ADD_WAIT: &str = "INSERT INTO waits (tenant, run, id, kind, opened_at, deadline, who, body)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const TAKE_WAIT: &str = "DELETE FROM waits WHERE tenant = ?1 AND run = ?2 AND id = ?3";
@@ -44,6 +46,7 @@ struct Row {
     wake_at: Option<i64>,
     working: bool,
     actions: String,
+    tail: i64,
 }
 
 pub(super) fn create(db: &Connection, run: &NewRun, commit: &Commit) -> Result<(), StoreError> {
@@ -68,20 +71,25 @@ pub(super) fn append(db: &Connection, commit: &Commit) -> Result<(), StoreError>
     row.standing.rule(commit)?;
     let actions = change_actions(&row.actions, commit)?;
     let (tenant, id) = key(&commit.run);
-    let place = place_of(row.number, commit.version);
-    let EntryRow { first, last, time, hash, body, .. } = &commit.entry;
-    let (first, last) = (*first as i64, *last as i64);
-    db.prepare_cached(ADD_ENTRY)?.execute(params![place, first, last, time, hash, body])?;
-    if let Some(snapshot) = &commit.snapshot {
-        let mut statement = db.prepare_cached(ADD_SNAPSHOT)?;
-        statement.execute(params![place, snapshot.seq as i64, snapshot.body])?;
+    let entry = add_entry(db, &row, &commit.entry)?;
+    if let Some(SnapshotRow { version, seq, body }) = &commit.snapshot {
+        let (version, seq) = (*version as i64, *seq as i64);
+        db.prepare_cached(ADD_SNAPSHOT)?.execute(params![row.number, version, entry, seq, body])?;
     }
     change_waits(db, commit)?;
     commit.blobs.iter().try_for_each(|blob| add_blob(db, &commit.run.tenant, blob))?;
     if let Some(input) = &commit.key {
         db.prepare_cached(ADD_KEY)?.execute(params![tenant, id, input, commit.version as i64])?;
     }
-    step(db, commit, &row, &actions)
+    step(db, commit, &row, &actions, entry)
+}
+
+/// Adds an entry to a run's log and gives its row.
+fn add_entry(db: &Connection, run: &Row, entry: &EntryRow) -> Result<i64, StoreError> {
+    let EntryRow { version, first, last, time, hash, body } = entry;
+    let (version, first, last) = (*version as i64, *first as i64, *last as i64);
+    let mut statement = db.prepare_cached(ADD_ENTRY)?;
+    Ok(statement.insert(params![run.tail, run.number, version, first, last, time, hash, body])?)
 }
 
 /// Takes, renews or refuses.
@@ -144,7 +152,7 @@ fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
             keyed: None,
         };
         let (number, wake_at, working) = (row.get(0)?, row.get(6)?, row.get(7)?);
-        Ok(Row { number, standing, wake_at, working, actions: row.get(8)? })
+        Ok(Row { number, standing, wake_at, working, actions: row.get(8)?, tail: row.get(9)? })
     });
     let Some(mut row) = row.optional()? else { return Ok(None) };
     if let Some(input) = &commit.key {
@@ -156,7 +164,13 @@ fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
     Ok(Some(row))
 }
 
-fn step(db: &Connection, commit: &Commit, row: &Row, actions: &str) -> Result<(), StoreError> {
+fn step(
+    db: &Connection,
+    commit: &Commit,
+    row: &Row,
+    actions: &str,
+    tail: i64,
+) -> Result<(), StoreError> {
     let (entry, head) = (&commit.entry, &commit.head);
     db.prepare_cached(STEP)?.execute(params![
         row.number,
@@ -169,6 +183,7 @@ fn step(db: &Connection, commit: &Commit, row: &Row, actions: &str) -> Result<()
         head.summary,
         row.standing.until(commit),
         actions,
+        tail,
     ])?;
     let working = !actions.is_empty();
     if commit.wake_at != row.wake_at || working != row.working {

@@ -57,7 +57,9 @@ impl Writer {
             self.desk.queued.fetch_add(1, Ordering::AcqRel);
             queue.send(job).map_err(|_| StoreError::Closed)?;
         }
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        let (answer, work) = answer.await.map_err(|_| StoreError::Closed)?;
+        drop(work);
+        answer
     }
 }
 
@@ -84,7 +86,8 @@ trait Job: Send {
 struct Task<T, W> {
     work: W,
     result: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
+    /// Takes the work back too: to give its memory back is for the thread that asked for it.
+    reply: oneshot::Sender<(Result<T, StoreError>, W)>,
 }
 
 impl<T, W> Job for Task<T, W>
@@ -100,10 +103,10 @@ where
     }
 
     fn answer(self: Box<Self>, flushed: Result<(), StoreError>) {
-        let Self { result, reply, .. } = *self;
+        let Self { work, result, reply } = *self;
         let answer = flushed.and_then(|()| result.unwrap_or(Err(StoreError::Closed)));
         // Nobody may be waiting any more; the work is kept all the same.
-        let _ = reply.send(answer);
+        let _ = reply.send((answer, work));
     }
 }
 

@@ -1,5 +1,8 @@
 //! One decision under way: what is true so far, and the events that made it so.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use crate::patch::Patch;
@@ -9,6 +12,7 @@ use crate::run::event::Event;
 use crate::run::input::{Input, Start};
 use crate::run::state::{Blocked, EndKind, Next, Pending};
 use crate::run::wait::{Closing, Wait, WaitKind};
+use crate::run::view::View;
 use crate::run::{Rejection, State, Tell, view};
 
 /// A decision under way.
@@ -24,6 +28,7 @@ pub(super) struct Deciding<'p> {
     pub(super) passed: Vec<String>,
     pub(super) moves: usize,
     orders: u32,
+    view: RefCell<Option<View>>,
 }
 
 impl<'p> Deciding<'p> {
@@ -70,6 +75,7 @@ impl<'p> Deciding<'p> {
             passed: Vec::new(),
             moves: 0,
             orders: 0,
+            view: RefCell::new(None),
         };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding
@@ -96,6 +102,8 @@ impl<'p> Deciding<'p> {
             apply(&mut state, event).expect("it was folded before");
         }
         self.state = state;
+        // Another event may come to have the number of the one that is gone.
+        self.view = RefCell::new(None);
     }
 
     /// Whether the run is halted; then this is what comes next once it is resumed.
@@ -144,8 +152,11 @@ impl<'p> Deciding<'p> {
     }
 
     /// The value of the name `run`.
-    pub(super) fn run(&self) -> Value {
-        view(&self.state)
+    pub(super) fn run(&self) -> Rc<Value> {
+        let mut kept = self.view.borrow_mut();
+        let value = kept.get_or_insert_with(|| View::of(&self.state)).at(&self.state);
+        debug_assert_eq!(*value, view(&self.state), "what is kept is what would be made");
+        value
     }
 
     /// Opens a wait under the next id.

@@ -28,6 +28,9 @@ impl Deciding<'_> {
     /// What follows from the whole decision waits for its end.
     pub(super) fn stamp_phase(&mut self) {
         const OF_THE_END: [&str; 3] = ["status", "version", "updated_at"];
+        if self.protocol.document.engine.is_empty() {
+            return;
+        }
         let run = self.run();
         let mut places = self.places(&run);
         places.retain(|(at, _)| {
@@ -42,6 +45,9 @@ impl Deciding<'_> {
 
     /// Stamps, unless that would break the document's contract.
     fn stamp(&mut self) -> Result<(), String> {
+        if self.protocol.document.engine.is_empty() {
+            return Ok(());
+        }
         let run = self.run();
         let places = self.places(&run);
         if places.is_empty() { Ok(()) } else { self.put(places, &run) }

@@ -1,8 +1,8 @@
 -- What a file of Countersign is known by: the bytes "CNTS".
 PRAGMA application_id = 1129206867;
 
--- A run has a number here, which never leaves the file: what a step writes is found by it alone, in
--- one tree. Small rows that are found by names lie by them: WITHOUT ROWID clusters a table by its key.
+-- A run has a number here, which never leaves the file. Small rows that are found by names lie by them:
+-- WITHOUT ROWID clusters a table by its key.
 
 CREATE TABLE runs (
     number       INTEGER PRIMARY KEY,
@@ -14,6 +14,7 @@ CREATE TABLE runs (
     version      INTEGER NOT NULL,
     seq          INTEGER NOT NULL,
     hash         TEXT    NOT NULL,
+    tail         INTEGER NOT NULL,
     status       TEXT    NOT NULL,
     phase        TEXT    NOT NULL,
     updated_at   INTEGER NOT NULL,
@@ -34,22 +35,28 @@ CREATE INDEX runs_newest ON runs (tenant, created_at, id);
 CREATE INDEX runs_wake ON runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
 CREATE INDEX runs_working ON runs (tenant, id) WHERE working = 1;
 
--- A row a version. `place` is the number of the run and the version: number * 2^32 + version, so that
--- a run's log lies together.
+-- A row a version, in the order of writing, whatever the run: many runs that step at once fill the same
+-- few pages. `previous` is the row of the version before, 0 where there is none; `runs.tail` is the last.
 CREATE TABLE log (
-    place INTEGER PRIMARY KEY,
-    first INTEGER NOT NULL,
-    last  INTEGER NOT NULL,
-    time  INTEGER NOT NULL,
-    hash  TEXT    NOT NULL,
-    body  TEXT    NOT NULL
+    row      INTEGER PRIMARY KEY,
+    previous INTEGER NOT NULL,
+    run      INTEGER NOT NULL,
+    version  INTEGER NOT NULL,
+    first    INTEGER NOT NULL,
+    last     INTEGER NOT NULL,
+    time     INTEGER NOT NULL,
+    hash     TEXT    NOT NULL,
+    body     TEXT    NOT NULL
 ) STRICT;
 
--- `place` as in the log.
+-- `entry` is the row of the version in the log: where reading an old one begins.
 CREATE TABLE snapshots (
-    place INTEGER PRIMARY KEY,
-    seq   INTEGER NOT NULL,
-    body  TEXT    NOT NULL
+    run     INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    entry   INTEGER NOT NULL,
+    seq     INTEGER NOT NULL,
+    body    TEXT    NOT NULL,
+    PRIMARY KEY (run, version)
 ) STRICT;
 
 -- Open ones only.

@@ -1,0 +1,106 @@
+//! A run's log, read. Its rows stand among those of other runs, each with the row of the version before
+//! it; so it is read from a later version backwards. Snapshots are places to begin, so what is read in
+//! vain is bounded by the steps between two of them.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{EntryRow, RunId, SnapshotRow, StoreError};
+
+const TAIL: &str = "SELECT number, version, tail FROM runs WHERE tenant = ?1 AND id = ?2";
+const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
+    WHERE run = ?1 AND version <= ?2 ORDER BY version DESC LIMIT 1";
+const BEGINNING: &str = "SELECT entry FROM snapshots
+    WHERE run = ?1 AND version >= ?2 ORDER BY version LIMIT 1";
+const ENTRY: &str =
+    "SELECT previous, run, version, first, last, time, hash, body FROM log WHERE row = ?1";
+
+/// Where a run's log ends.
+pub(super) struct Log<'d> {
+    db: &'d Connection,
+    run: i64,
+    version: u64,
+    tail: i64,
+}
+
+impl<'d> Log<'d> {
+    /// The log of a run; `None` where there is no such run.
+    pub(super) fn of(db: &'d Connection, run: &RunId) -> Result<Option<Self>, StoreError> {
+        let mut statement = db.prepare_cached(TAIL)?;
+        let found = statement.query_row((run.tenant.as_str(), &run.id), |row| {
+            let version = row.get::<_, i64>(1)? as u64;
+            Ok(Self { db, run: row.get(0)?, version, tail: row.get(2)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// The newest snapshot at or before a version.
+    pub(super) fn snapshot(&self, version: u64) -> Result<Option<SnapshotRow>, StoreError> {
+        let mut statement = self.db.prepare_cached(SNAPSHOT)?;
+        let snapshot = statement.query_row(params![self.run, version as i64], |row| {
+            let (version, seq) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
+            Ok(SnapshotRow { version, seq, body: row.get(2)? })
+        });
+        Ok(snapshot.optional()?)
+    }
+
+    /// The entries after a version, up to another one.
+    pub(super) fn between(&self, after: u64, last: u64) -> Result<Vec<EntryRow>, StoreError> {
+        let last = last.min(self.version);
+        if last <= after {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.db.prepare_cached(BEGINNING)?;
+        let beginning = statement.query_row(params![self.run, last as i64], |row| row.get(0));
+        let mut row = beginning.optional()?.unwrap_or(self.tail);
+        let mut entries = Vec::new();
+        let mut later = None;
+        loop {
+            let (previous, entry) = self.entry(row)?;
+            let version = entry.version;
+            // A row that leads astray, or in a circle, must not be followed for ever.
+            if later.is_some_and(|later| version + 1 != later) {
+                return Err(self.broken(row));
+            }
+            if version <= last {
+                entries.push(entry);
+            }
+            if version <= after + 1 {
+                break;
+            }
+            (row, later) = (previous, Some(version));
+        }
+        entries.reverse();
+        Ok(entries)
+    }
+
+    fn entry(&self, place: i64) -> Result<(i64, EntryRow), StoreError> {
+        let mut statement = self.db.prepare_cached(ENTRY)?;
+        let found = statement.query_row([place], |row| {
+            let number = |column| row.get::<_, i64>(column).map(|number| number as u64);
+            let entry = EntryRow {
+                version: number(2)?,
+                first: number(3)?,
+                last: number(4)?,
+                time: row.get(5)?,
+                hash: row.get(6)?,
+                body: row.get(7)?,
+            };
+            Ok((row.get(0)?, row.get::<_, i64>(1)?, entry))
+        });
+        match found.optional()? {
+            Some((previous, run, entry)) if run == self.run => Ok((previous, entry)),
+            _ => Err(self.broken(place)),
+        }
+    }
+
+    fn broken(&self, place: i64) -> StoreError {
+        let what = format!(
+            "row {place} of the log is not the entry of run number {} that belongs there",
+            self.run
+        );
+        StoreError::Corrupt { what }
+    }
+}
+
+#[cfg(test)]
+pub(super) const QUESTIONS: [&str; 4] = [TAIL, SNAPSHOT, BEGINNING, ENTRY];
