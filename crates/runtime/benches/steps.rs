@@ -17,9 +17,6 @@ mod storage;
 #[path = "steps/total.rs"]
 mod total;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,7 +29,11 @@ use bare::Bare;
 use runs::{Stepper, engine, protocol, reply};
 use total::Total;
 
-static CROWDS: std::sync::LazyLock<Vec<usize>> = std::sync::LazyLock::new(|| std::env::var("CROWDS").map_or(vec![1,8,64], |t| t.split(',').map(|n| n.parse().unwrap()).collect()));
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const CROWDS: [usize; 3] = [1, 8, 64];
 
 /// How often, and for how long each time.
 struct Length {
@@ -53,7 +54,6 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         durable(&length).await;
-        if std::env::var("CROWDS").is_ok() { return; }
         without_disk(&length).await;
         for edit in [100, 1_000] {
             storage::show(length.steps, edit).await;
@@ -68,7 +68,7 @@ async fn durable(length: &Length) {
     let engine = engine(Arc::new(store));
     let protocol = protocol();
     let mut crowds = Vec::new();
-    for &size in CROWDS.iter() {
+    for size in CROWDS {
         let mut steppers = Vec::new();
         for number in 0..size {
             let name = format!("run-{size}-{number}");
