@@ -7,5 +7,18 @@
 mod fold;
 mod script;
 mod words;
+mod fingerprint;
+mod fillers;
+mod asks;
+mod terms;
+mod similarity;
+mod numbers;
+mod slug;
+#[cfg(test)]
+mod pairs;
 
+pub use fingerprint::fingerprint;
+pub use numbers::numbers;
+pub use similarity::{SAME, similarity};
+pub use slug::slug;
 pub use words::words;
