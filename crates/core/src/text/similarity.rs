@@ -57,12 +57,12 @@ pub fn similarity(left: &str, right: &str) -> f64 {
 fn compare(one: &Terms, other: &Terms) -> u64 {
     let numbers = one.numbers.intersection(&other.numbers).count();
     let words = one.words.intersection(&other.words).count();
-    let strangers: Vec<&String> = one.words.difference(&other.words).collect();
-    let others: Vec<&String> = other.words.difference(&one.words).collect();
+    let (strangers, others) = (one.strangers(other), other.strangers(one));
     let alike = alike(&strangers, &others);
     let shared = (numbers + words) as u64 * WHOLE + alike;
-    let left = one.weight() - shared;
-    let right = other.weight() - shared;
+    let rest = |words: usize, all: usize| (words + all - numbers) as u64 * WHOLE - alike;
+    let left = rest(strangers.len(), one.numbers.len());
+    let right = rest(others.len(), other.numbers.len());
     let (exchanged, added) = (left.min(right), left.abs_diff(right));
     if shared == 0 {
         return 0;

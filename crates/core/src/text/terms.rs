@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::asks::{self, Ask};
 use super::fillers::{self, is_filler, without_ending};
 use super::fold::fold;
+use super::script::{Script, script};
 use super::words::words;
 
 /// Fillers and asks of scripts without spaces, longest first: `什么时候` is no `什么`.
@@ -51,9 +52,16 @@ impl Terms {
         self.words.is_empty() && self.numbers.is_empty()
     }
 
-    /// A thousand for each word and number.
-    pub(super) fn weight(&self) -> u64 {
-        (self.words.len() + self.numbers.len()) as u64 * 1000
+    /// The words that the other text does not have.
+    ///
+    /// A pair of characters that the other has apart is left out: it is only the seam between two
+    /// words that stand side by side here and not there.
+    pub(super) fn strangers<'t>(&'t self, other: &'t Self) -> Vec<&'t String> {
+        let dense = |character: &char| script(*character) == Script::Dense;
+        let known: BTreeSet<char> =
+            other.words.iter().flat_map(|word| word.chars()).filter(dense).collect();
+        let is_seam = |word: &&String| word.chars().all(|character| known.contains(&character));
+        self.words.difference(&other.words).filter(|word| !is_seam(word)).collect()
     }
 
     /// Puts a space in place of every phrase and particle of a script that has none.
