@@ -327,9 +327,11 @@ fn sorted_copies_are_javascripts() {
             let source = match rng.below(3) {
                 0 => format!("{list}.filter(x => Number(x) === Number(x)).toSorted({compare})"),
                 1 => format!("{list}.filter(x => x <= 0 || x >= 0).toSorted({compare}).length"),
-                _ => format!(
-                    "state.tasks.map((t, i) => ({{...t, i}})).toSorted(({{id}}, y) => id - y.id).concat(state.strs.map((s, i) => ({{s, i, n: s.length}})).toSorted((a, b) => a.n - b.n))"
-                ),
+                _ => [
+                    "state.tasks.map((t, i) => ({...t, i})).toSorted(({id}, y) => id - y.id)",
+                    ".concat(state.strs.map((s, i) => ({s, i, n: s.length})).toSorted((a, b) => a.n - b.n))",
+                ]
+                .concat(),
             };
             let at = (rng.below(STATES), rng.below(STATES));
             tally.run(judge, &states, &source, at);

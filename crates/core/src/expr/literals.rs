@@ -33,11 +33,19 @@ fn collect(node: &Node, found: &mut Vec<Value>) {
         | Kind::Root(_)
         | Kind::Local(_) => {}
         Kind::Template { parts: nodes, .. } | Kind::Builtin { args: nodes, .. } => {
-            nodes.iter().for_each(|node| collect(node, found));
+            for node in nodes {
+                collect(node, found);
+            }
         }
-        Kind::Array(items) => items.iter().for_each(|item| collect(item.node(), found)),
+        Kind::Array(items) => {
+            for item in items {
+                collect(item.node(), found);
+            }
+        }
         Kind::Object(entries) => {
-            entries.iter().flat_map(Entry::nodes).for_each(|node| collect(node, found));
+            for node in entries.iter().flat_map(Entry::nodes) {
+                collect(node, found);
+            }
         }
         Kind::Member { object, .. } | Kind::Matches { subject: object, .. } => {
             collect(object, found);

@@ -10,7 +10,7 @@ use super::may::{May, Numbers, Plain, Texts};
 use super::narrow::Narrowing;
 use super::reads::ReadStep;
 use super::set_ops::{at_least, builtin_gives, compared, is_nullish, lengths, nullish, unary};
-use super::vocabulary::{Each, Method};
+use super::vocabulary::{Each, Method, Prototype};
 
 /// What is known of the value at a path of a root: slot, steps.
 pub type Known<'k> = &'k dyn Fn(usize, &[ReadStep]) -> May;
@@ -470,7 +470,8 @@ impl Walk<'_> {
         let known = others.is_never() && held.lists.is_none();
         let may_be_there = |name: &String| {
             let field = self.member(object, name, false).may;
-            !field.without(&[Plain::Undefined]).is_never()
+            // `in` also finds what JavaScript's own objects bring along, such as `toString`.
+            !field.without(&[Plain::Undefined]).is_never() || Prototype::Object.has(name)
         };
         May::truth(!known || names.iter().any(may_be_there), true)
     }

@@ -34,9 +34,9 @@ pub fn words(text: &str) -> Vec<String> {
         let end = run_end(rest, dense);
         let (run, behind) = rest.split_at(end);
         if dense {
-            pairs(run, &mut words)
+            pairs(run, &mut words);
         } else {
-            words.push(stem(run))
+            words.push(stem(run));
         }
         rest = behind;
     }
