@@ -326,6 +326,12 @@ mod tests {
         check("state.by[reply.id].x", &["reply/id reply.id", "state/by/*/x state.by[reply.id].x"]);
         check("(state.a ?? []).length", &["state/a state.a"]);
         check("1 + 1", &[]);
+        check(
+            "{a: state.x, [reply.k]: 1, ...state.o}.a",
+            &["state/x state.x", "reply/k reply.k", "state/o state.o"],
+        );
+        check("Text.matches(state.a, 'x')", &["state/a state.a"]);
+        check("Pointer.get(state.d, reply.p).x", &["state/d state.d", "reply/p reply.p"]);
     }
 
     #[test]
@@ -356,6 +362,16 @@ mod tests {
                 "state/a state.a",
                 "state/a/*/x i.x",
                 "state/a/*/n state.a.find(i => i.x)?.n",
+            ],
+        );
+        check(
+            "[...state.a, ...state.a].toSorted((x, y) => x.n - y.n).toReversed().map(z => ({m: z.m}))",
+            &[
+                "state/a state.a",
+                "state/a state.a",
+                "state/a/*/n x.n",
+                "state/a/*/n y.n",
+                "state/a/*/m z.m",
             ],
         );
         check(
