@@ -116,7 +116,8 @@ proptest! {
 
 #[test]
 fn a_long_text_takes_no_long_time() {
-    let long: String = (0..20_000).map(|index| format!("word{index} слово{index} ")).collect();
+    let long: Vec<String> = (0..20_000).map(|index| format!("word{index} слово{index}")).collect();
+    let long = long.join(" ");
     let other = long.replace("word1", "wort1");
     assert!(similarity(&long, &other) < 1.0);
     assert_eq!(words(&"a".repeat(200_000)).len(), 1);
