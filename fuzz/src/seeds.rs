@@ -103,7 +103,14 @@ fn expressions() -> Vec<Vec<u8>> {
     seeds.into_iter().map(|source| (source + state).into_bytes()).collect()
 }
 
-const EXPRESSIONS: [&str; 40] = [
+const EXPRESSIONS: [&str; 47] = [
+    "{...state.obj, id: 1, [state.text]: [...state.nums, ...'x😀'], state}",
+    "state.tasks.map(({id, title}) => ({id, title})).toSorted((a, b) => a.id < b.id ? -1 : 1)",
+    "state.nums.toReversed().concat(state.long, 1).lastIndexOf('word', -3)",
+    "Text.words(state.text).concat(Text.numbers(reply.text), Text.slug(state.tasks[0].title))",
+    "Text.similarity(state.text, state.tasks[1].title) < Text.fingerprint('x').length",
+    "Text.matches(state.text, '^größe: .*(zwölf|\\\\d+)')",
+    "Pointer.has(state, '/tasks/0/tags/-') || Pointer.get({a: state}, '/a/obj/10')",
     "state.tasks.some(t => t.status !== 'done')",
     "state.tasks.every((t, i) => t.id === i || t.tags?.length > 0)",
     "reply.nums.reduce((sum, n) => sum + n, 0) <= 100",

@@ -25,6 +25,7 @@ pub mod reply;
 pub mod contract;
 pub mod patch;
 pub mod expr;
+pub mod text;
 pub mod spec;
 pub mod json;
 mod nearest;

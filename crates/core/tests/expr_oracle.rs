@@ -37,6 +37,8 @@ const REFUSALS: &[(&str, &str)] = &[
     ("name not offered", "unknown name"),
     ("function as a value", "is not a value"),
     ("function held elsewhere", "an arrow function may stand only"),
+    ("spread of arguments", "may stand only in an array or an object"),
+    ("reserved word as a field and its value", "cannot stand for a field"),
     ("too many arguments", "takes at most"),
     ("too many parameters", "parameters"),
     ("callback is no arrow", "needs an arrow function"),
@@ -57,6 +59,7 @@ const FAILURES: &[(&str, &str)] = &[
     ("function-valued property", "is a built-in function"),
     ("split surrogate pair", "surrogate pair"),
     ("spent budget", "budget is spent"),
+    ("string spread into an object", "needs an object or an array here, found a string"),
 ];
 
 /// What must occur among the expressions with a value, each at least `LEAST` times.
@@ -71,6 +74,9 @@ const FORMS: &[&str] = &[
     ".reduce(",
     ".includes(",
     ".indexOf(",
+    ".lastIndexOf(",
+    ".concat(",
+    ".toReversed(",
     ".join(",
     ".slice(",
     ".at(",
@@ -115,6 +121,14 @@ const FORMS: &[&str] = &[
     "!",
     "?.",
     "?.[",
+    "[...",
+    "{...",
+    ", ...",
+    "]: ",
+    "=> ({",
+    "{}",
+    "{'a b': ",
+    "__proto__",
     "`",
     "${",
     "({",
@@ -285,4 +299,45 @@ fn prototype_names_are_javascripts() {
             }
         }
     });
+}
+
+/// What the generator does not draw: a compare function that contradicts itself has no one answer.
+#[test]
+fn sorted_copies_are_javascripts() {
+    let states = states::generate(STATES);
+    let mut tally = Tally::default();
+    Judge::hold(&states, |judge| {
+        let mut rng = Chance::new(4);
+        for _ in 0..6_000 {
+            let list = rng.one_of(&[
+                "state.nums",
+                "[...state.nums, undefined, ...reply.nums, undefined, 3]",
+                "state.tasks.concat(reply.tasks).map((t, i) => t.priority)",
+                "state.strs.map(s => s.length)",
+                "state.mixed",
+                "[]",
+            ]);
+            let compare = rng.one_of(&[
+                "(a, b) => a - b",
+                "(a, b) => b - a",
+                "(a, b) => Number(a) < Number(b) ? -1 : Number(a) > Number(b) ? 1 : 0",
+                "() => 0",
+                "(a, b) => a.missing.missing",
+            ]);
+            let source = match rng.below(3) {
+                0 => format!("{list}.filter(x => Number(x) === Number(x)).toSorted({compare})"),
+                1 => format!("{list}.filter(x => x <= 0 || x >= 0).toSorted({compare}).length"),
+                _ => [
+                    "state.tasks.map((t, i) => ({...t, i})).toSorted(({id}, y) => id - y.id)",
+                    ".concat(state.strs.map((s, i) => ({s, i, n: s.length})).toSorted((a, b) => a.n - b.n))",
+                ]
+                .concat(),
+            };
+            let at = (rng.below(STATES), rng.below(STATES));
+            tally.run(judge, &states, &source, at);
+        }
+    });
+    println!("{}", tally.report("sorted copies"));
+    tally.assert_no_mismatch();
+    assert!(tally.of("equal value") > 3_000);
 }

@@ -5,6 +5,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use regex::Regex;
+
 use super::vocabulary::{Builtin, Convert, Each, Method};
 
 /// Bytes of the source; sources are far shorter than `u32` can count.
@@ -52,7 +54,8 @@ pub(super) enum Kind {
         chunks: Vec<Box<str>>,
         parts: Vec<Node>,
     },
-    Array(Vec<Node>),
+    Array(Vec<Item>),
+    Object(Vec<Entry>),
     Root(usize),
     Local(usize),
     Member {
@@ -82,6 +85,11 @@ pub(super) enum Kind {
         builtin: Builtin,
         args: Vec<Node>,
     },
+    /// `Text.matches`, whose pattern was compiled with the expression.
+    Matches {
+        subject: Box<Node>,
+        pattern: Box<Regex>,
+    },
     /// The whole of a chain with a `?.` in it: what a short circuit leaves.
     Chain(Box<Node>),
     Unary {
@@ -103,6 +111,43 @@ pub(super) enum Kind {
         then: Box<Node>,
         otherwise: Box<Node>,
     },
+}
+
+/// One part of an array literal.
+#[derive(Debug)]
+pub(super) enum Item {
+    One(Node),
+    /// `...list`
+    Spread(Node),
+}
+
+/// One part of an object literal.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// `name: value`, or `name` alone.
+    Named(Arc<str>, Node),
+    /// `[key]: value`
+    Computed(Node, Node),
+    /// `...object`
+    Spread(Node),
+}
+
+impl Item {
+    pub(super) fn node(&self) -> &Node {
+        let (Self::One(node) | Self::Spread(node)) = self;
+        node
+    }
+}
+
+impl Entry {
+    /// What is evaluated for it, in this order.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        let (first, second) = match self {
+            Self::Named(_, value) | Self::Spread(value) => (value, None),
+            Self::Computed(key, value) => (key, Some(value)),
+        };
+        std::iter::once(first).chain(second)
+    }
 }
 
 /// What a method calls for each element.

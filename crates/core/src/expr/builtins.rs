@@ -1,4 +1,5 @@
-//! The functions that belong to no value: conversions, `Object.*`, `Array.isArray`, `Math.*`.
+//! The functions that belong to no value: conversions, `Object.*`, `Array.isArray`, `Math.*`;
+//! ours, `Text.*` and `Pointer.*`, are in `natural.rs` and `pointers.rs`.
 
 use serde_json::{Map, Value};
 
@@ -7,6 +8,8 @@ use super::coerce::{to_boolean, to_number, to_text};
 use super::error::Fault;
 use super::methods::argument;
 use super::methods::string::code_units;
+use super::natural;
+use super::pointers;
 use super::property::array_index;
 use super::text::{self, Text};
 use super::value::{Elements, Val};
@@ -45,6 +48,8 @@ pub(super) fn call<'a>(
         Builtin::Floor => Val::Num(to_number(first, budget)?.floor()),
         Builtin::Ceil => Val::Num(to_number(first, budget)?.ceil()),
         Builtin::Round => Val::Num(round(to_number(first, budget)?)),
+        Builtin::Text(function) => natural::call(function, first, argument(args, 1), budget)?,
+        Builtin::Pointer(function) => pointers::call(function, first, argument(args, 1), budget)?,
     })
 }
 
@@ -66,6 +71,10 @@ fn keys<'a>(value: &Val<'a>, asked: &str, budget: &mut Budget) -> Result<Vec<Val
         let fields = fields(map, budget)?;
         return Ok(fields.into_iter().map(|(name, _)| Val::Str(Text::Borrowed(name))).collect());
     }
+    if let Val::Object(object) = value {
+        budget.work(object.fields().len())?;
+        return Ok(object.fields().iter().map(|(name, _)| Val::Str(name.clone())).collect());
+    }
     let count = match value {
         Val::Undefined | Val::Null => return Err(no_fields(value, asked)),
         Val::Str(text) => text::length(text.as_str()),
@@ -82,6 +91,10 @@ fn values<'a>(value: &Val<'a>, asked: &str, budget: &mut Budget) -> Result<Vec<V
     }
     match value {
         Val::Undefined | Val::Null => Err(no_fields(value, asked)),
+        Val::Object(object) => {
+            budget.work(object.fields().len())?;
+            Ok(object.fields().iter().map(|(_, value)| value.clone()).collect())
+        }
         Val::Str(text) => code_units(text, usize::MAX, budget),
         _ => {
             let Some(elements) = Elements::of(value) else { return Ok(Vec::new()) };

@@ -1,11 +1,13 @@
 //! The parser's other half: fields, method calls, builtins, and the arrow functions they take.
 
+use regex::{Regex, RegexBuilder};
+
 use super::ast::{Callback, Field, Kind, Node, Pattern, Span};
 use super::error::ExprError;
 use super::parser::{Parsed, Parser};
 use super::scope::list;
 use super::token::{Punct, TokenKind};
-use super::vocabulary::{Builtin, Convert, Each, Method, is_reserved, members};
+use super::vocabulary::{Builtin, Convert, Each, MATCHES, Method, is_reserved, members};
 
 /// A parameter before its names have slots.
 enum Param<'s> {
@@ -78,6 +80,9 @@ impl<'s> Parser<'s, '_> {
             let TokenKind::Name(member) = self.token.kind else {
                 return Err(self.unexpected("a function name"));
             };
+            if (name, member) == MATCHES {
+                return self.matches(start);
+            }
             let Some((builtin, most)) = Builtin::named(name, member) else {
                 return Err(self.unknown_member(name, member));
             };
@@ -92,8 +97,32 @@ impl<'s> Parser<'s, '_> {
             return Err(self.bare_builtin(name, start));
         }
         let (args, end) = self.arguments(&full, most)?;
+        if builtin.is_ours() && args.len() < most {
+            return Err(self.too_few(&full, most, start.to(end)));
+        }
         let depth = deepest(&args);
         self.node(Kind::Builtin { builtin, args }, start.to(end), depth)
+    }
+
+    /// `Text.matches(…, 'pattern')`; the parser stands on the second name.
+    fn matches(&mut self, start: Span) -> Parsed<Node> {
+        self.advance()?;
+        if !self.is(Punct::OpenParen) {
+            return Err(self.bare_builtin(MATCHES.0, start));
+        }
+        let (mut args, end) = self.arguments("Text.matches", 2)?;
+        let (Some(pattern), Some(subject)) = (args.pop(), args.pop()) else {
+            return Err(self.too_few("Text.matches", 2, start.to(end)));
+        };
+        let Kind::Str(written) = &pattern.kind else {
+            return Err(self.no_pattern(pattern.span));
+        };
+        let compiled = compile(written).map_err(|why| {
+            self.refuse(pattern.span, format!("the pattern cannot be compiled: {why}"))
+        })?;
+        let (span, depth) = (start.to(end), subject.depth);
+        let (subject, pattern) = (Box::new(subject), Box::new(compiled));
+        self.node(Kind::Matches { subject, pattern }, span, depth)
     }
 
     /// Arguments that are values; gives the span of the closing parenthesis too.
@@ -129,6 +158,7 @@ impl<'s> Parser<'s, '_> {
         }
         if let TokenKind::Name(name) = self.token.kind
             && let Some(convert) = Convert::named(name)
+            && each != Each::ToSorted
             && self.scope.find(name).is_none()
         {
             let before = (self.lexer, self.token.clone());
@@ -150,7 +180,11 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn arrow(&mut self, each: Each, params: &[Param<'s>], start: Span) -> Parsed<Callback> {
-        let most = if each == Each::Reduce { 4 } else { 3 };
+        let most = match each {
+            Each::Reduce => 4,
+            Each::ToSorted => 2,
+            _ => 3,
+        };
         if params.len() > most {
             let message =
                 format!("the function given to `{}` takes at most {most} parameters", each.name());
@@ -290,6 +324,22 @@ impl<'s> Parser<'s, '_> {
         });
         error
     }
+}
+
+/// Compiles a pattern for the linear engine; says in one line why it cannot be.
+fn compile(pattern: &str) -> Result<Regex, String> {
+    // Far more than a pattern for people's text needs, and soon compiled.
+    const MOST_BYTES: usize = 1024 * 1024;
+    RegexBuilder::new(pattern).case_insensitive(true).size_limit(MOST_BYTES).build().map_err(
+        |error| match error {
+            regex::Error::Syntax(told) => {
+                let last = told.lines().last().unwrap_or_default();
+                last.trim_start_matches("error: ").to_owned()
+            }
+            regex::Error::CompiledTooBig(_) => "it grows too large".to_owned(),
+            _ => "it is not one".to_owned(),
+        },
+    )
 }
 
 fn deepest(nodes: &[Node]) -> u16 {

@@ -22,7 +22,7 @@ pub(super) fn to_boolean(value: &Val<'_>) -> bool {
         Val::Bool(truth) => *truth,
         Val::Num(number) => *number != 0.0 && !number.is_nan(),
         Val::Str(text) => !text.as_str().is_empty(),
-        Val::Json(_) | Val::List(_) => true,
+        Val::Json(_) | Val::List(_) | Val::Object(_) => true,
     }
 }
 
@@ -37,7 +37,9 @@ pub(super) fn to_number(value: &Val<'_>, budget: &mut Budget) -> Result<f64, Fau
             budget.scan(text.as_str().len())?;
             from_js_string(text.as_str())
         }
-        Val::Json(_) | Val::List(_) => from_js_string(to_text(value, budget)?.as_str()),
+        Val::Json(_) | Val::List(_) | Val::Object(_) => {
+            from_js_string(to_text(value, budget)?.as_str())
+        }
     })
 }
 
@@ -60,7 +62,7 @@ pub(super) fn to_text<'a>(value: &Val<'a>, budget: &mut Budget) -> Result<Text<'
 /// `ToPrimitive`: arrays and objects become strings, everything else stays.
 pub(super) fn to_primitive<'a>(value: &Val<'a>, budget: &mut Budget) -> Result<Val<'a>, Fault> {
     match value {
-        Val::Json(_) | Val::List(_) => Ok(Val::Str(to_text(value, budget)?)),
+        Val::Json(_) | Val::List(_) | Val::Object(_) => Ok(Val::Str(to_text(value, budget)?)),
         _ => Ok(value.clone()),
     }
 }
@@ -82,15 +84,21 @@ pub(super) fn write_text(
             join(items.iter().map(Val::from_json), ",", out, budget, depth)
         }
         Val::Json(json) => {
-            if json.as_object().is_some_and(|map| own(map, "toString").is_some()) {
-                return Err(Fault::new(
-                    "an object with a field `toString` cannot be made a string or a number",
-                ));
-            }
-            push("[object Object]", out, budget)
+            let renamed = json.as_object().is_some_and(|map| own(map, "toString").is_some());
+            write_object(renamed, out, budget)
         }
+        Val::Object(object) => write_object(object.get("toString").is_some(), out, budget),
         Val::List(list) => join(list.items().iter().cloned(), ",", out, budget, depth),
     }
+}
+
+fn write_object(renamed: bool, out: &mut String, budget: &mut Budget) -> Result<(), Fault> {
+    if renamed {
+        return Err(Fault::new(
+            "an object with a field `toString` cannot be made a string or a number",
+        ));
+    }
+    push("[object Object]", out, budget)
 }
 
 /// Appends the elements with a separator between them; `null` and `undefined` are written as nothing.
@@ -133,6 +141,7 @@ pub(super) fn strict_equal(left: &Val<'_>, right: &Val<'_>) -> bool {
         (Val::Str(left), Val::Str(right)) => left.as_str() == right.as_str(),
         (Val::Json(left), Val::Json(right)) => std::ptr::eq(*left, *right),
         (Val::List(left), Val::List(right)) => Rc::ptr_eq(left, right),
+        (Val::Object(left), Val::Object(right)) => Rc::ptr_eq(left, right),
         _ => false,
     }
 }
@@ -151,7 +160,7 @@ pub(super) fn loose_equal(
     right: &Val<'_>,
     budget: &mut Budget,
 ) -> Result<bool, Fault> {
-    let is_object = |value: &Val<'_>| matches!(value, Val::Json(_) | Val::List(_));
+    let is_object = |value: &Val<'_>| matches!(value, Val::Json(_) | Val::List(_) | Val::Object(_));
     match (left, right) {
         _ if left.is_nullish() || right.is_nullish() => Ok(left.is_nullish() && right.is_nullish()),
         (Val::Bool(_), Val::Bool(_)) | (Val::Num(_), Val::Num(_)) | (Val::Str(_), Val::Str(_)) => {

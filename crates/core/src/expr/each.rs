@@ -43,6 +43,7 @@ impl<'a> Evaluation<'_, 'a> {
             }
             Each::Filter | Each::Map | Each::FlatMap => self.collect(&call, &elements, each),
             Each::Reduce => self.reduce(&call, &elements, initial),
+            Each::ToSorted => self.sorted(node, callback, &elements),
         }
     }
 
@@ -183,7 +184,7 @@ impl<'a> Evaluation<'_, 'a> {
             .map_err(|fault| located(call.node, fault))
     }
 
-    fn bind(&mut self, param: &Pattern, value: Val<'a>) -> Result<(), Failure> {
+    pub(super) fn bind(&mut self, param: &Pattern, value: Val<'a>) -> Result<(), Failure> {
         match param {
             Pattern::Name(slot) => {
                 self.locals[*slot] = value;

@@ -74,6 +74,8 @@ impl<'e, 'a> Evaluation<'e, 'a> {
             Kind::Chain(inner) => Ok(self.link(inner)?.unwrap_or(Val::Undefined)),
             Kind::Template { chunks, parts } => self.template(node, chunks, parts),
             Kind::Array(items) => self.array(node, items),
+            Kind::Object(entries) => self.object(node, entries),
+            Kind::Matches { subject, pattern } => self.matches(node, subject, pattern),
         }
     }
 
@@ -81,12 +83,6 @@ impl<'e, 'a> Evaluation<'e, 'a> {
     fn builtin(&mut self, node: &Node, builtin: Builtin, args: &[Node]) -> Outcome<'a> {
         let args = self.all(args)?;
         builtins::call(builtin, &args, &mut self.budget).map_err(|fault| located(node, fault))
-    }
-
-    #[inline(never)]
-    fn array(&mut self, node: &Node, items: &[Node]) -> Outcome<'a> {
-        let items = self.all(items)?;
-        Val::list(items, &mut self.budget).map_err(|fault| located(node, fault))
     }
 
     /// Evaluates one link of a chain with `?.` in it; `None` when the chain was cut short.
@@ -302,7 +298,7 @@ fn operate<'a>(
             Val::Bool(order(left, right, budget)?.is_some_and(std::cmp::Ordering::is_ge))
         }
         BinaryOp::In => match right {
-            Val::Json(_) | Val::List(_) => {
+            Val::Json(_) | Val::List(_) | Val::Object(_) => {
                 Val::Bool(property::contains(right, &Key::of(left, budget)?))
             }
             _ => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::ast::{Callback, Kind, Node};
+use super::ast::{Callback, Entry, Kind, Node};
 
 /// Every string, number and truth value of the tree, each once, in the order of the source.
 pub(super) fn literals(root: &Node) -> Vec<Value> {
@@ -32,10 +32,24 @@ fn collect(node: &Node, found: &mut Vec<Value>) {
         | Kind::Str(_)
         | Kind::Root(_)
         | Kind::Local(_) => {}
-        Kind::Template { parts: nodes, .. }
-        | Kind::Array(nodes)
-        | Kind::Builtin { args: nodes, .. } => nodes.iter().for_each(|node| collect(node, found)),
-        Kind::Member { object, .. } => collect(object, found),
+        Kind::Template { parts: nodes, .. } | Kind::Builtin { args: nodes, .. } => {
+            for node in nodes {
+                collect(node, found);
+            }
+        }
+        Kind::Array(items) => {
+            for item in items {
+                collect(item.node(), found);
+            }
+        }
+        Kind::Object(entries) => {
+            for node in entries.iter().flat_map(Entry::nodes) {
+                collect(node, found);
+            }
+        }
+        Kind::Member { object, .. } | Kind::Matches { subject: object, .. } => {
+            collect(object, found);
+        }
         Kind::Index { object, key, .. } => {
             collect(object, found);
             collect(key, found);
@@ -76,8 +90,21 @@ mod tests {
 
     #[test]
     fn each_literal_is_found_once() {
-        let source = "state.a === 'x' && state.l.some(t => t.n > 2.5 || t.k === 'x') || [1, true]";
+        let source = "state.a === 'x' && state.l.some(t => t.n > 2.5 || t.k === 'x') || [1, true, ...['y'], {a: 'z', ['k']: 2, ...{b: 3}}]";
         let expr = Expr::compile(source, &["state"]).unwrap();
-        assert_eq!(expr.literals(), [json!("x"), json!(2.5), json!(1), json!(true)]);
+        assert_eq!(
+            expr.literals(),
+            [
+                json!("x"),
+                json!(2.5),
+                json!(1),
+                json!(true),
+                json!("y"),
+                json!("z"),
+                json!("k"),
+                json!(2),
+                json!(3)
+            ]
+        );
     }
 }

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use super::ast::{BinaryOp, Callback, Kind, LogicalOp, Node, Pattern};
+use super::ast::{BinaryOp, Callback, Entry, Item, Kind, LogicalOp, Node, Pattern};
 use super::may::{May, Numbers, Plain, Texts};
 use super::narrow::Narrowing;
 use super::reads::ReadStep;
 use super::set_ops::{at_least, builtin_gives, compared, is_nullish, lengths, nullish, unary};
-use super::vocabulary::{Each, Method};
+use super::vocabulary::{Each, Method, Prototype};
 
 /// What is known of the value at a path of a root: slot, steps.
 pub type Known<'k> = &'k dyn Fn(usize, &[ReadStep]) -> May;
@@ -104,6 +104,17 @@ impl Walk<'_> {
                 Seen::of(May::text())
             }
             Kind::Array(items) => self.array(items),
+            // Its fields are not followed: whatever is read from it may be anything.
+            Kind::Object(entries) => {
+                for node in entries.iter().flat_map(Entry::nodes) {
+                    self.see(node);
+                }
+                Seen::of(May::only(Plain::Object))
+            }
+            Kind::Matches { subject, .. } => {
+                self.see(subject);
+                Seen::of(May::truth(true, true))
+            }
             Kind::Root(slot) => self.at(*slot, Vec::new()),
             Kind::Local(slot) => self.locals[*slot].clone(),
             Kind::Member { object, name, optional } => {
@@ -171,10 +182,32 @@ impl Walk<'_> {
         seen
     }
 
-    fn array(&mut self, items: &[Node]) -> Seen {
-        let element = items.iter().fold(May::default(), |all, item| all.or(&self.see(item).may));
-        let may = May::list(items.len(), items.len());
+    fn array(&mut self, items: &[Item]) -> Seen {
+        let (mut least, mut most) = (0_usize, 0_usize);
+        let mut element = May::default();
+        for item in items {
+            let (from, to, held) = match item {
+                Item::One(node) => (1, 1, self.see(node).may),
+                Item::Spread(node) => self.spread(node),
+            };
+            least = least.saturating_add(from);
+            most = most.saturating_add(to);
+            element = element.or(&held);
+        }
+        let may = May::list(least, most);
         Seen { may, path: None, element: Some(Box::new(Seen::of(element))) }
+    }
+
+    /// How few and how many elements a spread gives, and what they may be.
+    fn spread(&mut self, node: &Node) -> (usize, usize, May) {
+        let seen = self.see(node);
+        match seen.may.lists {
+            // A string comes apart into its characters; whatever else there is fails.
+            Some((least, most)) if seen.may.texts == Texts::None => {
+                (least, most, self.element(&seen).may)
+            }
+            _ => (0, usize::MAX, May::anything()),
+        }
     }
 
     fn member(&self, object: &Seen, name: &str, optional: bool) -> Seen {
@@ -261,7 +294,17 @@ impl Walk<'_> {
             Method::Includes | Method::StartsWith | Method::EndsWith => {
                 Seen::of(May::truth(true, true))
             }
-            Method::IndexOf => Seen::of(at_least(-1.0)),
+            Method::Concat => {
+                let lists =
+                    lists.map_or_else(May::default, |(least, _)| May::list(least, usize::MAX));
+                Seen::of(if texts { lists.or(&May::text()) } else { lists })
+            }
+            Method::ToReversed => Seen {
+                may: lists.map_or_else(May::default, |(least, most)| May::list(least, most)),
+                path: None,
+                element: Some(Box::new(self.element(object))),
+            },
+            Method::IndexOf | Method::LastIndexOf => Seen::of(at_least(-1.0)),
             Method::At => {
                 let mut seen = self.element(object);
                 let more = if texts { May::text() } else { May::default() };
@@ -311,6 +354,7 @@ impl Walk<'_> {
             Each::FlatMap => Seen::of(May::list(0, usize::MAX)),
             Each::FindIndex => Seen::of(at_least(-1.0)),
             Each::Reduce => Seen::of(May::anything()),
+            Each::ToSorted => made(May::list(least, most), element),
         }
     }
 
@@ -329,6 +373,7 @@ impl Walk<'_> {
         let unknown = Seen::of(May::anything());
         let order: [&Seen; 4] = match each {
             Each::Reduce => [&unknown, element, &unknown, list],
+            Each::ToSorted => [element, element, &unknown, &unknown],
             _ => [element, &unknown, list, &unknown],
         };
         for (param, seen) in params.iter().zip(order) {
@@ -425,7 +470,8 @@ impl Walk<'_> {
         let known = others.is_never() && held.lists.is_none();
         let may_be_there = |name: &String| {
             let field = self.member(object, name, false).may;
-            !field.without(&[Plain::Undefined]).is_never()
+            // `in` also finds what JavaScript's own objects bring along, such as `toString`.
+            !field.without(&[Plain::Undefined]).is_never() || Prototype::Object.has(name)
         };
         May::truth(!known || names.iter().any(may_be_there), true)
     }

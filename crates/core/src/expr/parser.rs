@@ -1,4 +1,5 @@
-//! Reads tokens into the resolved tree, by precedence climbing; calls and arrows are in `calls.rs`.
+//! Reads tokens into the resolved tree, by precedence climbing; calls and arrows are in `calls.rs`,
+//! array and object literals in `compound.rs`.
 //!
 //! Nesting and the depth of the tree are bounded, so no input can exhaust the stack here or later.
 
@@ -225,6 +226,7 @@ impl<'s> Parser<'s, '_> {
             TokenKind::Name(name) => return self.name(name, span),
             TokenKind::Punct(Punct::OpenParen) => return self.parenthesized(span),
             TokenKind::Punct(Punct::OpenBracket) => return self.array(span),
+            TokenKind::Punct(Punct::OpenBrace) => return self.object(span),
             other => {
                 self.token.kind = other;
                 return Err(self.no_operand());
@@ -250,26 +252,6 @@ impl<'s> Parser<'s, '_> {
         Ok(node)
     }
 
-    fn array(&mut self, start: Span) -> Parsed<Node> {
-        self.advance()?;
-        let mut items = Vec::new();
-        let mut depth = 0;
-        while !self.is(Punct::CloseBracket) {
-            if self.is(Punct::Comma) {
-                return Err(self.refuse(self.token.span, "an array may not have holes"));
-            }
-            let item = self.expression()?;
-            depth = depth.max(item.depth);
-            items.push(item);
-            if !self.is(Punct::CloseBracket) {
-                self.expect(Punct::Comma, "`,` or `]`")?;
-            }
-        }
-        let span = start.to(self.token.span);
-        self.advance()?;
-        self.node(Kind::Array(items), span, depth)
-    }
-
     fn template(&mut self, start: Span) -> Parsed<Node> {
         let mut chunks = Vec::new();
         let mut parts: Vec<Node> = Vec::new();
@@ -292,7 +274,7 @@ impl<'s> Parser<'s, '_> {
         self.node(Kind::Template { chunks, parts }, span, depth)
     }
 
-    fn name(&mut self, name: &'s str, span: Span) -> Parsed<Node> {
+    pub(super) fn name(&mut self, name: &'s str, span: Span) -> Parsed<Node> {
         self.advance()?;
         let kind = match (self.scope.find(name), name) {
             (Some(_), "new") if matches!(self.token.kind, TokenKind::Name(word) if word != "in") => {

@@ -82,6 +82,10 @@ pub(super) fn named<'a>(
         };
     }
     match value {
+        Val::Object(object) => match object.get(name) {
+            Some(found) => Ok(found.clone()),
+            None => absent(Prototype::Object, name),
+        },
         Val::Str(text) if name == "length" => {
             budget.scan(text.as_str().len())?;
             Ok(Val::Num(text::length(text.as_str()) as f64))
@@ -122,22 +126,27 @@ pub(super) fn contains(value: &Val<'_>, key: &Key<'_>) -> bool {
     let prototype = prototype(value);
     match (key, value) {
         (Key::Name(name), _) => {
-            let is_own = match value.as_object() {
-                Some(map) => own(map, name).is_some(),
-                None => name == "length",
-            };
-            is_own || prototype.has(name)
+            has_own(value, name).unwrap_or(name == "length") || prototype.has(name)
         }
-        (Key::Index(index), _) => match value.as_object() {
-            Some(map) => own(map, &index.to_string()).is_some(),
-            None => Elements::of(value).is_some_and(|elements| (*index as usize) < elements.len()),
-        },
+        (Key::Index(index), _) => has_own(value, &index.to_string()).unwrap_or_else(|| {
+            Elements::of(value).is_some_and(|elements| (*index as usize) < elements.len())
+        }),
+    }
+}
+
+/// Whether an object has this field; `None` for what is no object.
+fn has_own(value: &Val<'_>, name: &str) -> Option<bool> {
+    match value {
+        Val::Object(object) => Some(object.get(name).is_some()),
+        _ => value.as_object().map(|map| own(map, name).is_some()),
     }
 }
 
 fn prototype(value: &Val<'_>) -> Prototype {
     match value {
-        Val::Json(Value::Object(_)) | Val::Undefined | Val::Null => Prototype::Object,
+        Val::Json(Value::Object(_)) | Val::Object(_) | Val::Undefined | Val::Null => {
+            Prototype::Object
+        }
         Val::Json(_) | Val::List(_) => Prototype::Array,
         Val::Str(_) => Prototype::String,
         Val::Num(_) => Prototype::Number,

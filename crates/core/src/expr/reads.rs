@@ -6,7 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::ast::{Callback, Kind, LogicalOp, Node, Pattern};
+use super::ast::{Callback, Entry, Item, Kind, LogicalOp, Node, Pattern};
 use super::vocabulary::{Builtin, Each, Method};
 
 /// One path an expression reads.
@@ -105,7 +105,7 @@ impl Walk {
                 self.read_all(args);
                 match method {
                     Method::At => object.element(),
-                    Method::Slice => object,
+                    Method::Slice | Method::ToReversed => object,
                     _ => Shape::Unknown,
                 }
             }
@@ -130,9 +130,24 @@ impl Walk {
                 Shape::Unknown
             }
             Kind::Array(items) => {
-                let shapes: Vec<Shape> = items.iter().map(|item| self.read(item)).collect();
+                let shape = |item: &Item| match item {
+                    Item::One(node) => self.read(node),
+                    Item::Spread(list) => self.read(list).element(),
+                };
+                let shapes: Vec<Shape> = items.iter().map(shape).collect();
                 let common = shapes.into_iter().reduce(Shape::or);
                 Shape::ListOf(Box::new(common.unwrap_or(Shape::Unknown)))
+            }
+            // An object made here lies at no path.
+            Kind::Object(entries) => {
+                for node in entries.iter().flat_map(Entry::nodes) {
+                    self.read(node);
+                }
+                Shape::Unknown
+            }
+            Kind::Matches { subject, .. } => {
+                self.read(subject);
+                Shape::Unknown
             }
             Kind::Undefined | Kind::Null | Kind::Bool(_) | Kind::Num(_) | Kind::Str(_) => {
                 Shape::Unknown
@@ -182,6 +197,7 @@ impl Walk {
         };
         let order: &[&Shape] = match each {
             Each::Reduce => &[&Shape::Unknown, &element, &Shape::Unknown, &list],
+            Each::ToSorted => &[&element, &element],
             _ => &[&element, &Shape::Unknown, &list],
         };
         for (param, shape) in params.iter().zip(order) {
@@ -189,7 +205,7 @@ impl Walk {
         }
         let result = self.read(body);
         match each {
-            Each::Filter => list,
+            Each::Filter | Each::ToSorted => list,
             Each::Find => element,
             Each::Map => Shape::ListOf(Box::new(result)),
             Each::FlatMap => Shape::ListOf(Box::new(result.element())),
@@ -310,6 +326,12 @@ mod tests {
         check("state.by[reply.id].x", &["reply/id reply.id", "state/by/*/x state.by[reply.id].x"]);
         check("(state.a ?? []).length", &["state/a state.a"]);
         check("1 + 1", &[]);
+        check(
+            "{a: state.x, [reply.k]: 1, ...state.o}.a",
+            &["state/x state.x", "reply/k reply.k", "state/o state.o"],
+        );
+        check("Text.matches(state.a, 'x')", &["state/a state.a"]);
+        check("Pointer.get(state.d, reply.p).x", &["state/d state.d", "reply/p reply.p"]);
     }
 
     #[test]
@@ -340,6 +362,16 @@ mod tests {
                 "state/a state.a",
                 "state/a/*/x i.x",
                 "state/a/*/n state.a.find(i => i.x)?.n",
+            ],
+        );
+        check(
+            "[...state.a, ...state.a].toSorted((x, y) => x.n - y.n).toReversed().map(z => ({m: z.m}))",
+            &[
+                "state/a state.a",
+                "state/a state.a",
+                "state/a/*/n x.n",
+                "state/a/*/n y.n",
+                "state/a/*/m z.m",
             ],
         );
         check(

@@ -44,16 +44,12 @@ impl Parser<'_, '_> {
             TokenKind::Punct(Punct::Slash) => {
                 let mut error =
                     self.refuse(span, "a regular expression may not stand in an expression");
-                error.hint = Some("use `includes`, `startsWith` or `endsWith`".to_owned());
+                error.hint =
+                    Some("use `includes`, `startsWith`, `endsWith` or `Text.matches`".to_owned());
                 error
             }
-            TokenKind::Punct(Punct::OpenBrace) => {
-                let mut error =
-                    self.refuse(span, "an object literal may not stand in an expression");
-                error.hint = Some(
-                    "parameters may be taken apart by plain names only: `({a, b}) => …`".to_owned(),
-                );
-                error
+            TokenKind::Punct(Punct::Spread) => {
+                self.refuse(span, "spread (`...`) may stand only in an array or an object literal")
             }
             _ => self.unexpected("a value"),
         }
@@ -77,16 +73,21 @@ impl Parser<'_, '_> {
     pub(super) fn block_body(&self) -> ExprError {
         let mut error =
             self.refuse(self.token.span, "the body of an arrow function must be an expression");
-        error.hint = Some("write `t => t.done`, without braces".to_owned());
+        error.hint = Some(
+            "write `t => t.done`, without braces; an object needs parentheses: `t => ({id: t.id})`"
+                .to_owned(),
+        );
         error
     }
 
     pub(super) fn no_callback(&self, each: Each, span: Span) -> ExprError {
         let name = each.name();
         let mut error = self.refuse(span, format!("`{name}` needs an arrow function"));
-        error.hint = Some(format!(
-            "write `{name}(t => …)`; `Boolean`, `Number` and `String` may also stand here"
-        ));
+        error.hint = Some(if each == Each::ToSorted {
+            format!("write `{name}((a, b) => …)` with a number below, at or above 0")
+        } else {
+            format!("write `{name}(t => …)`; `Boolean`, `Number` and `String` may also stand here")
+        });
         error
     }
 
@@ -110,6 +111,19 @@ impl Parser<'_, '_> {
         let plural = if most == 1 { "" } else { "s" };
         let message = format!("`{name}` takes at most {most} argument{plural}");
         self.refuse(self.token.span, message)
+    }
+
+    pub(super) fn too_few(&self, name: &str, needed: usize, span: Span) -> ExprError {
+        let plural = if needed == 1 { "" } else { "s" };
+        self.refuse(span, format!("`{name}` needs {needed} argument{plural}"))
+    }
+
+    /// The pattern of `Text.matches` is anything but a literal.
+    pub(super) fn no_pattern(&self, span: Span) -> ExprError {
+        let mut error = self.refuse(span, "the pattern must be a string written out here");
+        error.hint =
+            Some("a text that is only known later is looked for with `includes`".to_owned());
+        error
     }
 
     /// `Math` or `Number` without a call.

@@ -2,7 +2,7 @@
 
 use super::ast::{BinaryOp, UnaryOp};
 use super::may::{May, Numbers, Plain, Texts};
-use super::vocabulary::{Builtin, Convert};
+use super::vocabulary::{Builtin, Convert, PointerFunction, TextFunction};
 
 pub(super) fn nullish() -> May {
     May::only(Plain::Undefined).or(&May::only(Plain::Null))
@@ -48,6 +48,13 @@ pub(super) fn builtin_gives(builtin: Builtin, first: Option<&May>) -> May {
             let others = May { lists: None, ..first.clone() };
             May::truth(first.lists.is_some(), !others.is_never())
         }
+        Builtin::Text(TextFunction::Words | TextFunction::Numbers) => May::list(0, usize::MAX),
+        Builtin::Text(TextFunction::Fingerprint | TextFunction::Slug) => May::text(),
+        Builtin::Text(TextFunction::Similarity) => {
+            May { numbers: Numbers::Between(0.0, 1.0), ..May::default() }
+        }
+        Builtin::Pointer(PointerFunction::Has) => May::truth(true, true),
+        Builtin::Pointer(PointerFunction::Get) => May::anything(),
         Builtin::Convert(Convert::Number)
         | Builtin::Min
         | Builtin::Max

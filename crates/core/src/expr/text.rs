@@ -3,6 +3,7 @@
 //! Every string here is well formed. What would cut a surrogate pair in two is a [`Fault`], because
 //! half a pair is not text and could not be kept, sent or shown.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,6 +18,33 @@ pub enum Text<'a> {
     Borrowed(&'a str),
     /// Made by the expression, or a literal of it.
     Shared(Arc<str>),
+}
+
+/// By the characters, wherever they lie.
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text<'_> {}
+
+impl PartialOrd for Text<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
 }
 
 impl Text<'_> {

@@ -8,10 +8,11 @@ use serde_json::{Map, Number, Value};
 use super::budget::Budget;
 use super::error::Fault;
 use super::number::to_js_string;
+use super::object::Object;
 use super::text::Text;
 
-/// How deep lists made by an expression may hold one another.
-const MAX_LIST_DEPTH: usize = 64;
+/// How deep lists and objects made by an expression may hold one another.
+const MAX_DEPTH: usize = 64;
 
 /// What an expression evaluates to.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub enum Val<'a> {
     Json(&'a Value),
     /// A list made by the expression.
     List(Rc<List<'a>>),
+    /// An object made by the expression.
+    Object(Rc<Object<'a>>),
 }
 
 /// A list made by an expression: from an array literal, `filter`, `Object.keys` and so on.
@@ -63,6 +66,8 @@ impl<'a> Val<'a> {
     }
 
     /// The value as JSON; `None` if it or a part of it has no JSON form: undefined, NaN, an infinity.
+    ///
+    /// As `JSON.stringify` has it, a field of a made object that is undefined is left out.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
         Some(match self {
@@ -74,6 +79,15 @@ impl<'a> Val<'a> {
             Self::Json(value) => (*value).clone(),
             Self::List(list) => {
                 Value::Array(list.items.iter().map(Val::to_json).collect::<Option<_>>()?)
+            }
+            Self::Object(object) => {
+                let mut map = Map::new();
+                for (name, value) in object.fields() {
+                    if !matches!(value, Self::Undefined) {
+                        map.insert(name.as_str().to_owned(), value.to_json()?);
+                    }
+                }
+                Value::Object(map)
             }
         })
     }
@@ -87,7 +101,7 @@ impl<'a> Val<'a> {
             Self::Bool(truth) => truth.to_string(),
             Self::Num(number) => format!("the number {}", to_js_string(*number)),
             Self::Str(_) => "a string".to_owned(),
-            Self::Json(Value::Object(_)) => "an object".to_owned(),
+            Self::Json(Value::Object(_)) | Self::Object(_) => "an object".to_owned(),
             Self::Json(_) | Self::List(_) => "an array".to_owned(),
         }
     }
@@ -99,12 +113,7 @@ impl<'a> Val<'a> {
 
     pub(super) fn list(items: Vec<Val<'a>>, budget: &mut Budget) -> Result<Self, Fault> {
         budget.create(items.len() * size_of::<Val<'a>>())?;
-        let depth = 1 + items.iter().map(list_depth).max().unwrap_or(0);
-        if depth > MAX_LIST_DEPTH {
-            return Err(Fault::new(format!(
-                "the depth budget is spent: lists may hold one another at most {MAX_LIST_DEPTH} deep"
-            )));
-        }
+        let depth = depth_round(items.iter())?;
         Ok(Self::List(Rc::new(List { items, depth })))
     }
 
@@ -154,11 +163,22 @@ impl<'a> Elements<'a> {
     }
 }
 
-fn list_depth(value: &Val<'_>) -> usize {
-    match value {
+/// How deep a list or an object of these parts is.
+pub(super) fn depth_round<'v, 'a: 'v>(
+    parts: impl Iterator<Item = &'v Val<'a>>,
+) -> Result<usize, Fault> {
+    let depth = |part: &Val<'a>| match part {
         Val::List(list) => list.depth,
+        Val::Object(object) => object.depth(),
         _ => 0,
+    };
+    let depth = 1 + parts.map(depth).max().unwrap_or(0);
+    if depth > MAX_DEPTH {
+        return Err(Fault::new(format!(
+            "the depth budget is spent: lists and objects may hold one another at most {MAX_DEPTH} deep"
+        )));
     }
+    Ok(depth)
 }
 
 /// Whole numbers that JSON readers keep exact become integers; `-0` becomes `0`, as `JSON.stringify` has it.
@@ -188,6 +208,14 @@ impl fmt::Display for Val<'_> {
                     write!(out, "{comma}{item}")?;
                 }
                 out.write_str("]")
+            }
+            Self::Object(object) => {
+                out.write_str("{")?;
+                for (index, (name, value)) in object.fields().iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(out, "{comma}{}:{value}", Value::from(name.as_str()))?;
+                }
+                out.write_str("}")
             }
         }
     }

@@ -12,20 +12,24 @@ pub(super) enum Each {
     FindIndex,
     FlatMap,
     Reduce,
+    ToSorted,
 }
 
 /// Methods of arrays and strings that take values only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     At,
+    Concat,
     EndsWith,
     Includes,
     IndexOf,
     Join,
+    LastIndexOf,
     Slice,
     Split,
     StartsWith,
     ToLowerCase,
+    ToReversed,
     ToUpperCase,
     Trim,
 }
@@ -52,6 +56,26 @@ pub(super) enum Builtin {
     Floor,
     Ceil,
     Round,
+    Text(TextFunction),
+    Pointer(PointerFunction),
+}
+
+/// Functions of `Text`: ours, not JavaScript's. `matches` is not among them: its pattern is compiled
+/// with the expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextFunction {
+    Words,
+    Fingerprint,
+    Similarity,
+    Numbers,
+    Slug,
+}
+
+/// Functions of `Pointer`: ours too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PointerFunction {
+    Has,
+    Get,
 }
 
 const EACH: &[(&str, Each)] = &[
@@ -63,17 +87,21 @@ const EACH: &[(&str, Each)] = &[
     ("findIndex", Each::FindIndex),
     ("flatMap", Each::FlatMap),
     ("reduce", Each::Reduce),
+    ("toSorted", Each::ToSorted),
 ];
 
 /// Name, id, and the most arguments it takes.
 const METHODS: &[(&str, Method, usize)] = &[
     ("includes", Method::Includes, 2),
     ("indexOf", Method::IndexOf, 2),
+    ("lastIndexOf", Method::LastIndexOf, 2),
+    ("concat", Method::Concat, ANY),
     ("join", Method::Join, 1),
     ("slice", Method::Slice, 2),
     ("at", Method::At, 1),
     ("startsWith", Method::StartsWith, 2),
     ("endsWith", Method::EndsWith, 2),
+    ("toReversed", Method::ToReversed, 0),
     ("toLowerCase", Method::ToLowerCase, 0),
     ("toUpperCase", Method::ToUpperCase, 0),
     ("trim", Method::Trim, 0),
@@ -81,6 +109,7 @@ const METHODS: &[(&str, Method, usize)] = &[
 ];
 
 const ONE: usize = 1;
+const TWO: usize = 2;
 const ANY: usize = usize::MAX;
 
 /// Namespace (empty for a plain function), name, id, and the most arguments it takes.
@@ -98,7 +127,17 @@ const BUILTINS: &[(&str, &str, Builtin, usize)] = &[
     ("Math", "floor", Builtin::Floor, ONE),
     ("Math", "ceil", Builtin::Ceil, ONE),
     ("Math", "round", Builtin::Round, ONE),
+    ("Text", "words", Builtin::Text(TextFunction::Words), ONE),
+    ("Text", "fingerprint", Builtin::Text(TextFunction::Fingerprint), ONE),
+    ("Text", "similarity", Builtin::Text(TextFunction::Similarity), TWO),
+    ("Text", "numbers", Builtin::Text(TextFunction::Numbers), ONE),
+    ("Text", "slug", Builtin::Text(TextFunction::Slug), ONE),
+    ("Pointer", "has", Builtin::Pointer(PointerFunction::Has), TWO),
+    ("Pointer", "get", Builtin::Pointer(PointerFunction::Get), TWO),
 ];
+
+/// The function whose second argument is a pattern.
+pub(super) const MATCHES: (&str, &str) = ("Text", "matches");
 
 impl Each {
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -128,6 +167,11 @@ impl Builtin {
             .find(|(space, known, ..)| *space == namespace && *known == name)
             .map(|(_, _, builtin, most)| (*builtin, *most))
     }
+
+    /// Whether it is ours: JavaScript fills up missing arguments, our functions want them all.
+    pub(super) fn is_ours(self) -> bool {
+        matches!(self, Self::Text(_) | Self::Pointer(_))
+    }
 }
 
 impl Convert {
@@ -145,7 +189,9 @@ pub(super) fn is_namespace(name: &str) -> bool {
 
 /// The members of a namespace, for a hint.
 pub(super) fn members(namespace: &str) -> Vec<&'static str> {
-    BUILTINS.iter().filter(|(space, ..)| *space == namespace).map(|(_, name, ..)| *name).collect()
+    let of = |space: &str| space == namespace;
+    let named = BUILTINS.iter().filter(|(space, ..)| of(space)).map(|(_, name, ..)| *name);
+    named.chain(of(MATCHES.0).then_some(MATCHES.1)).collect()
 }
 
 /// The names that stand for themselves: `Math`, `Number` and so on.

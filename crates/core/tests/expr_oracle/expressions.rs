@@ -60,7 +60,13 @@ const NUMBERS: &[&str] = &[
 /// Parts of JavaScript that are not ours, for the list of refusals.
 const FOREIGN: &[&str] = &[
     "typeof state.n",
-    "[...state.nums]",
+    "Math.max(...state.nums)",
+    "{a() { return 1 }}",
+    "{get a() { return 1 }}",
+    "{__proto__: null}",
+    "{static}",
+    "state.nums.toSorted()",
+    "state.nums.map((...x) => x)",
     "state.n ** 2",
     "state.n & 1",
     "void 0",
@@ -156,7 +162,17 @@ impl<'r> Generator<'r> {
             };
         }
         let depth = depth - 1;
-        match self.rng.below(14) {
+        match self.rng.below(16) {
+            14 => {
+                let list = self.receiver(Kind::Nums, depth);
+                let from = self.optional_arg(depth);
+                format!("{list}.lastIndexOf({}{from})", self.draw(Kind::Num, depth))
+            }
+            15 => {
+                let text = self.receiver(Kind::Str, depth);
+                let from = self.optional_arg(depth);
+                format!("{text}.lastIndexOf({}{from})", self.draw(Kind::Str, 0))
+            }
             0..=2 => {
                 let (left, right) = (self.draw(Kind::Num, depth), self.draw(Kind::Num, depth));
                 let op = self.rng.one_of(&[" + ", " - ", " * ", " / ", " % "]);
@@ -218,10 +234,15 @@ impl<'r> Generator<'r> {
             };
         }
         let depth = depth - 1;
-        match self.rng.below(13) {
+        match self.rng.below(14) {
             0 | 1 => {
                 let (left, right) = (self.draw(Kind::Str, depth), self.draw(Kind::Str, depth));
                 self.infix(&left, " + ", &right)
+            }
+            13 => {
+                let text = self.receiver(Kind::Str, depth);
+                let count = self.rng.below(3);
+                format!("{text}.concat({})", self.many(Kind::Any, depth, count))
             }
             2 | 3 => {
                 let first = KINDS[self.rng.below(KINDS.len())];
@@ -387,8 +408,8 @@ fn is_simple(text: &str) -> bool {
     let mut depth = 0;
     for character in text.chars() {
         match character {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
             ' ' | '-' | '+' | '!' if depth == 0 => return false,
             _ => {}
         }

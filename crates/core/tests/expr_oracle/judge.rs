@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::expr::{Val, number};
+use countersign_core::expr::Val;
 use rquickjs::{Context, Ctx, Function, Runtime};
 use serde_json::Value;
 
@@ -27,12 +27,17 @@ function seal() {
     }
     Object.freeze(globalThis);
 }
+const bits = new DataView(new ArrayBuffer(8));
 function write(v) {
     if (v === undefined) return 'u';
     if (v === null) return 'n';
     switch (typeof v) {
         case 'boolean': return v ? 't' : 'f';
-        case 'number': return 'd' + (Object.is(v, -0) ? '-0' : String(v)) + ';';
+        // By its bits: QuickJS writes some powers of two with one digit more than the standard asks for.
+        case 'number':
+            if (v !== v) return 'dNaN;';
+            bits.setFloat64(0, v);
+            return 'd' + bits.getBigUint64(0).toString(16) + ';';
         case 'string': return v.isWellFormed() ? 's' + v.length + ':' + v : 'L';
         case 'function': return 'F';
     }
@@ -128,14 +133,12 @@ fn write_to(out: &mut String, value: &Val<'_>) {
             out.push(']');
         }
         Val::Json(json) => {
-            let mut fields: Vec<_> = json.as_object().expect("an object").iter().collect();
-            fields.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
-            out.push('{');
-            for (name, value) in fields {
-                write_string(out, name);
-                write_to(out, &Val::from_json(value));
-            }
-            out.push('}');
+            let fields = json.as_object().expect("an object").iter();
+            write_fields(out, fields.map(|(name, value)| (name.as_str(), Val::from_json(value))));
+        }
+        Val::Object(object) => {
+            let fields = object.fields().iter();
+            write_fields(out, fields.map(|(name, value)| (name.as_str(), value.clone())));
         }
         Val::List(list) => {
             out.push('[');
@@ -147,10 +150,22 @@ fn write_to(out: &mut String, value: &Val<'_>) {
     }
 }
 
+fn write_fields<'v>(out: &mut String, fields: impl Iterator<Item = (&'v str, Val<'v>)>) {
+    let mut fields: Vec<_> = fields.collect();
+    fields.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
+    out.push('{');
+    for (name, value) in fields {
+        write_string(out, name);
+        write_to(out, &value);
+    }
+    out.push('}');
+}
+
 fn write_number(out: &mut String, value: f64) {
-    let negative_zero = value == 0.0 && value.is_sign_negative();
-    let text = if negative_zero { "-0".to_owned() } else { number::to_js_string(value) };
-    write!(out, "d{text};").expect("a string takes all");
+    if value.is_nan() {
+        return out.push_str("dNaN;");
+    }
+    write!(out, "d{:x};", value.to_bits()).expect("a string takes all");
 }
 
 fn write_string(out: &mut String, text: &str) {

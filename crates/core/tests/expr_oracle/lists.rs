@@ -30,6 +30,9 @@ const FIELDS: &[&str] = &[
 const METHODS: &[&str] = &[
     "includes",
     "indexOf",
+    "lastIndexOf",
+    "concat",
+    "toReversed",
     "join",
     "slice",
     "at",
@@ -50,7 +53,18 @@ impl Generator<'_> {
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(6) {
+        match self.rng.below(9) {
+            6 => format!("{}.toReversed()", self.receiver(Kind::Nums, depth)),
+            7 => {
+                let list = self.receiver(Kind::Nums, depth);
+                let other = KINDS[self.rng.below(KINDS.len())];
+                format!(
+                    "{list}.concat({}, {})",
+                    self.draw(Kind::Nums, depth),
+                    self.draw(other, depth)
+                )
+            }
+            8 => self.spread(Kind::Nums, depth),
             0 => self.filtered(Kind::Nums, Kind::Num, depth),
             1 => self.sliced(Kind::Nums, depth),
             2 => {
@@ -81,7 +95,11 @@ impl Generator<'_> {
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(6) {
+        match self.rng.below(7) {
+            6 => {
+                let kind = if self.rng.percent(50) { Kind::Strs } else { Kind::Str };
+                self.spread(kind, depth)
+            }
             0 => self.filtered(Kind::Strs, Kind::Str, depth),
             1 => self.sliced(Kind::Strs, depth),
             2 => {
@@ -135,7 +153,19 @@ impl Generator<'_> {
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(5) {
+        match self.rng.below(7) {
+            5 => {
+                let kind = if self.rng.percent(80) {
+                    [Kind::Nums, Kind::Strs, Kind::Tasks, Kind::List][self.rng.below(4)]
+                } else {
+                    KINDS[self.rng.below(KINDS.len())]
+                };
+                self.spread(kind, depth)
+            }
+            6 => {
+                let (list, element) = self.receiver_of(depth);
+                format!("{list}.map({})", self.callback(element, Kind::Object, depth))
+            }
             0 => {
                 let count = self.rng.below(4);
                 format!("[{}]", self.many(Kind::Any, depth, count))
@@ -163,8 +193,9 @@ impl Generator<'_> {
     }
 
     pub(crate) fn object(&mut self, depth: usize) -> String {
-        match self.rng.below(5) {
+        match self.rng.below(9) {
             0 => self.draw(Kind::Task, depth),
+            1..=4 if depth > 0 => self.literal(depth - 1),
             _ => self
                 .rng
                 .one_of(&[
@@ -176,6 +207,52 @@ impl Generator<'_> {
                     "reply.map",
                 ])
                 .to_owned(),
+        }
+    }
+
+    /// An array literal with a spread in it.
+    fn spread(&mut self, kind: Kind, depth: usize) -> String {
+        let list = self.draw(kind, depth);
+        match self.rng.below(4) {
+            0 => format!("[...{list}]"),
+            1 => format!("[{}, ...{list}]", self.draw(Kind::Num, depth)),
+            2 => format!("[...{list}, ...{}]", self.draw(kind, depth)),
+            _ => format!("[...{list}, {},]", self.draw(Kind::Num, depth)),
+        }
+    }
+
+    /// An object literal with parts of every form.
+    fn literal(&mut self, depth: usize) -> String {
+        let count = self.rng.below(5);
+        let parts: Vec<String> = (0..count).map(|_| self.part(depth)).collect();
+        let comma = if count > 0 && self.rng.percent(10) { "," } else { "" };
+        format!("{{{}{comma}}}", parts.join(", "))
+    }
+
+    fn part(&mut self, depth: usize) -> String {
+        let kind = KINDS[self.rng.below(KINDS.len())];
+        match self.rng.below(10) {
+            0..=3 => {
+                let name = self.rng.one_of(&[
+                    "id", "title", "status", "x", "n", "s", "имя", "class", "new", "in",
+                    "toString", "'a b'", "\"10\"", "9", "1", "0x10", "1.5", "1e21", ".5", "''",
+                    "length",
+                ]);
+                format!("{name}: {}", self.draw(kind, depth))
+            }
+            4 | 5 => {
+                let key = if self.rng.percent(70) { Kind::Str } else { kind };
+                format!("[{}]: {}", self.draw(key, depth), self.draw(kind, depth))
+            }
+            6 => "['__proto__']: 1".to_owned(),
+            7 => match self.locals.last() {
+                Some((name, _)) => (*name).to_owned(),
+                None => self.rng.one_of(&["state", "reply", "undefined", "NaN"]).to_owned(),
+            },
+            _ => {
+                let kind = if self.rng.percent(60) { Kind::Object } else { kind };
+                format!("...{}", self.draw(kind, depth))
+            }
         }
     }
 
@@ -217,7 +294,8 @@ impl Generator<'_> {
             2 => {
                 let object = self.receiver(kind, depth);
                 let method = self.rng.one_of(METHODS);
-                let most = usize::from(!matches!(method, "trim" | "toLowerCase" | "toUpperCase"));
+                let bare = matches!(method, "trim" | "toLowerCase" | "toUpperCase" | "toReversed");
+                let most = usize::from(!bare);
                 let args = self.many(Kind::Any, depth, most);
                 format!("{object}{}{method}({args})", self.rng.one_of(&[".", "?."]))
             }
@@ -316,6 +394,9 @@ impl Generator<'_> {
             self.draw(body, depth)
         };
         self.locals.truncate(before);
+        // A brace would begin a block.
+        let body =
+            if body.starts_with('{') && !self.rng.percent(2) { format!("({body})") } else { body };
         format!("{params} => {body}")
     }
 

@@ -99,6 +99,11 @@ const TOKENS: &[&str] = &[
     "-->",
     "in",
     "of",
+    "get",
+    "{a: 1}",
+    "[x]: ",
+    "__proto__",
+    "__proto__: ",
 ];
 
 /// A few tokens in any order.

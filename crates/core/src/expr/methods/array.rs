@@ -2,7 +2,7 @@
 
 use super::{argument, exactly, relative, relative_end};
 use crate::expr::budget::Budget;
-use crate::expr::coerce::{join, same_value, strict_equal, to_text};
+use crate::expr::coerce::{join, same_value, strict_equal, to_integer, to_text};
 use crate::expr::error::Fault;
 use crate::expr::value::{Elements, Val};
 use crate::expr::vocabulary::Method;
@@ -24,6 +24,15 @@ pub(in crate::expr) fn call<'a>(
         Method::IndexOf => {
             let found = position(elements, first, second, strict_equal, budget)?;
             Val::Num(found.map_or(-1.0, |index| index as f64))
+        }
+        Method::LastIndexOf => {
+            let found = last_position(elements, args, budget)?;
+            Val::Num(found.map_or(-1.0, |index| index as f64))
+        }
+        Method::Concat => concat(elements, args, budget)?,
+        Method::ToReversed => {
+            budget.work(length)?;
+            Val::list((0..length).rev().map(|index| elements.get(index)).collect(), budget)?
         }
         Method::At => match exactly(first, length, budget)? {
             Some(index) => elements.get(index),
@@ -53,6 +62,65 @@ pub(in crate::expr) fn call<'a>(
         | Method::Trim
         | Method::Split => return Ok(None),
     }))
+}
+
+fn last_position<'a>(
+    elements: &Elements<'a>,
+    args: &[Val<'a>],
+    budget: &mut Budget,
+) -> Result<Option<usize>, Fault> {
+    if elements.len() == 0 {
+        return Ok(None);
+    }
+    let length = elements.len() as f64;
+    // Unlike elsewhere, an `undefined` that is written out means 0.
+    let from = match args.get(1) {
+        Some(from) => to_integer(from, budget)?,
+        None => length - 1.0,
+    };
+    let last = if from < 0.0 { length + from } else { from.min(length - 1.0) };
+    if last < 0.0 {
+        return Ok(None);
+    }
+    for index in (0..=last as usize).rev() {
+        budget.work(1)?;
+        let element = elements.get(index);
+        if let Val::Str(text) = &element {
+            budget.scan(text.as_str().len())?;
+        }
+        if strict_equal(&element, argument(args, 0)) {
+            return Ok(Some(index));
+        }
+    }
+    Ok(None)
+}
+
+fn concat<'a>(
+    elements: &Elements<'a>,
+    args: &[Val<'a>],
+    budget: &mut Budget,
+) -> Result<Val<'a>, Fault> {
+    let mut items: Vec<Val<'a>> = Vec::new();
+    gather(elements, &mut items, budget)?;
+    for arg in args {
+        match Elements::of(arg) {
+            Some(more) => gather(&more, &mut items, budget)?,
+            None => items.push(arg.clone()),
+        }
+    }
+    Val::list(items, budget)
+}
+
+/// Appends elements; paid before they are gathered, so that no list grows past the budget.
+pub(in crate::expr) fn gather<'a>(
+    elements: &Elements<'a>,
+    items: &mut Vec<Val<'a>>,
+    budget: &mut Budget,
+) -> Result<(), Fault> {
+    budget.work(elements.len())?;
+    budget.create(elements.len() * size_of::<Val<'a>>())?;
+    items.extend((0..elements.len()).map(|index| elements.get(index)));
+    Ok(())
 }
 
 fn position<'a>(

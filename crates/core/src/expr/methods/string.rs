@@ -2,7 +2,7 @@
 
 use super::{argument, exactly, relative, relative_end};
 use crate::expr::budget::Budget;
-use crate::expr::coerce::{to_integer, to_number, to_text};
+use crate::expr::coerce::{to_integer, to_number, to_text, write_text};
 use crate::expr::error::Fault;
 use crate::expr::text::{self, Place, Text, is_js_space};
 use crate::expr::value::Val;
@@ -45,7 +45,20 @@ pub(in crate::expr) fn call<'a>(
             Val::Str(text.part(start..end, budget)?)
         }
         Method::Split => split(text, first, second, budget)?,
-        Method::Join => return Ok(None),
+        Method::Concat => {
+            let mut out = String::new();
+            budget.create(subject.len())?;
+            out.push_str(subject);
+            for arg in args {
+                write_text(arg, &mut out, budget, 0)?;
+            }
+            Val::Str(out.into())
+        }
+        Method::LastIndexOf => {
+            let found = find_last(subject, first, second, budget)?;
+            Val::Num(found.map_or(-1.0, |units| units as f64))
+        }
+        Method::Join | Method::ToReversed => return Ok(None),
     }))
 }
 
@@ -79,6 +92,27 @@ fn find(
     let (Place::Between(start) | Place::Inside(start)) = text::place(subject, from);
     let found = subject[start..].find(needle.as_str());
     Ok(found.map(|byte| text::length(&subject[..start + byte])))
+}
+
+fn find_last(
+    subject: &str,
+    needle: &Val<'_>,
+    from: &Val<'_>,
+    budget: &mut Budget,
+) -> Result<Option<usize>, Fault> {
+    let needle = to_text(needle, budget)?;
+    let needle = needle.as_str();
+    let from = to_number(from, budget)?;
+    let length = text::length(subject);
+    let from = if from.is_nan() { length } else { from.clamp(0.0, length as f64) as usize };
+    // The last byte a match may begin at: inside a pair, the character before the next one.
+    let last = match text::place(subject, from) {
+        Place::Between(byte) => byte,
+        Place::Inside(_) if needle.is_empty() => return Ok(Some(from)),
+        Place::Inside(next) => next - 1,
+    };
+    let end = subject.floor_char_boundary(last + needle.len());
+    Ok(subject[..end].rfind(needle).map(|byte| text::length(&subject[..byte])))
 }
 
 fn starts_with(

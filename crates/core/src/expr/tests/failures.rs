@@ -193,8 +193,104 @@ fn budgets_are_spent_not_exceeded() {
     );
     assert_eq!(
         failed("state.reduce((a, b) => [a], 0)"),
-        "the depth budget is spent: lists may hold one another at most 64 deep"
+        "the depth budget is spent: lists and objects may hold one another at most 64 deep"
     );
+    assert_eq!(
+        failed("state.reduce((a, b) => ({a}), 0)"),
+        "the depth budget is spent: lists and objects may hold one another at most 64 deep"
+    );
+    let bytes = "the byte budget is spent: one evaluation may create at most 4194304 bytes of strings and lists";
+    for source in [
+        "state.map(a => [...state])",
+        "state.map(a => ({...state}))",
+        "state.map(a => state.map(b => ({a, b})))",
+        "state.reduce((all, a) => ({...all, [a]: a}), {})",
+        "state.reduce((all, a) => [...all, ...all, a], [])",
+        "state.reduce((all, a) => all.concat(all, a), [])",
+        "state.map(a => state.toReversed())",
+        "state.map(a => state.toSorted((x, y) => 0).length)",
+    ] {
+        let spent = failed(source);
+        assert!(spent == bytes || spent.starts_with("the step budget"), "{source}: {spent}");
+    }
+    let long = Value::from("слово ".repeat(100_000));
+    for source in [
+        "[...state]",
+        "Text.words(state)",
+        "Text.fingerprint(state)",
+        "Text.similarity('', state)",
+        "Text.slug(state)",
+        "Text.numbers(state)",
+        "[1, 2, 3, 4, 5, 6, 7].map(n => Text.matches(state, 'x'))",
+    ] {
+        let expr = Expr::compile(source, &["state"]).unwrap();
+        let error = expr.eval(&[Some(&long)]).expect_err(source);
+        assert!(error.message.contains("budget is spent"), "{source}: {error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_spread_or_sorted() {
+    for (source, message, at) in [
+        ("[...state.x]", "`...` needs an array here, found undefined", "state.x"),
+        ("[...null]", "`...` needs an array here, found null", "null"),
+        ("[...state]", "`...` needs an array here, found an object", "state"),
+        ("[...{}]", "`...` needs an array here, found an object", "{}"),
+        ("{...'ab'}", "`...` needs an object or an array here, found a string", "'ab'"),
+        (
+            "{a: {}}.a.b.c",
+            "`{a: {}}.a.b` is undefined, so `c` cannot be read from it",
+            "{a: {}}.a.b.c",
+        ),
+        (
+            "{a: 1}.toString",
+            "`toString` is a built-in function, which an expression cannot hold",
+            "{a: 1}.toString",
+        ),
+        (
+            "`${{toString: 1}}`",
+            "an object with a field `toString` cannot be made a string or a number",
+            "{toString: 1}",
+        ),
+        (
+            "[2, 1].toSorted((a, b) => a > b)",
+            "the function given to `toSorted` must give a number, found true",
+            "[2, 1].toSorted((a, b) => a > b)",
+        ),
+        (
+            "'ab'.toReversed()",
+            "`'ab'` is a string, so `toReversed` cannot be called on it",
+            "'ab'.toReversed()",
+        ),
+    ] {
+        check(source, "{}", message, at);
+    }
+}
+
+#[test]
+fn our_own_functions_convert_nothing() {
+    for (source, message) in [
+        ("Text.words(state.x)", "`Text.words` needs a string, found undefined"),
+        ("Text.fingerprint(5)", "`Text.fingerprint` needs a string, found the number 5"),
+        ("Text.similarity('a', null)", "`Text.similarity` needs a string, found null"),
+        ("Text.numbers([])", "`Text.numbers` needs a string, found an array"),
+        ("Text.slug(state)", "`Text.slug` needs a string, found an object"),
+        ("Text.matches(state.x, 'a')", "`Text.matches` needs a string, found undefined"),
+        (
+            "Pointer.get(state, 0)",
+            "`Pointer.get` needs a JSON Pointer as a string, found the number 0",
+        ),
+        (
+            "Pointer.has(state, 'a')",
+            "expected a JSON Pointer, found a text that does not begin with `/`",
+        ),
+        (
+            "Pointer.get(state, '/~2')",
+            "expected a JSON Pointer, found a `~` that is neither `~0` nor `~1`",
+        ),
+    ] {
+        check(source, "{}", message, source);
+    }
 }
 
 #[test]

@@ -11,8 +11,7 @@ fn check(source: &str, message: &str, at: &str, hint: &str) {
     assert_eq!(found, (message, at, hint), "{source}");
 }
 
-const EACH: &str =
-    "such methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`";
+const EACH: &str = "such methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`";
 const ARROW: &str =
     "an arrow function may stand only as the first argument of a method that calls it";
 
@@ -50,7 +49,12 @@ fn parts_of_javascript_that_are_not_ours() {
             "&",
             "combine truths with `&&`, `||` and `!`",
         ),
-        ("[...state]", "spread (`...`) may not stand in an expression", "...", ""),
+        (
+            "Math.max(...state)",
+            "spread (`...`) may stand only in an array or an object literal",
+            "...",
+            "",
+        ),
         ("1; 2", "more than one statement (`;`) may not stand in an expression", ";", ""),
         ("1 // one", "comments (`//`) may not stand in an expression", "//", ""),
         ("/* one */ 1", "comments (`/*`) may not stand in an expression", "/*", ""),
@@ -79,13 +83,33 @@ fn parts_of_javascript_that_are_not_ours() {
             "/a+/",
             "a regular expression may not stand in an expression",
             "/",
-            "use `includes`, `startsWith` or `endsWith`",
+            "use `includes`, `startsWith`, `endsWith` or `Text.matches`",
         ),
         (
-            "{a: 1}",
-            "an object literal may not stand in an expression",
-            "{",
-            "parameters may be taken apart by plain names only: `({a, b}) => …`",
+            "{a() { return 1 }}",
+            "a function may not stand in an expression",
+            "a",
+            "write `name: value`",
+        ),
+        (
+            "{get a() { return 1 }}",
+            "a function may not stand in an expression",
+            "get",
+            "write `name: value`",
+        ),
+        (
+            "{__proto__: state}",
+            "`__proto__` may not stand in an expression",
+            "__proto__",
+            "a field of that name is written `['__proto__']: …`",
+        ),
+        ("{true}", "`true` cannot stand for a field and its value", "true", "write `true: …`"),
+        ("{stat}", "unknown name `stat`", "stat", "did you mean `state`?"),
+        (
+            "{Math}",
+            "`Math` is not a value",
+            "Math",
+            "call one of its functions, such as `Math.min(…)`",
         ),
         ("(1, 2)", "the comma operator may not stand in an expression", ",", ""),
         ("state?.(1)", "an optional call (`?.(`) may not stand in an expression", "(", ""),
@@ -121,7 +145,7 @@ fn names_and_methods_that_are_not_known() {
         "isNaN",
         "`Number` is called as a function: `Number(…)`",
     );
-    let methods = "methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `includes`, `indexOf`, `join`, `slice`, `at`, `startsWith`, `endsWith`, `toLowerCase`, `toUpperCase`, `trim`, `split`";
+    let methods = "methods are `some`, `every`, `filter`, `map`, `find`, `findIndex`, `flatMap`, `reduce`, `toSorted`, `includes`, `indexOf`, `lastIndexOf`, `concat`, `join`, `slice`, `at`, `startsWith`, `endsWith`, `toReversed`, `toLowerCase`, `toUpperCase`, `trim`, `split`";
     check("state.constructor('x')", "unknown method `constructor`", "constructor", methods);
     check(
         "state.a['some'](1)",
@@ -142,7 +166,7 @@ fn arrows_out_of_place_or_out_of_shape() {
         "state.map(t => { return t })",
         "the body of an arrow function must be an expression",
         "{",
-        "write `t => t.done`, without braces",
+        "write `t => t.done`, without braces; an object needs parentheses: `t => ({id: t.id})`",
     );
     check("state.map(t\n=> t)", "`=>` may not begin a line", "=>", "");
     check("state.map((a, a) => a)", "there are two parameters named `a`", "a", "");
@@ -165,6 +189,21 @@ fn arrows_out_of_place_or_out_of_shape() {
         ")",
         "write `map(t => …)`; `Boolean`, `Number` and `String` may also stand here",
     );
+    for (source, at) in [("state.toSorted()", ")"), ("state.toSorted(Number)", "Number")] {
+        let hint = "write `toSorted((a, b) => …)` with a number below, at or above 0";
+        let (message, hint) = if at == "Number" {
+            ("`Number` is not a value", "call it: `Number(…)`")
+        } else {
+            ("`toSorted` needs an arrow function", hint)
+        };
+        check(source, message, at, hint);
+    }
+    check(
+        "state.toSorted((a, b, c) => 0)",
+        "the function given to `toSorted` takes at most 2 parameters",
+        "(a, b, c) =>",
+        "",
+    );
     check("state.map(t => t, 1)", "`map` takes at most 1 argument", "1", "");
     check("'a'.trim(1)", "`trim` takes at most 0 arguments", "1", "");
 }
@@ -177,6 +216,10 @@ fn broken_syntax() {
     check("1 2", "expected an operator or the end, found `2`", "2", "");
     check("(1", "expected `)`, found the end of the expression", "", "");
     check("state.", "expected a field name, found the end of the expression", "", "");
+    check("{a: 1", "expected `,` or `}`, found the end of the expression", "", "");
+    check("{a 1}", "expected `:`, found `1`", "1", "");
+    check("{+: 1}", "expected a field, found `+`", "+", "");
+    check("{[1] 2}", "expected `:`, found `2`", "2", "");
     check("state[0", "expected `]`, found the end of the expression", "", "");
     check("true ? 1", "expected `:`, found the end of the expression", "", "");
     check("'abc", "the string is not closed", "'abc", "");
@@ -213,9 +256,17 @@ fn broken_syntax() {
 
 #[test]
 fn depth_is_bounded() {
-    for (open, close) in
-        [("(", ")"), ("[", "]"), ("!", ""), ("- ", ""), ("`${", "}`"), ("1 ? 1 : ", "")]
-    {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{a: ", "}"),
+        ("[...", "]"),
+        ("{[", "]: 1}"),
+        ("!", ""),
+        ("- ", ""),
+        ("`${", "}`"),
+        ("1 ? 1 : ", ""),
+    ] {
         let nested = |levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));
         assert!(Expr::compile(&nested(40), &[]).is_ok(), "{open}");
         let error = Expr::compile(&nested(5_000), &[]).unwrap_err();

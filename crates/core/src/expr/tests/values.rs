@@ -202,6 +202,81 @@ fn array_methods() {
 }
 
 #[test]
+fn object_literals() {
+    check_all(
+        r#"{"o": {"b": 1, "10": 2, "a": 3}, "l": ["x", "y"], "s": "a"}"#,
+        &[
+            ("{}", "{}"),
+            (
+                "{a: 1, 'b c': 2, 3: 'x', [state.s + 1]: [], state: null,}",
+                r#"{"3":"x","a":1,"b c":2,"a1":[],"state":null}"#,
+            ),
+            ("{class: 1, in: 2, new: 3}", r#"{"class":1,"in":2,"new":3}"#),
+            ("{state}.state.s", r#""a""#),
+            ("{undefined, NaN}", r#"{"undefined":undefined,"NaN":NaN}"#),
+            ("{a: 1, b: 2, a: 3}", r#"{"a":3,"b":2}"#),
+            ("{...state.o, a: 0, c: 4}", r#"{"10":2,"b":1,"a":0,"c":4}"#),
+            ("{a: 0, ...state.o}", r#"{"10":2,"a":3,"b":1}"#),
+            ("{...null, ...undefined, ...5, ...true}", "{}"),
+            ("{...state.l}", r#"{"0":"x","1":"y"}"#),
+            ("{...{a: 1}}.a", "1"),
+            ("[...state.l, 'z', ...[]]", r#"["x","y","z"]"#),
+            ("[...'a😀']", r#"["a","😀"]"#),
+            ("state.l.map((id, i) => ({id, i}))", r#"[{"id":"x","i":0},{"id":"y","i":1}]"#),
+            ("state.l.map(id => ({id})).find(t => t.id === 'y').id", r#""y""#),
+            ("[{n: 1}, {n: 2}].map(({n}) => n)", "[1,2]"),
+            ("Object.entries({b: 1, 2: 2, 1: 3})", r#"[["1",3],["2",2],["b",1]]"#),
+            ("Object.keys({a: undefined})", r#"["a"]"#),
+            ("'a' in {a: undefined}", "true"),
+            ("'b' in {a: 1}", "false"),
+            ("1 in {1: 0}", "true"),
+            ("{a: 1}.b", "undefined"),
+            ("{1: 'x'}[1]", r#""x""#),
+            ("{a: 1}['a']", "1"),
+            ("{} === {}", "false"),
+            ("[{}].map(o => o === o)", "[true]"),
+            ("{} + 1", r#""[object Object]1""#),
+            ("`${ {a: 1}.a }`", r#""1""#),
+            ("{a: 1} == '[object Object]'", "true"),
+            ("Boolean({})", "true"),
+            ("Array.isArray({})", "false"),
+            ("{['__proto__']: 1}.__proto__", "1"),
+            ("state.l.reduce((all, id) => ({...all, [id]: true}), {})", r#"{"x":true,"y":true}"#),
+        ],
+    );
+}
+
+#[test]
+fn copies_turned_joined_and_sorted() {
+    check_all(
+        r#"{"l": [3, 1, 2], "t": [{"n": 2, "k": "a"}, {"n": 1, "k": "b"}, {"n": 2, "k": "c"}]}"#,
+        &[
+            ("state.l.concat(4, [5, [6]])", "[3,1,2,4,5,[6]]"),
+            ("state.l.concat()", "[3,1,2]"),
+            ("'a'.concat(1, null, [2, 3])", r#""a1null2,3""#),
+            ("[1, 2, 1].lastIndexOf(1)", "2"),
+            ("[1, 2, 1].lastIndexOf(1, 1)", "0"),
+            ("[1, 2, 1].lastIndexOf(1, undefined)", "0"),
+            ("[1, 2, 1].lastIndexOf(1, -2)", "0"),
+            ("[1, 2].lastIndexOf(1, -9)", "-1"),
+            ("'abab'.lastIndexOf('ab')", "2"),
+            ("'abab'.lastIndexOf('ab', 1)", "0"),
+            ("'aaa'.lastIndexOf('aa', 0)", "0"),
+            ("'a😀b'.lastIndexOf('😀', 2)", "1"),
+            ("'a😀b'.lastIndexOf('', 2)", "2"),
+            ("'a😀b'.lastIndexOf('b')", "3"),
+            ("state.l.toReversed()", "[2,1,3]"),
+            ("state.l.toSorted((a, b) => a - b)", "[1,2,3]"),
+            ("state.l", "[3,1,2]"),
+            ("state.t.toSorted((a, b) => a.n - b.n).map(t => t.k).join('')", r#""bac""#),
+            ("[undefined, 2, undefined, 1].toSorted((a, b) => a - b)", "[1,2,undefined,undefined]"),
+            ("[1, 2].toSorted((a, b) => NaN)", "[1,2]"),
+            ("state.t.toSorted(({n}, b) => n - b.n).length", "3"),
+        ],
+    );
+}
+
+#[test]
 fn string_methods() {
     check_all(
         "null",
@@ -293,6 +368,12 @@ fn a_value_becomes_json_where_it_can() {
     assert_eq!(to_json("-0"), Some(json!(0)));
     assert_eq!(to_json("1 / 4"), Some(json!(0.25)));
     assert_eq!(to_json("[undefined]"), None);
+    assert_eq!(
+        to_json("{a: 1, b: undefined, c: state.list.map(x => ({...x, d: null}))}"),
+        Some(json!({"a": 1, "c": [{"a": 1, "d": null}, {"a": 2, "d": null}]}))
+    );
+    assert_eq!(to_json("{a: NaN}"), None);
+    assert_eq!(to_json("{a: [undefined]}"), None);
     assert_eq!(to_json("0 / 0"), None);
 }
 

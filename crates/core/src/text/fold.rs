@@ -1,0 +1,74 @@
+//! One way of writing: case, width, ligatures and the accents that writers leave out.
+//!
+//! Folded text is for comparing, never for showing.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::script::{Script, script};
+
+/// Writes a text the way it is compared: NFKC, case folded, Latin letters and `ё` without their marks.
+pub(super) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut base = ' ';
+    text.nfkd()
+        // Through upper case, which is how `ß` meets `ss` and the final `ς` meets `σ`.
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .nfd()
+        .filter(|character| {
+            if !is_combining_mark(*character) {
+                base = *character;
+                return !is_invisible(*character);
+            }
+            let is_dotted_ye = base == 'е' && *character == '\u{308}';
+            script(base) != Script::Latin && !is_dotted_ye
+        })
+        .map(|character| if is_apostrophe(character) { '\'' } else { character })
+        .nfc()
+        .collect()
+}
+
+/// What stands inside words without being read: soft hyphens, joiners, marks of direction.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+}
+
+fn is_apostrophe(character: char) -> bool {
+    matches!(character, '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_way_of_writing() {
+        for (written, folded) in [
+            ("Contract", "contract"),
+            ("ＣＯＮＴＲＡＣＴ １２", "contract 12"),
+            ("Straße", "strasse"),
+            ("ﬁnal", "final"),
+            ("CAFÉ café cafe\u{301}", "cafe cafe cafe"),
+            ("Ёлка ЕЩЁ", "елка еще"),
+            ("Йод", "йод"),
+            ("ΛΌΓΟΣ λόγος", "λόγοσ λόγοσ"),
+            ("ｶﾞ", "ガ"),
+            ("\u{1112}\u{1161}\u{11ab}", "한"),
+            ("con\u{ad}tract", "contract"),
+            ("owner’s", "owner's"),
+        ] {
+            assert_eq!(fold(written), folded, "{written}");
+        }
+    }
+
+    #[test]
+    fn folding_twice_changes_nothing() {
+        for text in ["Straße İstanbul ŉ", "Ёж ΐ ᾳ", "ｶﾞギガ 한글", "क्षि ﷺ"]
+        {
+            assert_eq!(fold(&fold(text)), fold(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The numbers a text is written with, each in one form however it was set.
+//!
+//! Not for numerals in words (`twelve`, `三百`): only digits are read.
+
+/// The numbers written in a text, in order, as plain decimals: no grouping, a point, no idle zeros.
+///
+/// `1,250.50`, `1 250,50`, `1.250,50` and `1'250.50` are all `1250.5`. A percent sign stays with its
+/// number (`5%`), so that five and five percent are kept apart. One comma or point decides by what
+/// stands round it: `1,250` is one thousand and more, `1.250` and `0,250` have a fraction. What is no
+/// one number, such as a date or a version, is read as several.
+///
+/// ```
+/// use countersign_core::text::numbers;
+///
+/// assert_eq!(numbers("1 250,50 ₽, 20 % in 030 days"), ["1250.5", "20%", "30"]);
+/// ```
+#[must_use]
+pub fn numbers(text: &str) -> Vec<String> {
+    let marks: Vec<Mark> = text.chars().map(Mark::of).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < marks.len() {
+        if !matches!(marks[at], Mark::Digit(_)) {
+            at += 1;
+            continue;
+        }
+        let (run, end) = Run::read(&marks, at);
+        let first = found.len();
+        run.write(&mut found);
+        let signed = at > 0
+            && marks[at - 1] == Mark::Minus
+            && (at == 1 || matches!(marks[at - 2], Mark::Space | Mark::Other));
+        if signed && found[first] != "0" {
+            found[first].insert(0, '-');
+        }
+        let spaced = marks.get(end) == Some(&Mark::Space);
+        if marks.get(end + usize::from(spaced)) == Some(&Mark::Percent)
+            && let Some(last) = found.last_mut()
+        {
+            last.push('%');
+        }
+        at = end;
+    }
+    found
+}
+
+/// What a character may be to a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Digit(char),
+    Comma,
+    Point,
+    /// Only ever groups digits.
+    Quote,
+    Space,
+    Minus,
+    Percent,
+    Letter,
+    Other,
+}
+
+impl Mark {
+    fn of(character: char) -> Self {
+        if let Some(digit) = digit(character) {
+            return Self::Digit(digit);
+        }
+        match character {
+            ',' | '，' | '\u{66b}' => Self::Comma,
+            '.' | '．' => Self::Point,
+            '\'' | '’' | '\u{66c}' => Self::Quote,
+            '-' | '−' | '－' => Self::Minus,
+            '%' | '％' | '٪' => Self::Percent,
+            '\n' | '\r' | '\t' => Self::Other,
+            _ if character.is_whitespace() => Self::Space,
+            _ if character.is_alphabetic() => Self::Letter,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The ASCII form of a decimal digit of the scripts that keep their own.
+fn digit(character: char) -> Option<char> {
+    // Arabic, Persian, Devanagari, Bengali, Thai, full width.
+    const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
+    if character.is_ascii_digit() {
+        return Some(character);
+    }
+    let code = u32::from(character);
+    let zero = ZEROS.iter().find(|zero| (**zero..**zero + 10).contains(&code))?;
+    char::from_digit(code - zero, 10)
+}
+
+/// Groups of digits with one sign between each two.
+#[derive(Debug)]
+struct Run {
+    groups: Vec<String>,
+    /// One less than there are groups.
+    signs: Vec<Mark>,
+}
+
+impl Run {
+    fn read(marks: &[Mark], start: usize) -> (Self, usize) {
+        let mut run = Self { groups: Vec::new(), signs: Vec::new() };
+        let mut at = start;
+        loop {
+            let group = digits(&marks[at..]);
+            at += group.len();
+            run.groups.push(group);
+            let next = digits(marks.get(at + 1..).unwrap_or_default());
+            let joins = match marks.get(at) {
+                Some(Mark::Comma | Mark::Point) => !next.is_empty(),
+                Some(sign @ (Mark::Space | Mark::Quote)) => {
+                    let grouped = run.groups_well(run.groups.len()) && is_head(&run.groups[0]);
+                    grouped && run.signs.iter().all(|before| before == sign) && next.len() == 3
+                }
+                _ => false,
+            };
+            if !joins {
+                return (run, at);
+            }
+            run.signs.push(marks[at]);
+            at += 1;
+        }
+    }
+
+    /// Appends the one number this is, or each group that is none.
+    fn write(&self, found: &mut Vec<String>) {
+        match self.whole() {
+            Some(whole) => {
+                let fraction = if whole == self.groups.len() { "" } else { &self.groups[whole] };
+                found.push(plain(&self.groups[..whole].concat(), fraction));
+            }
+            None => found.extend(self.groups.iter().map(|group| plain(group, ""))),
+        }
+    }
+
+    /// How many groups make the whole part, where this is one number.
+    fn whole(&self) -> Option<usize> {
+        let Some((last, before)) = self.signs.split_last() else { return Some(1) };
+        let all = self.groups.len();
+        // A point that stands alone is read the English way.
+        let is_fraction = before.is_empty() && *last == Mark::Point;
+        if self.groups_well(all) && !is_fraction {
+            return Some(all);
+        }
+        let decides = matches!(last, Mark::Comma | Mark::Point) && !before.contains(last);
+        (decides && self.groups_well(all - 1)).then_some(all - 1)
+    }
+
+    /// Whether the first so many groups are the thousands of one number.
+    fn groups_well(&self, count: usize) -> bool {
+        let signs = &self.signs[..count - 1];
+        count == 1
+            || signs.iter().all(|sign| *sign == signs[0])
+                && is_head(&self.groups[0])
+                && self.groups[1..count].iter().all(|group| group.len() == 3)
+    }
+}
+
+/// Whether digits may stand before a sign that groups: one to three, and no idle zero.
+fn is_head(group: &str) -> bool {
+    group.len() <= 3 && !group.starts_with('0')
+}
+
+fn digits(marks: &[Mark]) -> String {
+    let digit = |mark: &Mark| if let Mark::Digit(digit) = mark { Some(*digit) } else { None };
+    marks.iter().map_while(digit).collect()
+}
+
+fn plain(whole: &str, fraction: &str) -> String {
+    let whole = whole.trim_start_matches('0');
+    let fraction = fraction.trim_end_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        assert_eq!(numbers(text), expected, "{text}");
+    }
+
+    #[test]
+    fn one_number_however_it_is_set() {
+        for text in [
+            "1250.5",
+            "1250,50",
+            "1,250.50",
+            "1 250,50",
+            "1\u{a0}250,50",
+            "1\u{202f}250.50",
+            "1.250,50",
+            "1'250.50",
+            "1’250,5",
+            "１，２５０．５０",
+            "٠١٢٥٠٫٥",
+        ] {
+            check(text, &["1250.5"]);
+        }
+        check("1,250,000 1.250.000 1 250 000", &["1250000", "1250000", "1250000"]);
+        check("12,345,678.90", &["12345678.9"]);
+        check("१२३", &["123"]);
+    }
+
+    #[test]
+    fn one_sign_decides_by_what_stands_round_it() {
+        check("1,250", &["1250"]);
+        check("1.250", &["1.25"]);
+        check("0,250 0.250", &["0.25", "0.25"]);
+        check("1250,125", &["1250.125"]);
+        check("3,14 3.14", &["3.14", "3.14"]);
+    }
+
+    #[test]
+    fn what_is_no_one_number_is_several() {
+        check("12.05.2024", &["12", "5", "2024"]);
+        check("v1.2.3", &["1", "2", "3"]);
+        check("1,2,3", &["1", "2", "3"]);
+        check("1, 2, 3", &["1", "2", "3"]);
+        check("2020-2021", &["2020", "2021"]);
+        check("in 2024 100 people", &["2024", "100"]);
+        check("1,25.3,4", &["1", "25", "3", "4"]);
+    }
+
+    #[test]
+    fn signs_and_percents() {
+        check("-5 and −7, A-4, 2-3", &["-5", "-7", "4", "2", "3"]);
+        check("5% 12,5 % 7 percent", &["5%", "12.5%", "7"]);
+        check("-0 000 0.00", &["0", "0", "0"]);
+        check("$1,000.00 €2.000,00 100元", &["1000", "2000", "100"]);
+        check("10%-20%", &["10%", "20%"]);
+    }
+
+    #[test]
+    fn words_and_ends_are_no_numbers() {
+        check("twelve 三百", &[]);
+        check("", &[]);
+        check("End. 5.", &["5"]);
+        check("5,", &["5"]);
+        check(".5", &["5"]);
+    }
+}

@@ -1,0 +1,114 @@
+//! What analysis foretells of an expression holds: generated expressions over generated states.
+//!
+//! Here the state is known, so all that is known of a path is what lies there; whatever then comes out
+//! must be among what was foretold. Everything is drawn from fixed seeds, so a failure repeats.
+
+#[path = "expr_oracle/states.rs"]
+mod states;
+#[path = "expr_oracle/expressions.rs"]
+mod expressions;
+#[path = "expr_oracle/lists.rs"]
+mod lists;
+
+use countersign_core::expr::{Expr, May, Numbers, Plain, ReadStep, Texts, Val};
+use serde_json::Value;
+
+use expressions::Generator;
+use testkit::Chance;
+
+const CASES: usize = 40_000;
+const STATES: usize = 200;
+const NAMES: &[&str] = &["state", "reply"];
+
+/// Ours, which no generator of JavaScript draws; `x` is put in the place of `_`.
+const OURS: &[&str] = &[
+    "Text.words(_)",
+    "Text.words(_).map(w => w.length)",
+    "Text.fingerprint(_) === 'x'",
+    "Text.similarity(_, state.s)",
+    "Text.similarity(_, state.s) >= 0.75",
+    "Text.numbers(_)[0]",
+    "Text.slug(_)",
+    "Text.matches(_, '[a-z]')",
+    "Pointer.get(_, '/0')",
+    "Pointer.has(_, '/x')",
+    "Pointer.get({a: _}, '/a')",
+    "[_].toSorted((a, b) => 0)[0]",
+    "{a: _}.a",
+    "[{a: _}].find(t => t.a === _)?.a",
+    "[..._].length",
+    "{..._}",
+];
+
+#[test]
+fn whatever_comes_out_was_foretold() {
+    let states = states::generate(STATES);
+    let mut rng = Chance::new(5);
+    let (mut values, mut told) = (0, 0);
+    let mut wrong = Vec::new();
+    for round in 0..CASES {
+        let drawn = Generator::new(&mut rng).expression();
+        let source = if round % 4 == 0 {
+            rng.one_of(OURS).replace('_', &format!("({drawn})"))
+        } else {
+            drawn
+        };
+        let at = [rng.below(STATES), rng.below(STATES)].map(|at| &states[at]);
+        let Ok(expr) = Expr::compile(&source, NAMES) else { continue };
+        let known = |slot: usize, steps: &[ReadStep]| known(at[slot], steps);
+        let outlook = expr.outlook(&known);
+        if let Ok(value) = expr.eval(&at.map(Some)) {
+            values += 1;
+            told += usize::from(outlook.may != May::anything());
+            if !foretold(&outlook.may, &value) {
+                wrong.push(format!("{source} gave {value}, foretold was {}", outlook.may));
+            }
+        }
+    }
+    wrong.sort_by_key(String::len);
+    wrong.truncate(20);
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(values > CASES / 2, "{values}");
+    assert!(told > values / 2, "{told} of {values}");
+}
+
+/// What lies at a path, an element standing for all of them.
+fn known(value: &Value, steps: &[ReadStep]) -> May {
+    let Some((step, rest)) = steps.split_first() else { return May::value(value) };
+    let inside: Vec<&Value> = match (step, value) {
+        (ReadStep::Field(name), Value::Object(map)) => map.get(name).into_iter().collect(),
+        (ReadStep::Element, Value::Object(map)) => map.values().collect(),
+        (ReadStep::Element, Value::Array(items)) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    let nothing = May::only(Plain::Undefined);
+    inside.into_iter().fold(nothing, |all, value| all.or(&known(value, rest)))
+}
+
+fn foretold(may: &May, value: &Val<'_>) -> bool {
+    match value {
+        Val::Undefined => may.has(Plain::Undefined),
+        Val::Null => may.has(Plain::Null),
+        Val::Bool(truth) => may.has(if *truth { Plain::True } else { Plain::False }),
+        Val::Num(number) => match &may.numbers {
+            Numbers::None => false,
+            Numbers::OneOf(some) => some.contains(number),
+            Numbers::Between(low, high) => {
+                (low <= number && number <= high)
+                    || (number.is_nan() && low.is_infinite() && high.is_infinite())
+            }
+        },
+        Val::Str(text) => match &may.texts {
+            Texts::None => false,
+            Texts::OneOf(some) => some.contains(text.as_str()),
+            Texts::Any => true,
+        },
+        Val::Json(Value::Object(_)) | Val::Object(_) => may.has(Plain::Object),
+        Val::Json(list) => holds(may, list.as_array().expect("an array").len()),
+        Val::List(list) => holds(may, list.items().len()),
+    }
+}
+
+fn holds(may: &May, length: usize) -> bool {
+    may.lists.is_some_and(|(least, most)| least <= length && length <= most)
+}
