@@ -1,7 +1,7 @@
 //! A workflow: phases and the ways between them.
 
 use super::work::Otherwise;
-use super::{Budget, Duration, Gate, Origin, Work};
+use super::{Budget, Change, Duration, Gate, Origin, Work};
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -60,6 +60,8 @@ pub struct Transition {
     pub gate: Option<Gate>,
     /// The budget that taking this way spends from: `rework`, or a name of the author's.
     pub spends: Option<String>,
+    /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
+    pub apply: Vec<Change>,
     /// Where it was said.
     pub origin: Origin,
 }

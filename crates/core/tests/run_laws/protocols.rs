@@ -154,6 +154,22 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
+/// Changes on the ways, announcements.
+const WAYS: &str = "--- workflows/main.yaml
+id: main
+phases:
+  - { id: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
+  - { id: count }
+  - { id: review, ask: { id: d, question: D?, apply: { set: /good } }, timeout: 5m }
+  - { id: done, terminal: true }
+transitions:
+  - { from: plan, to: count, apply: { set: { at: /rounds, value: '0' } } }
+  - { from: count, to: review, gate: state.rounds > 1, apply: { emit: { event: COUNTED } } }
+  - { from: count, to: count, priority: 1, apply: { set: { at: /rounds, value: state.rounds + 1 } } }
+  - { from: review, to: done, gate: state.good === 'x', apply: { emit: { event: OVER, data: state.good } } }
+  - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
+";
+
 const SHAPE: &str = "document:
   contract: ledger
   initial: { meta: { stage: work }, total: 0, items: [] }
@@ -172,6 +188,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{PEOPLE}"),
         format!("{INDEX}{PARTS}{WORLD}"),
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
+        format!("{INDEX}{PARTS}{WAYS}"),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::view::View;
 use super::whole;
-use super::written::{REPLY, STATE, changes, document_schema, parts};
+use super::written::{REPLY, STATE, all_changes, document_schema, parts};
 use crate::expr::{May, Plain, ReadStep};
 use crate::json;
 use crate::protocol::{Change, Protocol, Verb};
@@ -12,9 +12,8 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     let Some(schema) = document_schema(protocol) else { return Vec::new() };
     let document = View::of(schema);
     let workflows = whole::workflows(protocol).into_iter();
-    let phases = workflows.flat_map(|workflow| &workflow.phases);
-    phases
-        .flat_map(|phase| changes(protocol, phase))
+    workflows
+        .flat_map(|workflow| all_changes(protocol, workflow))
         .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)))
         .collect()
 }

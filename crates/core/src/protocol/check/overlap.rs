@@ -46,7 +46,8 @@ fn of_phase(
 ) {
     for (index, (later, second)) in asked.iter().enumerate() {
         let overlap = asked[..index].iter().find_map(|(earlier, first)| {
-            let same = earlier.to == later.to && earlier.spends == later.spends;
+            let plain = earlier.apply.is_empty() && later.apply.is_empty();
+            let same = earlier.to == later.to && earlier.spends == later.spends && plain;
             if earlier.priority != later.priority || same {
                 return None;
             }

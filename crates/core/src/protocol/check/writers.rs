@@ -24,6 +24,9 @@ impl Writers {
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
         }
+        for change in workflow.transitions.iter().flat_map(|way| &way.apply) {
+            writers.places.extend(places_of(&change.verb, None));
+        }
         // Whoever invokes the workflow fills its document first.
         for caller in protocol.workflows.values().flat_map(|other| &other.phases) {
             if let Work::Invoke(invoke) = &caller.work
@@ -97,7 +100,7 @@ fn stands_still(workflow: &Workflow, phase: &Phase, openings: &Openings<'_>) -> 
 pub(super) fn places_of(verb: &Verb, reply: Option<&Value>) -> Vec<String> {
     match verb {
         Verb::Patch { .. } => vec![String::new()],
-        Verb::Remove { .. } => Vec::new(),
+        Verb::Remove { .. } | Verb::Emit { .. } => Vec::new(),
         Verb::Merge { at, value: None } => merged(reply).map_or_else(
             || vec![at.clone()],
             |names| names.iter().map(|name| json::child(at, name)).collect(),

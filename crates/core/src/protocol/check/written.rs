@@ -28,7 +28,7 @@ pub(super) struct Written<'p> {
     offset: usize,
     /// What `reply` must satisfy, where that is known.
     pub(super) reply: Option<&'p Value>,
-    /// The transition whose gate it is.
+    /// The transition whose gate, or change, it is.
     pub(super) way: Option<usize>,
 }
 
@@ -56,6 +56,9 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
                 last.way = Some(index);
             }
         }
+        let before = all.written.len();
+        all.changes(way.apply.iter().map(|change| (change, None)));
+        all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
     }
     all.written
 }
@@ -99,7 +102,17 @@ pub(super) fn document_schema(protocol: &Protocol) -> Option<&Value> {
     protocol.document.contract.as_ref().map(|contract| contract.schema.source())
 }
 
-/// The word and the value of a change.
+/// Every change of a workflow, of its phases and of its ways, with what `reply` must satisfy in each.
+pub(super) fn all_changes<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
+    let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
+    phases
+        .chain(workflow.transitions.iter().flat_map(|way| &way.apply).map(|change| (change, None)))
+}
+
+/// The word, the place and the value of a change.
 pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
     match verb {
         Verb::Patch { from } => ("patch", from, None),
@@ -108,6 +121,7 @@ pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
         Verb::Append { at, value } => ("append", at, value.as_ref()),
         Verb::Upsert { at, value, .. } => ("upsert", at, value.as_ref()),
         Verb::Remove { at, value, .. } => ("remove", at, value.as_ref()),
+        Verb::Emit { data, .. } => ("emit", "", data.as_ref()),
     }
 }
 
@@ -158,13 +172,18 @@ impl<'p> Collected<'p> {
                 }
             }
         }
-        for (change, reply) in changes(self.protocol, phase) {
+        self.changes(changes(self.protocol, phase).into_iter());
+    }
+
+    fn changes(&mut self, changes: impl Iterator<Item = (&'p Change, Option<&'p Value>)>) {
+        for (change, reply) in changes {
             if let Some(when) = &change.when {
                 self.expr(when, change.origin.child("when"), reply);
             }
             let (word, _, value) = parts(&change.verb);
             if let Some(value) = value {
-                self.expr(value, change.origin.child(word).child("value"), reply);
+                let key = if matches!(change.verb, Verb::Emit { .. }) { "data" } else { "value" };
+                self.expr(value, change.origin.child(word).child(key), reply);
             }
         }
     }

@@ -8,7 +8,7 @@ use super::member::Member;
 use super::otherwise::otherwise;
 use super::scope::{Names, Scope};
 use super::{place, work};
-use crate::protocol::{Duration, Otherwise, Phase};
+use crate::protocol::{Duration, NAMES, Otherwise, Phase};
 
 /// Reads a phase; `None` where it has a fault.
 pub(super) fn phase(
@@ -18,7 +18,7 @@ pub(super) fn phase(
     faults: &Faults,
 ) -> Option<Phase> {
     let writes = member.get("writes").map(|writes| authority(&writes, names, faults));
-    let scope = Scope { names, phases, writes: writes.as_deref(), faults };
+    let scope = Scope { names, phases, writes: writes.as_deref(), reads: &NAMES, faults };
     let hook = |key: &str| {
         let hook = member.get(key)?;
         names.hooks.find(&hook, faults);

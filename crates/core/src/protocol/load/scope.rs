@@ -43,5 +43,7 @@ pub(super) struct Scope<'s> {
     pub(super) phases: &'s Known<()>,
     /// What the phase may write; `None` is every place that is not the engine's.
     pub(super) writes: Option<&'s [String]>,
+    /// The names that expressions of its changes may use.
+    pub(super) reads: &'s [&'s str],
     pub(super) faults: &'s Faults,
 }

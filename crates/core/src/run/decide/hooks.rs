@@ -95,7 +95,7 @@ impl Deciding<'_> {
     }
 
     /// A way was held up for good; a person must look.
-    fn stopped(&mut self, way: usize, reason: String) {
+    pub(super) fn stopped(&mut self, way: usize, reason: String) {
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");

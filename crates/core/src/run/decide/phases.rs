@@ -140,8 +140,16 @@ impl Deciding<'_> {
         if !self.within_loops(to, &next) {
             return;
         }
+        let written = match way.map(|index| (index, self.changes_of_way(index))) {
+            Some((index, Err(reason))) => return self.stopped(index, reason),
+            Some((_, Ok(written))) => written,
+            None => None,
+        };
         let from = self.state.phase.clone();
         self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
+        if let Some(written) = written {
+            self.change(written);
+        }
         self.enter(to);
     }
 }
