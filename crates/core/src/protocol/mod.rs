@@ -37,7 +37,7 @@ pub use template::Template;
 pub use work::{
     AgentWork, Choice, Choices, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work,
 };
-pub use workflow::{Phase, Transition, Workflow};
+pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 
 /// The names an expression of a protocol may use, in the order of their slots.
 ///

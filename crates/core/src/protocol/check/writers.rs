@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::covers;
 use super::opening::Openings;
 use super::view::{Standing, View};
-use super::written::{changes, parts};
+use super::written::{changes, of_input, parts};
 use crate::expr::ReadStep;
 use crate::json;
 use crate::protocol::{Hook, Phase, Protocol, Verb, Work, Workflow};
@@ -25,6 +25,9 @@ impl Writers {
             .extend(protocol.document_of(workflow).engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
+        }
+        for (change, input) in of_input(workflow) {
+            writers.places.extend(places_of(&change.verb, input));
         }
         for change in workflow.transitions.iter().flat_map(|way| &way.apply) {
             writers.places.extend(places_of(&change.verb, None));

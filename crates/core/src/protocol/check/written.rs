@@ -48,6 +48,7 @@ impl Written<'_> {
 /// The expressions of a workflow, in the order of its phases, then of its ways.
 pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
     let mut all = Collected { protocol, written: Vec::new() };
+    all.changes(of_input(workflow));
     workflow.phases.iter().for_each(|phase| all.phase(phase));
     for (index, way) in workflow.transitions.iter().enumerate() {
         if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
@@ -115,8 +116,15 @@ pub(super) fn all_changes<'p>(
     workflow: &'p Workflow,
 ) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
     let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
-    phases
-        .chain(workflow.transitions.iter().flat_map(|way| &way.apply).map(|change| (change, None)))
+    let ways = workflow.transitions.iter().flat_map(|way| &way.apply).map(|change| (change, None));
+    of_input(workflow).chain(phases).chain(ways)
+}
+
+/// The changes that an input makes, with what it must satisfy.
+pub(super) fn of_input(workflow: &Workflow) -> impl Iterator<Item = (&Change, Option<&Value>)> {
+    workflow.input.iter().flat_map(|input| {
+        input.apply.iter().map(|change| (change, Some(input.answer.schema.source())))
+    })
 }
 
 /// The word, the place and the value of a change.

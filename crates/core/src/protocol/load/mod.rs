@@ -38,6 +38,7 @@ mod retry;
 mod phase;
 mod work;
 mod question;
+mod input;
 mod effect;
 mod change;
 

@@ -11,7 +11,7 @@ use super::member::Member;
 use super::otherwise::otherwise;
 use super::scope::Scope;
 use super::{keywords, path};
-use crate::contract::{self, Schema};
+use crate::contract::{self, Contract, Schema};
 use crate::protocol::{Choice, Choices, NAMES, Question, Shape};
 use crate::spec::Source;
 
@@ -96,10 +96,15 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
             accepts: document.get("accepts").map(|it| it.texts()).unwrap_or_default(),
         });
     }
+    answer(member, scope).map(Shape::Value)
+}
+
+/// What the `answer` of a question, or of an input, must satisfy; a text that is not empty where it is not said.
+pub(super) fn answer(member: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     match member.get("answer") {
         None => inline(&json!({"type": "string", "minLength": 1}), member, scope),
         Some(answer) if answer.text().is_some() => {
-            scope.names.contracts.find(&answer, scope.faults).map(Shape::Value)
+            scope.names.contracts.find(&answer, scope.faults)
         }
         Some(answer) => {
             if let Err(fault) = Schema::compile(answer.value.clone()) {
@@ -115,11 +120,11 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
 }
 
 /// A contract of nothing but a schema that was seen to compile.
-fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
+fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
     let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
     match contract::load(Source::new("answer.json", file), &none) {
-        Ok(contract) => Some(Shape::Value(Arc::new(contract))),
+        Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
             let told = faults.into_iter().map(|fault| place.fault("invalid_schema", fault.message));
             scope.faults.extend(told);

@@ -8,6 +8,7 @@ use super::faults::Faults;
 use super::file::File;
 use super::gate::gate;
 use super::include::{Merged, Raw, merged};
+use super::input::input;
 use super::known::Known;
 use super::member::Member;
 use super::phase::phase;
@@ -89,10 +90,12 @@ pub(super) fn workflow<'f>(
         ways.iter().filter_map(|way| transition(way, names, (&known, engine), faults)).collect();
     let complete = phases.len() == members.len() && transitions.len() == ways.len();
     debug_assert!(complete || faults.any(), "a part that is left out has a fault");
+    let scope = Scope { names, phases: &known, engine, writes: None, reads: &NAMES, faults };
+    let input = input(raw.file, &scope);
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
     let (id, origin) = (raw.id.to_owned(), root.origin());
-    (Workflow { id, name, description, document: None, phases, transitions, origin }, known)
+    (Workflow { id, name, description, document: None, input, phases, transitions, origin }, known)
 }
 
 /// The phases of all parts; the same id twice is a fault.
