@@ -137,6 +137,7 @@ impl Standing {
                 "digest": protocol.digest,
                 "folder_changed": self.folder_changed,
             },
+            "tickets": state.tickets,
         })
     }
 }

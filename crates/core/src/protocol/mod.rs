@@ -10,6 +10,7 @@ mod template;
 mod definition;
 mod document;
 mod workflow;
+mod ticket;
 mod gate;
 mod work;
 mod change;

@@ -61,6 +61,10 @@ pub struct Phase {
     pub timeout: Option<(Duration, Otherwise)>,
     /// Limits of this phase.
     pub budget: Budget,
+    /// The tickets without which it is not entered.
+    pub needs: Vec<String>,
+    /// The tickets that are given when its work was accepted.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }
@@ -80,6 +84,8 @@ pub struct Transition {
     pub spends: Option<String>,
     /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
     pub apply: Vec<Change>,
+    /// The tickets that are given when it is taken.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }

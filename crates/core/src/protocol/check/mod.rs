@@ -22,6 +22,7 @@ mod mismatch;
 mod waits;
 mod budgets;
 mod invoke;
+mod tickets;
 #[cfg(test)]
 mod tests;
 

@@ -47,7 +47,8 @@ fn of_phase(
 ) {
     for (index, (later, second)) in asked.iter().enumerate() {
         let overlap = asked[..index].iter().find_map(|(earlier, first)| {
-            let plain = earlier.apply.is_empty() && later.apply.is_empty();
+            let plain =
+                earlier.apply.is_empty() && later.apply.is_empty() && earlier.gives == later.gives;
             let same = earlier.to == later.to && earlier.spends == later.spends && plain;
             if earlier.priority != later.priority || same {
                 return None;

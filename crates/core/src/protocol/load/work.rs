@@ -14,7 +14,8 @@ use crate::protocol::{AgentWork, Invoke, NAMES, Purpose, Work};
 const WORKS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
 /// Keys that mean something only beside certain works.
-const BELONGS: [(&str, &[&str]); 7] = [
+const BELONGS: [(&str, &[&str]); 8] = [
+    ("gives", &["agent", "ask", "do", "invoke"]),
     ("contract", &["agent", "do"]),
     ("apply", &["agent", "do"]),
     ("prompt", &["agent"]),
@@ -55,6 +56,7 @@ fn misplaced(phase: &Member<'_>, work: Option<&str>, scope: &Scope<'_>) {
         let hint = match (key, work) {
             ("apply", Some("ask")) => Some("put `apply` under `ask`, beside its question"),
             ("apply", Some("invoke")) => Some("put it under `invoke`, as `output`"),
+            ("gives", _) => Some("put it on a way out of the phase"),
             _ => None,
         };
         let fault = phase.fault_at_key("misplaced_key", key, message);

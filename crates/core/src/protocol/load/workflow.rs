@@ -162,6 +162,7 @@ fn transition(
         gate: gate.transpose().ok()?,
         spends: member.owned("spends"),
         apply,
+        gives: member.names_of("gives"),
         origin: member.origin(),
     })
 }

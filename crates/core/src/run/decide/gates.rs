@@ -77,6 +77,9 @@ impl Deciding<'_> {
         if let Err(reason) = self.changes_of_way(index) {
             return self.stopped(index, reason);
         }
+        if !self.admitted(Some(index), &way.to, &because) {
+            return;
+        }
         if let Some(budget) = &way.spends {
             let next = Next::Take { way: index, because: because.clone() };
             if !self.within(budget, &next) {

@@ -12,6 +12,7 @@ mod given;
 mod phases;
 mod gates;
 mod ways;
+mod tickets;
 mod models;
 mod tools;
 mod questions;

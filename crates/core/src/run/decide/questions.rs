@@ -142,7 +142,7 @@ impl Deciding<'_> {
     fn unless_asking(&mut self) {
         let asks = |wait: &Wait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
         if !self.state.waits.values().any(asks) && self.state.blocked.is_none() {
-            self.worked();
+            self.done();
         }
     }
 
