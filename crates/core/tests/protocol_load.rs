@@ -214,7 +214,7 @@ fn phases_say_what_they_do() {
         plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.clone())),
         Some(("30m".to_owned(), Otherwise::Fail))
     );
-    assert_eq!(plan.budget.limits["violations"].most, 3);
+    assert_eq!(plan.budget.limits["violations"].most.to_string(), "3");
     let verbs: Vec<String> = work.apply.iter().map(told).collect();
     assert_eq!(
         verbs,
@@ -292,6 +292,7 @@ fn gates_say_what_they_ask() {
                 Check::Expression(check) => check.source().to_owned(),
                 Check::Status { pointer, value } => format!("{pointer} = {value}"),
                 Check::File { path } => path.clone(),
+                Check::FileAt { path } => path.source().to_owned(),
                 Check::Manual { who, deadline } => {
                     format!("{} {}", who.as_deref().unwrap_or("-"), deadline.unwrap())
                 }

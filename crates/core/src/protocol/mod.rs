@@ -22,7 +22,7 @@ mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit, Spent};
+pub use budget::{Budget, BudgetName, Limit, Most, Spent};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
 pub use check::{CODES as CHECK_CODES, check};

@@ -35,7 +35,7 @@ fn asked(way: &Transition) -> Option<Asked<'_>> {
     match &way.gate.as_ref()?.check {
         Check::Expression(expr) => Some(Asked::Expression(expr)),
         Check::Status { pointer, value } => Some(Asked::Status { pointer, value }),
-        Check::File { .. } | Check::Manual { .. } => None,
+        Check::File { .. } | Check::FileAt { .. } | Check::Manual { .. } => None,
     }
 }
 

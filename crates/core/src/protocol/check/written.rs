@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
+    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Most, Origin, Phase, Protocol, Question,
     Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
@@ -51,13 +51,14 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
     all.changes(of_input(workflow));
     workflow.phases.iter().for_each(|phase| all.phase(phase));
     for (index, way) in workflow.transitions.iter().enumerate() {
-        if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
-            all.expr(expr, gate_origin(&way.origin), None);
-            if let Some(last) = all.written.last_mut() {
-                last.way = Some(index);
-            }
-        }
         let before = all.written.len();
+        match way.gate.as_ref().map(|gate| &gate.check) {
+            Some(Check::Expression(expr)) => all.expr(expr, gate_origin(&way.origin), None),
+            Some(Check::FileAt { path }) => {
+                all.template(path, &way.origin.child("gate").child("path"));
+            }
+            _ => {}
+        }
         all.changes(way.apply.iter().map(|change| (change, None)));
         all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
     }
@@ -169,8 +170,18 @@ impl<'p> Collected<'p> {
         }
     }
 
+    fn limits(&mut self, phase: &'p Phase) {
+        for (name, limit) in &phase.budget.limits {
+            let Most::Asked(expr) = &limit.most else { continue };
+            let origin = phase.origin.child("budget").child(name);
+            let short = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_string);
+            self.expr(expr, if short { origin } else { origin.child("limit") }, None);
+        }
+    }
+
     fn phase(&mut self, phase: &'p Phase) {
         let origin = &phase.origin;
+        self.limits(phase);
         match &phase.work {
             Work::None => {}
             Work::Agent(AgentWork { prompt, .. }) => {

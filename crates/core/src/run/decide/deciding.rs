@@ -1,5 +1,8 @@
 //! One decision under way: what is true so far, and the events that made it so.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::patch::Patch;
@@ -24,6 +27,8 @@ pub(super) struct Deciding<'p> {
     pub(super) passed: Vec<String>,
     pub(super) moves: usize,
     orders: u32,
+    /// Files that gates asked for and the input does not name.
+    pub(super) unseen: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> Deciding<'p> {
@@ -70,6 +75,7 @@ impl<'p> Deciding<'p> {
             passed: Vec::new(),
             moves: 0,
             orders: 0,
+            unseen: RefCell::default(),
         };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding

@@ -15,7 +15,7 @@ use crate::run::{Rejection, State, view};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
-const MOST_MOVES: usize = 200;
+pub(super) const MOST_MOVES: usize = 200;
 
 impl Deciding<'_> {
     /// The run begins.
