@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::parse_duration;
+use super::{ByLanguage, parse_duration};
 use crate::expr::Expr;
 use crate::reply::show;
 
@@ -24,7 +24,7 @@ pub struct Limit {
     /// What happens when it is spent.
     pub then: Spent,
     /// The sentence for people, where the author has a better one.
-    pub says: Option<String>,
+    pub says: Option<ByLanguage<String>>,
 }
 
 /// How much a limit allows: a count, tokens, millionths of the currency, or milliseconds.

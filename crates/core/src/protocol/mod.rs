@@ -7,6 +7,7 @@ mod bundle;
 mod origin;
 mod duration;
 mod template;
+mod language;
 mod definition;
 mod document;
 mod workflow;
@@ -31,12 +32,14 @@ pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
+pub use language::{ByLanguage, is_language};
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
 pub use work::{
-    AgentWork, Choice, Choices, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work,
+    AgentWork, Choice, Choices, EffectSpec, Invoke, ListedChoice, Otherwise, Purpose, Question,
+    Shape, Work,
 };
 pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::work::Otherwise;
-use super::{Budget, Change, Document, Duration, Gate, Origin, Work};
+use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Work};
 use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
@@ -35,7 +35,7 @@ pub struct WorkflowInput {
     /// How it, as `reply`, changes the first document.
     pub apply: Vec<Change>,
     /// What is asked of a person where none was given.
-    pub question: Option<String>,
+    pub question: Option<ByLanguage<String>>,
 }
 
 /// One phase.

@@ -2,19 +2,20 @@
 
 use super::opening::Openings;
 use super::{
-    authority, budgets, fields, gates, invoke, loops, mismatch, overlap, tickets, unwritten, waits,
-    ways,
+    authority, budgets, fields, gates, invoke, languages, loops, mismatch, overlap, tickets,
+    unwritten, waits, ways,
 };
 use crate::protocol::Protocol;
 use crate::spec::Diagnostic;
 
 /// Every code that an analysis can tell.
-pub const CODES: [&str; 19] = [
+pub const CODES: [&str; 20] = [
     "apply_mismatch",
     "authority_too_wide",
     "endless_loop",
     "gate_never_opens",
     "invoke_cycle",
+    "language_missing",
     "no_way_to_end",
     "overlapping_gates",
     "reads_unwritten",
@@ -48,6 +49,7 @@ pub fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     findings.extend(budgets::check(protocol));
     findings.extend(invoke::check(protocol, &openings));
     findings.extend(tickets::check(protocol, &openings));
+    findings.extend(languages::check(protocol));
     findings.sort_by(|one, two| {
         let key = |finding: &Diagnostic| {
             (finding.source.name.clone(), finding.span, finding.code.clone())

@@ -23,6 +23,7 @@ mod waits;
 mod budgets;
 mod invoke;
 mod tickets;
+mod languages;
 #[cfg(test)]
 mod tests;
 

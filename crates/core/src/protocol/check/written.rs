@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Most, Origin, Phase, Protocol, Question,
-    Shape, Template, Verb, Work, Workflow,
+    AgentWork, ByLanguage, Change, Check, Choices, EffectSpec, Invoke, Most, Origin, Phase,
+    Protocol, Question, Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -159,6 +159,14 @@ impl<'p> Collected<'p> {
         self.written.push(Written { expr, origin, text, offset: 0, reply, way: None });
     }
 
+    fn templates(&mut self, templates: &'p ByLanguage<Template>, origin: &Origin) {
+        for (language, template) in templates.versions() {
+            let plain = language.is_empty();
+            let origin = if plain { origin.clone() } else { origin.child(language) };
+            self.template(template, &origin);
+        }
+    }
+
     fn template(&mut self, template: &'p Template, origin: &Origin) {
         let text = template.source();
         let mut from = 0;
@@ -186,7 +194,7 @@ impl<'p> Collected<'p> {
             Work::None => {}
             Work::Agent(AgentWork { prompt, .. }) => {
                 if let Some(prompt) = prompt {
-                    self.template(prompt, &origin.child("prompt"));
+                    self.templates(prompt, &origin.child("prompt"));
                 }
             }
             Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
@@ -218,7 +226,7 @@ impl<'p> Collected<'p> {
         let listed = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_array);
         for (index, question) in questions.iter().enumerate() {
             let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
-            self.template(&question.question, &origin.child("question"));
+            self.templates(&question.question, &origin.child("question"));
             if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
                 self.expr(choices, origin.child("choices"), None);
             }

@@ -11,6 +11,7 @@ use super::faults::Faults;
 use super::known::Known;
 use super::member::Member;
 use super::otherwise::otherwise;
+use super::text::text;
 use crate::nearest::nearest;
 use crate::protocol::budget::amount;
 use crate::protocol::{Budget, BudgetName, Limit, Most, NAMES, Otherwise, Spent};
@@ -43,7 +44,10 @@ pub(super) fn budget(
             Otherwise::Phase(phase) => Spent::Phase(phase),
         };
         if let Some(most) = self::most(name, &most, faults) {
-            budget.limits.insert(name.to_owned(), Limit { most, then, says: limit.owned("says") });
+            budget.limits.insert(
+                name.to_owned(),
+                Limit { most, then, says: limit.get("says").and_then(|says| text(&says)) },
+            );
         }
     }
     budget

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::change::applied;
 use super::duration::duration;
-use super::expression::{expression, optional, template};
+use super::expression::{expression, optional};
 use super::member::Member;
 use super::otherwise::otherwise;
 use super::scope::Scope;
+use super::text::{templates, text};
 use super::{keywords, path};
 use crate::contract::{self, Contract, Schema};
-use crate::protocol::{Choice, Choices, NAMES, Question, Shape};
+use crate::protocol::{ByLanguage, Choices, ListedChoice, NAMES, Question, Shape};
 use crate::spec::Source;
 
 /// Reads `ask`: one question or a list of them.
@@ -43,7 +44,7 @@ pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question>
 
 fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Question> {
     let faults = scope.faults;
-    let question = template(&member.get("question")?, &NAMES[..2], faults);
+    let question = templates(&member.get("question")?, &NAMES[..2], faults);
     let shape = shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
     let when = optional(member.get("when"), &NAMES[..2], faults);
@@ -137,15 +138,16 @@ fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {
     if member.text().is_some() {
         return expression(member, &NAMES[..2], scope.faults).map(Choices::Computed);
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<ListedChoice> = Vec::new();
     for item in member.items() {
         let id = item.text().or_else(|| item.text_of("id")).unwrap_or_default().to_owned();
-        let label = item.owned("label").unwrap_or_else(|| id.clone());
+        let label = item.get("label").and_then(|label| text(&label));
+        let label = label.unwrap_or_else(|| ByLanguage::plain(id.clone()));
         if choices.iter().any(|other| other.id == id) {
             let message = format!("a choice `{id}` stands above already");
             scope.faults.push(item.fault("duplicate_id", message));
         }
-        choices.push(Choice { id, label });
+        choices.push(ListedChoice { id, label });
     }
     Some(Choices::Listed(choices))
 }

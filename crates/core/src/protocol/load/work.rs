@@ -2,13 +2,14 @@
 
 use super::change::{applied, changes, settings};
 use super::effect::effect;
-use super::expression::{expression, template};
+use super::expression::expression;
 use super::member::Member;
 use super::otherwise::otherwise;
 use super::place;
 use super::question::questions;
 use super::retry::retry;
 use super::scope::Scope;
+use super::text::templates;
 use crate::protocol::{AgentWork, Invoke, NAMES, Purpose, Work};
 
 const WORKS: [&str; 4] = ["agent", "ask", "do", "invoke"];
@@ -77,7 +78,7 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
             None
         }
     };
-    let prompt = phase.get("prompt").map(|it| template(&it, &NAMES[..2], faults).ok_or(()));
+    let prompt = phase.get("prompt").map(|it| templates(&it, &NAMES[..2], faults).ok_or(()));
     let purpose = match phase.text_of("purpose") {
         Some("tool") => Purpose::Tool,
         Some("responder") => Purpose::Responder,

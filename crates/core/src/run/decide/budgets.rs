@@ -56,7 +56,7 @@ impl Deciding<'_> {
         let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name))?;
         let keys = [name.to_owned(), format!("{name}@{}", self.state.phase)];
         let granted = keys.iter().filter_map(|key| self.state.granted.get(key));
-        let (then, says) = (limit.then.clone(), limit.says.clone());
+        let (then, says) = (limit.then.clone(), self.said(limit));
         Some(match self.most_of(name, &limit.most) {
             Ok(limit) => {
                 let most = granted.fold(limit, |most, more| most.saturating_add(*more));
@@ -117,6 +117,11 @@ impl Deciding<'_> {
         false
     }
 
+    /// The sentence that the author has for a spent budget, in the language of the run.
+    fn said(&self, limit: &Limit) -> Option<String> {
+        limit.says.as_ref().map(|says| says.in_language(self.language().as_deref()).clone())
+    }
+
     /// How much a limit allows now.
     fn most_of(&self, name: &str, most: &Most) -> Result<u64, String> {
         match most {
@@ -134,7 +139,7 @@ impl Deciding<'_> {
     ) {
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
         let of = of_phase(phase);
-        let sentence = limit.says.clone().unwrap_or_else(|| {
+        let sentence = self.said(limit).unwrap_or_else(|| {
             format!(
                 "The budget `{name}`{of} is spent: {} of {}.",
                 told(name, spent),

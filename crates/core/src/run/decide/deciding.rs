@@ -154,6 +154,12 @@ impl<'p> Deciding<'p> {
         self.protocol.document_of(self.workflow)
     }
 
+    /// The language of the run, where the protocol says what gives it.
+    pub(super) fn language(&self) -> Option<String> {
+        self.protocol.language.as_ref()?;
+        self.protocol.language(&self.state.document, &self.run())
+    }
+
     /// The value of the name `run`.
     pub(super) fn run(&self) -> Value {
         view(&self.state)
