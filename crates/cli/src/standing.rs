@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_core::protocol::{BudgetName, Limit};
 use countersign_core::run::{
-    Effect, Entry, Event, Incoming, Pending, State, Time, ToolCall, next_alarm,
+    Effect, Entry, Event, Incoming, Pending, State, Time, ToolCall, next_alarm, view,
 };
 use countersign_runtime::engine::Outcome;
 use serde_json::{Value, json};
@@ -134,6 +134,7 @@ impl Standing {
                 "digest": protocol.digest,
                 "folder_changed": self.folder_changed,
             },
+            "tickets": state.tickets,
         })
     }
 }
@@ -194,9 +195,13 @@ fn budgets(outcome: &Outcome, now: Time) -> Vec<Spending> {
         "tool_rounds" => state.step.as_ref().map_or(0, |step| u64::from(step.tool_rounds)),
         _ => state.spent_of(key),
     };
-    let spending = limits.into_iter().map(|(name, limit)| {
+    let run = view(state);
+    let spending = limits.into_iter().filter_map(|(name, limit)| {
         let granted = state.granted.get(&name).copied().unwrap_or(0);
-        Spending { spent: spent(&name), most: limit.most.saturating_add(granted), granted, name }
+        let plain = name.split('@').next().unwrap_or(&name);
+        // One that cannot be told now is told when it is asked for.
+        let most = limit.most.of(plain, &state.document, &run).ok()?.saturating_add(granted);
+        Some(Spending { spent: spent(&name), most, granted, name })
     });
     spending.collect()
 }

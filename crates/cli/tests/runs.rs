@@ -379,10 +379,7 @@ fn what_was_changed_behind_our_back_is_found() {
             "hash",
             "UPDATE log SET hash = substr(hash, 1, 23) || 'beef' || substr(hash, 28) WHERE version = 2",
         ),
-        (
-            "row",
-            "UPDATE log SET time = time + 1 WHERE version = 1",
-        ),
+        ("row", "UPDATE log SET time = time + 1 WHERE version = 1"),
         ("gone", "DELETE FROM log WHERE version = 3"),
         ("last_gone", "DELETE FROM log WHERE version = 5"),
         (

@@ -87,11 +87,8 @@ async fn waiting() -> (Arc<MemoryStore>, Engine) {
         protocol: protocol.digest.clone(),
         workflow: "two".to_owned(),
         document: Some(json!({"n": 1})),
-        phase: None,
-        model: None,
         by: Some("ann".to_owned()),
-        parent: None,
-        fork: None,
+        ..Start::default()
     };
     engine.start("r", &protocol, start, None).await.unwrap();
     reply_plain(&engine, "no").await;
@@ -263,8 +260,7 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
             updated_at: 0,
             summary: String::new(),
         };
-        let entry =
-            countersign_store::EntryRow { version, first, last, time: time.0, hash, body };
+        let entry = countersign_store::EntryRow { version, first, last, time: time.0, hash, body };
         let commit = countersign_store::Commit::new(there.run_id("r"), version - 1, entry, update);
         if version == 1 {
             let new = countersign_store::NewRun {

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Agent, Bundle, Document, Hook, Policy, Workflow};
+use serde_json::Value;
+
+use super::{Agent, Bundle, ByLanguage, Document, Hook, Policy, Workflow};
 use crate::contract::Registry;
+use crate::expr::Expr;
 use crate::nearest::nearest;
 
 /// A loaded protocol. Immutable; a run is pinned to its digest.
@@ -20,14 +23,15 @@ pub struct Protocol {
     pub default_workflow: String,
     /// How the document is laid out in files beside the protocol.
     pub state_format: StateFormat,
-    /// What the document of a run is, and which places in it are the engine's.
+    /// What the document of a run is, and which places in it are the engine's, where its workflow does
+    /// not say so itself; see [`Protocol::document_of`].
     pub document: Document,
     /// Workflows by id, their includes merged in.
     pub workflows: BTreeMap<String, Workflow>,
     /// Agents by id, resolved against their bases.
     pub agents: BTreeMap<String, Arc<Agent>>,
     /// Rules for prompts by name: the file's name without folder and extension.
-    pub rules: BTreeMap<String, String>,
+    pub rules: BTreeMap<String, ByLanguage<String>>,
     /// Contracts of the folder, and the shipped ones.
     pub contracts: Registry,
     /// Hooks by id.
@@ -36,6 +40,8 @@ pub struct Protocol {
     pub policy: Policy,
     /// The model that is meant when neither the agent nor the caller names one.
     pub default_model: Option<String>,
+    /// What gives the language of a run, over `state` and `run`.
+    pub language: Option<Expr>,
     /// The files it was loaded from.
     pub bundle: Bundle,
     /// The digest of those files.
@@ -52,6 +58,19 @@ pub enum StateFormat {
 }
 
 impl Protocol {
+    /// The language of a run with this document; `None` where nothing gives one.
+    #[must_use]
+    pub fn language(&self, document: &Value, run: &Value) -> Option<String> {
+        let given = self.language.as_ref()?.eval(&[Some(document), Some(run)]).ok()?.to_json()?;
+        given.as_str().map(str::to_owned)
+    }
+
+    /// The document of a workflow's runs: its own, or the one of the index.
+    #[must_use]
+    pub fn document_of<'p>(&'p self, workflow: &'p Workflow) -> &'p Document {
+        workflow.document.as_ref().unwrap_or(&self.document)
+    }
+
     /// A workflow by its id, or a sentence that names the nearest.
     pub fn workflow(&self, id: &str) -> Result<&Workflow, String> {
         self.workflows.get(id).ok_or_else(|| {

@@ -7,9 +7,11 @@ mod bundle;
 mod origin;
 mod duration;
 mod template;
+mod language;
 mod definition;
 mod document;
 mod workflow;
+mod ticket;
 mod gate;
 mod work;
 mod change;
@@ -21,7 +23,7 @@ mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit, Spent};
+pub use budget::{Budget, BudgetName, Limit, Most, Spent};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
 pub use check::{CODES as CHECK_CODES, check};
@@ -30,14 +32,16 @@ pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
+pub use language::{ByLanguage, is_language};
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
 pub use work::{
-    AgentWork, Choice, Choices, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work,
+    AgentWork, Choice, Choices, EffectSpec, Invoke, ListedChoice, Otherwise, Purpose, Question,
+    Shape, Work,
 };
-pub use workflow::{Phase, Transition, Workflow};
+pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 
 /// The names an expression of a protocol may use, in the order of their slots.
 ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
-use super::{Agent, Change, Duration, Template};
+use super::{Agent, ByLanguage, Change, Duration, Template};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
@@ -44,7 +44,7 @@ pub struct AgentWork {
     /// What the reply must satisfy.
     pub contract: Arc<Contract>,
     /// What is asked, filled in from `state` and `run`. Without it, the phase's name and description.
-    pub prompt: Option<Template>,
+    pub prompt: Option<ByLanguage<Template>>,
     /// Which packet it gets.
     pub purpose: Purpose,
     /// The pointers of the document that are shown; all of it when absent.
@@ -86,7 +86,7 @@ pub struct Question {
     /// Unique in its phase.
     pub id: String,
     /// What is asked.
-    pub question: Template,
+    pub question: ByLanguage<Template>,
     /// What an answer looks like.
     pub shape: Shape,
     /// Who may answer; everybody when absent.
@@ -123,9 +123,18 @@ pub enum Shape {
 #[derive(Debug)]
 pub enum Choices {
     /// They stand in the file.
-    Listed(Vec<Choice>),
+    Listed(Vec<ListedChoice>),
     /// An expression over `state` and `run` gives them: a list of texts, or of objects with `id` and `label`.
     Computed(Expr),
+}
+
+/// One of several answers as a file lists it.
+#[derive(Debug)]
+pub struct ListedChoice {
+    /// What is answered.
+    pub id: String,
+    /// What is shown.
+    pub label: ByLanguage<String>,
 }
 
 /// One of several answers. Stored with the wait that offers it.

@@ -1,7 +1,10 @@
 //! A workflow: phases and the ways between them.
 
+use std::sync::Arc;
+
 use super::work::Otherwise;
-use super::{Budget, Duration, Gate, Origin, Work};
+use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Work};
+use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -12,12 +15,27 @@ pub struct Workflow {
     pub name: Option<String>,
     /// What it does.
     pub description: Option<String>,
+    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_of`].
+    pub document: Option<Document>,
+    /// What its runs may be started with, beside a document.
+    pub input: Option<WorkflowInput>,
     /// A run begins in the first. Own phases come before included ones.
     pub phases: Vec<Phase>,
     /// The ways, in the order of the files.
     pub transitions: Vec<Transition>,
     /// Where it was said.
     pub origin: Origin,
+}
+
+/// What a run may be started with: checked like an answer, and then the first thing that changes the document.
+#[derive(Debug)]
+pub struct WorkflowInput {
+    /// What it must satisfy.
+    pub answer: Arc<Contract>,
+    /// How it, as `reply`, changes the first document.
+    pub apply: Vec<Change>,
+    /// What is asked of a person where none was given.
+    pub question: Option<ByLanguage<String>>,
 }
 
 /// One phase.
@@ -43,6 +61,10 @@ pub struct Phase {
     pub timeout: Option<(Duration, Otherwise)>,
     /// Limits of this phase.
     pub budget: Budget,
+    /// The tickets without which it is not entered.
+    pub needs: Vec<String>,
+    /// The tickets that are given when its work was accepted.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }
@@ -60,6 +82,10 @@ pub struct Transition {
     pub gate: Option<Gate>,
     /// The budget that taking this way spends from: `rework`, or a name of the author's.
     pub spends: Option<String>,
+    /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
+    pub apply: Vec<Change>,
+    /// The tickets that are given when it is taken.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }

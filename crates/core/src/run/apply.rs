@@ -105,7 +105,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 }
             }
         }
-        Event::Started { protocol, workflow, document, model, parent, fork } => {
+        Event::Started { protocol, workflow, document, model, parent, fork, tickets } => {
             state.created_at = state.updated_at;
             state.protocol.clone_from(protocol);
             state.workflow.clone_from(workflow);
@@ -113,6 +113,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.model.clone_from(model);
             state.parent.clone_from(parent);
             state.fork.clone_from(fork);
+            state.tickets = tickets.iter().cloned().collect();
         }
         Event::PhaseEntered { phase } => {
             state.phase.clone_from(phase);
@@ -126,7 +127,11 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             drop_orders(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
-        Event::WayTaken { .. } => {}
+        Event::WayTaken { .. } | Event::Announced { .. } => {}
+        Event::TicketsGiven { tickets } => state.tickets.extend(tickets.iter().cloned()),
+        Event::TicketsTakenBack { tickets } => {
+            state.tickets.retain(|ticket| !tickets.contains(ticket));
+        }
         Event::GatesClosed { gates, again_at } => {
             state.closed.clone_from(gates);
             state.again_at = *again_at;
@@ -206,7 +211,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.closed.clear();
             state.again_at = None;
             // Whoever helps begins anew: what was ordered before is not waited for any more.
-            if matches!(blocked, Blocked::Trouble { .. }) {
+            if matches!(blocked, Blocked::Trouble { .. } | Blocked::NoTicket { .. }) {
                 drop_orders(state);
             }
         }

@@ -106,8 +106,9 @@ impl View {
 fn same_amounts(found: &Value, state: &State) -> bool {
     found.as_object().is_some_and(|found| {
         found.len() == state.spent.len()
-            && state.spent.iter().all(|(name, amount)| {
-                found.get(name).is_some_and(|found| *found == *amount)
-            })
+            && state
+                .spent
+                .iter()
+                .all(|(name, amount)| found.get(name).is_some_and(|found| *found == *amount))
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! An input is written as the log has it, without what the story can supply: `time` counts a second
 //! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
-//! that is out. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
+//! that is out. `given` is the input that a run starts with. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
 
 use std::fmt::Write as _;
 
@@ -89,6 +89,8 @@ impl<'p> Teller<'p> {
                 parent: what
                     .get("parent")
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
+                input: what.get("given").cloned(),
+                tickets: serde_json::from_value(what["tickets"].clone()).unwrap_or_default(),
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
             return self.decide(Incoming::Start(Box::new(start)), files);
@@ -150,7 +152,8 @@ impl<'p> Teller<'p> {
         assert_eq!(folded, self.state, "the fold of the log is the state");
         let bytes = |state: &State| serde_json::to_string(state).unwrap();
         assert_eq!(bytes(&folded), bytes(&self.state), "down to the order of keys");
-        if let Some(contract) = &self.protocol.document.contract {
+        let workflow = &self.protocol.workflows[&self.state.workflow];
+        if let Some(contract) = &self.protocol.document_of(workflow).contract {
             let violations = contract.schema.violations(&self.state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }

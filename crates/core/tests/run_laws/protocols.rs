@@ -154,6 +154,44 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
+/// A document of the workflow's own, an input, changes on the ways, announcements, tickets.
+const WAYS: &str = "--- contracts/tally.yaml
+id: tally
+version: 1.0.0
+schema:
+  type: object
+  additionalProperties: false
+  required: [meta, rounds]
+  properties:
+    meta: { type: object }
+    rounds: { type: integer, maximum: 5 }
+    note: { type: string }
+    good: { type: string }
+    over: { type: boolean }
+    list: { type: array, maxItems: 2 }
+--- workflows/main.yaml
+id: main
+document:
+  contract: tally
+  initial: { meta: {}, rounds: 0 }
+  engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
+input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
+phases:
+  - { id: plan, gives: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
+  - { id: count, needs: plan }
+  - { id: review, needs: [plan, count], gives: [review], ask: { id: d, question: D?, apply: { set: /good } }, timeout: { after: 5m, then: { goto: late } } }
+  - { id: late, needs: review, ask: { question: Late? } }
+  - { id: done, terminal: true }
+transitions:
+  - { from: plan, to: count, apply: { set: { at: /rounds, value: '0' } } }
+  - { from: count, to: review, gate: state.rounds > 1, gives: count, apply: { emit: { event: COUNTED } } }
+  - { from: count, to: count, priority: 1, apply: { set: { at: /rounds, value: state.rounds + 1 } } }
+  - { from: late, to: done }
+  - { from: review, to: late, gate: state.good === 'y', priority: 0 }
+  - { from: review, to: done, gate: state.good === 'x', apply: { emit: { event: OVER, data: state.good } } }
+  - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
+";
+
 const SHAPE: &str = "document:
   contract: ledger
   initial: { meta: { stage: work }, total: 0, items: [] }
@@ -172,6 +210,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{PEOPLE}"),
         format!("{INDEX}{PARTS}{WORLD}"),
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
+        format!("{INDEX}{PARTS}{WAYS}"),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

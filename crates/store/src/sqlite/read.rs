@@ -7,8 +7,8 @@ use super::log::Log;
 use super::outstanding::unpack;
 use crate::lease::Tenure;
 use crate::{
-    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError,
-    TenantId, WaitFilter, WaitRow,
+    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError, TenantId,
+    WaitFilter, WaitRow,
 };
 
 const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
@@ -236,15 +236,17 @@ mod tests {
 
     #[test]
     fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
-        for sql in [
-            HEAD, RUNS, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING,
-        ] {
+        for sql in [HEAD, RUNS, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING] {
             let steps = plan(sql);
             let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
             assert!(steps.iter().all(sound), "{sql}: {steps:?}");
         }
         for sql in crate::sqlite::log::QUESTIONS {
-            assert!(plan(sql).iter().all(|step| step.starts_with("SEARCH")), "{sql}: {:?}", plan(sql));
+            assert!(
+                plan(sql).iter().all(|step| step.starts_with("SEARCH")),
+                "{sql}: {:?}",
+                plan(sql)
+            );
         }
         // This sorts what one run has open.
         let plan_of_run = plan(WAITS_OF_RUN);

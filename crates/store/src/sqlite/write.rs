@@ -8,11 +8,12 @@ use super::outstanding::{pack, unpack};
 use crate::lease::Tenure;
 use crate::ruling::Standing;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Lease, NewRun, RunId, SnapshotRow, StoreError,
-    TenantId, WaitRow,
+    ActionRow, Blob, Commit, EntryRow, Lease, NewRun, RunId, SnapshotRow, StoreError, TenantId,
+    WaitRow,
 };
 
-const STANDING: &str = "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
+const STANDING: &str =
+    "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
         working, actions, tail
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const TENURE: &str =

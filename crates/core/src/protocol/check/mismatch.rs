@@ -2,21 +2,22 @@
 
 use super::view::View;
 use super::whole;
-use super::written::{REPLY, STATE, changes, document_schema, parts};
+use super::written::{REPLY, STATE, all_changes, document_schema, parts};
 use crate::expr::{May, Plain, ReadStep};
 use crate::json;
 use crate::protocol::{Change, Protocol, Verb};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
-    let Some(schema) = document_schema(protocol) else { return Vec::new() };
-    let document = View::of(schema);
-    let workflows = whole::workflows(protocol).into_iter();
-    let phases = workflows.flat_map(|workflow| &workflow.phases);
-    phases
-        .flat_map(|phase| changes(protocol, phase))
-        .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)))
-        .collect()
+    let mut findings = Vec::new();
+    for workflow in whole::workflows(protocol) {
+        let Some(schema) = document_schema(protocol, workflow) else { continue };
+        let changes = all_changes(protocol, workflow);
+        findings.extend(changes.filter_map(|(change, reply)| {
+            of_change(View::of(schema), change, reply.map(View::of))
+        }));
+    }
+    findings
 }
 
 fn of_change(document: View<'_>, change: &Change, reply: Option<View<'_>>) -> Option<Diagnostic> {

@@ -22,6 +22,8 @@ mod mismatch;
 mod waits;
 mod budgets;
 mod invoke;
+mod tickets;
+mod languages;
 #[cfg(test)]
 mod tests;
 

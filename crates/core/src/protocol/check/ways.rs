@@ -73,6 +73,7 @@ impl Ways {
             .iter()
             .map(|phase| {
                 let mut targets = sent_to(phase);
+                targets.extend(completes_to(phase));
                 targets.extend(spent_to(&protocol.policy.budget));
                 if phase.terminal { Vec::new() } else { targets }
             })
@@ -176,8 +177,16 @@ impl Ways {
     }
 }
 
-/// The phases that something other than a transition sends a run to.
-fn sent_to(phase: &Phase) -> Vec<&str> {
+/// The phase that follows a child that completed, where that is said.
+pub(super) fn completes_to(phase: &Phase) -> Option<&str> {
+    match &phase.work {
+        Work::Invoke(invoke) => invoke.on_complete.as_deref(),
+        _ => None,
+    }
+}
+
+/// The phases that something that went wrong, or a spent budget, sends a run to.
+pub(super) fn sent_to(phase: &Phase) -> Vec<&str> {
     let mut targets = spent_to(&phase.budget);
     let mut all: Vec<&Otherwise> = phase.timeout.iter().map(|(_, then)| then).collect();
     match &phase.work {
@@ -185,10 +194,7 @@ fn sent_to(phase: &Phase) -> Vec<&str> {
         Work::Agent(work) => all.extend(&work.on_refused),
         Work::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
         Work::Effect { on_failed, .. } => all.push(on_failed),
-        Work::Invoke(invoke) => {
-            all.push(&invoke.on_failed);
-            targets.extend(invoke.on_complete.as_deref());
-        }
+        Work::Invoke(invoke) => all.push(&invoke.on_failed),
     }
     targets.extend(all.into_iter().filter_map(|otherwise| match otherwise {
         Otherwise::Phase(id) => Some(id.as_str()),
@@ -197,7 +203,7 @@ fn sent_to(phase: &Phase) -> Vec<&str> {
     targets
 }
 
-fn spent_to(budget: &Budget) -> Vec<&str> {
+pub(super) fn spent_to(budget: &Budget) -> Vec<&str> {
     let limits = budget.limits.values();
     limits
         .filter_map(|limit| match &limit.then {

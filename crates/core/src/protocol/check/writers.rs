@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::covers;
 use super::opening::Openings;
 use super::view::{Standing, View};
-use super::written::{changes, parts};
+use super::written::{changes, of_input, parts};
 use crate::expr::ReadStep;
 use crate::json;
 use crate::protocol::{Hook, Phase, Protocol, Verb, Work, Workflow};
@@ -20,9 +20,17 @@ impl Writers {
     /// Everything that may write into the document of a run of this workflow.
     pub(super) fn of(protocol: &Protocol, workflow: &Workflow, openings: &Openings<'_>) -> Self {
         let mut writers = Self::default();
-        writers.places.extend(protocol.document.engine.iter().map(|place| place.at.clone()));
+        writers
+            .places
+            .extend(protocol.document_of(workflow).engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
+        }
+        for (change, input) in of_input(workflow) {
+            writers.places.extend(places_of(&change.verb, input));
+        }
+        for change in workflow.transitions.iter().flat_map(|way| &way.apply) {
+            writers.places.extend(places_of(&change.verb, None));
         }
         // Whoever invokes the workflow fills its document first.
         for caller in protocol.workflows.values().flat_map(|other| &other.phases) {
@@ -97,7 +105,7 @@ fn stands_still(workflow: &Workflow, phase: &Phase, openings: &Openings<'_>) -> 
 pub(super) fn places_of(verb: &Verb, reply: Option<&Value>) -> Vec<String> {
     match verb {
         Verb::Patch { .. } => vec![String::new()],
-        Verb::Remove { .. } => Vec::new(),
+        Verb::Remove { .. } | Verb::Emit { .. } => Vec::new(),
         Verb::Merge { at, value: None } => merged(reply).map_or_else(
             || vec![at.clone()],
             |names| names.iter().map(|name| json::child(at, name)).collect(),

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
-    Shape, Template, Verb, Work, Workflow,
+    AgentWork, ByLanguage, Change, Check, Choices, EffectSpec, Invoke, Most, Origin, Phase,
+    Protocol, Question, Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -28,7 +28,7 @@ pub(super) struct Written<'p> {
     offset: usize,
     /// What `reply` must satisfy, where that is known.
     pub(super) reply: Option<&'p Value>,
-    /// The transition whose gate it is.
+    /// The transition whose gate, or change, it is.
     pub(super) way: Option<usize>,
 }
 
@@ -48,14 +48,19 @@ impl Written<'_> {
 /// The expressions of a workflow, in the order of its phases, then of its ways.
 pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
     let mut all = Collected { protocol, written: Vec::new() };
+    all.changes(of_input(workflow));
     workflow.phases.iter().for_each(|phase| all.phase(phase));
     for (index, way) in workflow.transitions.iter().enumerate() {
-        if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
-            all.expr(expr, gate_origin(&way.origin), None);
-            if let Some(last) = all.written.last_mut() {
-                last.way = Some(index);
+        let before = all.written.len();
+        match way.gate.as_ref().map(|gate| &gate.check) {
+            Some(Check::Expression(expr)) => all.expr(expr, gate_origin(&way.origin), None),
+            Some(Check::FileAt { path }) => {
+                all.template(path, &way.origin.child("gate").child("path"));
             }
+            _ => {}
         }
+        all.changes(way.apply.iter().map(|change| (change, None)));
+        all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
     }
     all.written
 }
@@ -90,16 +95,40 @@ pub(super) fn changes<'p>(
         Work::Ask(questions) => {
             questions.iter().flat_map(|one| with(&one.apply, answer_of(one))).collect()
         }
-        Work::Invoke(invoke) => with(&invoke.output, document_schema(protocol)).collect(),
+        Work::Invoke(invoke) => {
+            let child = protocol.workflows.get(&invoke.workflow);
+            let child = child.and_then(|child| document_schema(protocol, child));
+            with(&invoke.output, child).collect()
+        }
     }
 }
 
-/// The schema of the document, where it has one.
-pub(super) fn document_schema(protocol: &Protocol) -> Option<&Value> {
-    protocol.document.contract.as_ref().map(|contract| contract.schema.source())
+/// The schema of the document of a workflow's runs, where it has one.
+pub(super) fn document_schema<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> Option<&'p Value> {
+    protocol.document_of(workflow).contract.as_ref().map(|contract| contract.schema.source())
 }
 
-/// The word and the value of a change.
+/// Every change of a workflow, of its phases and of its ways, with what `reply` must satisfy in each.
+pub(super) fn all_changes<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
+    let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
+    let ways = workflow.transitions.iter().flat_map(|way| &way.apply).map(|change| (change, None));
+    of_input(workflow).chain(phases).chain(ways)
+}
+
+/// The changes that an input makes, with what it must satisfy.
+pub(super) fn of_input(workflow: &Workflow) -> impl Iterator<Item = (&Change, Option<&Value>)> {
+    workflow.input.iter().flat_map(|input| {
+        input.apply.iter().map(|change| (change, Some(input.answer.schema.source())))
+    })
+}
+
+/// The word, the place and the value of a change.
 pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
     match verb {
         Verb::Patch { from } => ("patch", from, None),
@@ -108,6 +137,7 @@ pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
         Verb::Append { at, value } => ("append", at, value.as_ref()),
         Verb::Upsert { at, value, .. } => ("upsert", at, value.as_ref()),
         Verb::Remove { at, value, .. } => ("remove", at, value.as_ref()),
+        Verb::Emit { data, .. } => ("emit", "", data.as_ref()),
     }
 }
 
@@ -129,6 +159,14 @@ impl<'p> Collected<'p> {
         self.written.push(Written { expr, origin, text, offset: 0, reply, way: None });
     }
 
+    fn templates(&mut self, templates: &'p ByLanguage<Template>, origin: &Origin) {
+        for (language, template) in templates.versions() {
+            let plain = language.is_empty();
+            let origin = if plain { origin.clone() } else { origin.child(language) };
+            self.template(template, &origin);
+        }
+    }
+
     fn template(&mut self, template: &'p Template, origin: &Origin) {
         let text = template.source();
         let mut from = 0;
@@ -140,13 +178,23 @@ impl<'p> Collected<'p> {
         }
     }
 
+    fn limits(&mut self, phase: &'p Phase) {
+        for (name, limit) in &phase.budget.limits {
+            let Most::Asked(expr) = &limit.most else { continue };
+            let origin = phase.origin.child("budget").child(name);
+            let short = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_string);
+            self.expr(expr, if short { origin } else { origin.child("limit") }, None);
+        }
+    }
+
     fn phase(&mut self, phase: &'p Phase) {
         let origin = &phase.origin;
+        self.limits(phase);
         match &phase.work {
             Work::None => {}
             Work::Agent(AgentWork { prompt, .. }) => {
                 if let Some(prompt) = prompt {
-                    self.template(prompt, &origin.child("prompt"));
+                    self.templates(prompt, &origin.child("prompt"));
                 }
             }
             Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
@@ -158,13 +206,18 @@ impl<'p> Collected<'p> {
                 }
             }
         }
-        for (change, reply) in changes(self.protocol, phase) {
+        self.changes(changes(self.protocol, phase).into_iter());
+    }
+
+    fn changes(&mut self, changes: impl Iterator<Item = (&'p Change, Option<&'p Value>)>) {
+        for (change, reply) in changes {
             if let Some(when) = &change.when {
                 self.expr(when, change.origin.child("when"), reply);
             }
             let (word, _, value) = parts(&change.verb);
             if let Some(value) = value {
-                self.expr(value, change.origin.child(word).child("value"), reply);
+                let key = if matches!(change.verb, Verb::Emit { .. }) { "data" } else { "value" };
+                self.expr(value, change.origin.child(word).child(key), reply);
             }
         }
     }
@@ -173,7 +226,7 @@ impl<'p> Collected<'p> {
         let listed = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_array);
         for (index, question) in questions.iter().enumerate() {
             let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
-            self.template(&question.question, &origin.child("question"));
+            self.templates(&question.question, &origin.child("question"));
             if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
                 self.expr(choices, origin.child("choices"), None);
             }

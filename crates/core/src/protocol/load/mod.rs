@@ -17,6 +17,7 @@ mod place;
 mod path;
 mod expression;
 mod duration;
+mod text;
 mod contracts;
 mod keywords;
 mod rules;
@@ -38,6 +39,7 @@ mod retry;
 mod phase;
 mod work;
 mod question;
+mod input;
 mod effect;
 mod change;
 

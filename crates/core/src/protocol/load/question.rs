@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::change::applied;
 use super::duration::duration;
-use super::expression::{expression, optional, template};
+use super::expression::{expression, optional};
 use super::member::Member;
 use super::otherwise::otherwise;
 use super::scope::Scope;
+use super::text::{templates, text};
 use super::{keywords, path};
-use crate::contract::{self, Schema};
-use crate::protocol::{Choice, Choices, NAMES, Question, Shape};
+use crate::contract::{self, Contract, Schema};
+use crate::protocol::{ByLanguage, Choices, ListedChoice, NAMES, Question, Shape};
 use crate::spec::Source;
 
 /// Reads `ask`: one question or a list of them.
@@ -43,7 +44,7 @@ pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question>
 
 fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Question> {
     let faults = scope.faults;
-    let question = template(&member.get("question")?, &NAMES[..2], faults);
+    let question = templates(&member.get("question")?, &NAMES[..2], faults);
     let shape = shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
     let when = optional(member.get("when"), &NAMES[..2], faults);
@@ -96,10 +97,15 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
             accepts: document.get("accepts").map(|it| it.texts()).unwrap_or_default(),
         });
     }
+    answer(member, scope).map(Shape::Value)
+}
+
+/// What the `answer` of a question, or of an input, must satisfy; a text that is not empty where it is not said.
+pub(super) fn answer(member: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     match member.get("answer") {
         None => inline(&json!({"type": "string", "minLength": 1}), member, scope),
         Some(answer) if answer.text().is_some() => {
-            scope.names.contracts.find(&answer, scope.faults).map(Shape::Value)
+            scope.names.contracts.find(&answer, scope.faults)
         }
         Some(answer) => {
             if let Err(fault) = Schema::compile(answer.value.clone()) {
@@ -115,11 +121,11 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
 }
 
 /// A contract of nothing but a schema that was seen to compile.
-fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
+fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
     let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
     match contract::load(Source::new("answer.json", file), &none) {
-        Ok(contract) => Some(Shape::Value(Arc::new(contract))),
+        Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
             let told = faults.into_iter().map(|fault| place.fault("invalid_schema", fault.message));
             scope.faults.extend(told);
@@ -132,15 +138,16 @@ fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {
     if member.text().is_some() {
         return expression(member, &NAMES[..2], scope.faults).map(Choices::Computed);
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<ListedChoice> = Vec::new();
     for item in member.items() {
         let id = item.text().or_else(|| item.text_of("id")).unwrap_or_default().to_owned();
-        let label = item.owned("label").unwrap_or_else(|| id.clone());
+        let label = item.get("label").and_then(|label| text(&label));
+        let label = label.unwrap_or_else(|| ByLanguage::plain(id.clone()));
         if choices.iter().any(|other| other.id == id) {
             let message = format!("a choice `{id}` stands above already");
             scope.faults.push(item.fault("duplicate_id", message));
         }
-        choices.push(Choice { id, label });
+        choices.push(ListedChoice { id, label });
     }
     Some(Choices::Listed(choices))
 }

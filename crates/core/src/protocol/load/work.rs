@@ -2,19 +2,21 @@
 
 use super::change::{applied, changes, settings};
 use super::effect::effect;
-use super::expression::{expression, template};
+use super::expression::expression;
 use super::member::Member;
 use super::otherwise::otherwise;
 use super::place;
 use super::question::questions;
 use super::retry::retry;
 use super::scope::Scope;
+use super::text::templates;
 use crate::protocol::{AgentWork, Invoke, NAMES, Purpose, Work};
 
 const WORKS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
 /// Keys that mean something only beside certain works.
-const BELONGS: [(&str, &[&str]); 7] = [
+const BELONGS: [(&str, &[&str]); 8] = [
+    ("gives", &["agent", "ask", "do", "invoke"]),
     ("contract", &["agent", "do"]),
     ("apply", &["agent", "do"]),
     ("prompt", &["agent"]),
@@ -55,6 +57,7 @@ fn misplaced(phase: &Member<'_>, work: Option<&str>, scope: &Scope<'_>) {
         let hint = match (key, work) {
             ("apply", Some("ask")) => Some("put `apply` under `ask`, beside its question"),
             ("apply", Some("invoke")) => Some("put it under `invoke`, as `output`"),
+            ("gives", _) => Some("put it on a way out of the phase"),
             _ => None,
         };
         let fault = phase.fault_at_key("misplaced_key", key, message);
@@ -75,7 +78,7 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
             None
         }
     };
-    let prompt = phase.get("prompt").map(|it| template(&it, &NAMES[..2], faults).ok_or(()));
+    let prompt = phase.get("prompt").map(|it| templates(&it, &NAMES[..2], faults).ok_or(()));
     let purpose = match phase.text_of("purpose") {
         Some("tool") => Purpose::Tool,
         Some("responder") => Purpose::Responder,
@@ -113,9 +116,10 @@ fn invoke(body: &Member<'_>, scope: &Scope<'_>) -> Option<Invoke> {
     let (names, faults) = (scope.names, scope.faults);
     let workflow = body.get("workflow")?;
     let known = names.workflows.find(&workflow, faults).is_some();
+    let engine = names.engine_of(workflow.text().unwrap_or_default());
     let given = |(pointer, value): &(&str, Member<'_>)| {
         let at = place::named(pointer, value, faults)?;
-        if let Some(own) = place::engine_at(&at, &names.engine) {
+        if let Some(own) = place::engine_at(&at, engine) {
             place::tell_engine(value, &at, own, faults);
         }
         Some((at, expression(value, &NAMES[..2], faults)?))

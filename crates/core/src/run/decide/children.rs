@@ -71,6 +71,7 @@ impl Deciding<'_> {
         match self.written(&invoke.output, &taken(anything(), document), None) {
             Ok(written) => {
                 self.change(written);
+                self.give_for_work();
                 match &invoke.on_complete {
                     Some(to) => self.go(None, to, format!("workflow `{name}` completed")),
                     None => self.worked(),

@@ -1,18 +1,19 @@
 //! One decision under way: what is true so far, and the events that made it so.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::Value;
 
 use crate::patch::Patch;
-use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
+use crate::protocol::{Document, Otherwise, Phase, Protocol, Workflow};
 use crate::run::apply::{apply, apply_tried};
 use crate::run::event::Event;
 use crate::run::input::{Input, Start};
 use crate::run::state::{Blocked, EndKind, Next, Pending};
-use crate::run::wait::{Closing, Wait, WaitKind};
 use crate::run::view::View;
+use crate::run::wait::{Closing, Wait, WaitKind};
 use crate::run::{Rejection, State, Tell, view};
 
 /// A decision under way.
@@ -29,6 +30,8 @@ pub(super) struct Deciding<'p> {
     pub(super) moves: usize,
     orders: u32,
     view: RefCell<Option<View>>,
+    /// Files that gates asked for and the input does not name.
+    pub(super) unseen: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> Deciding<'p> {
@@ -76,6 +79,7 @@ impl<'p> Deciding<'p> {
             moves: 0,
             orders: 0,
             view: RefCell::new(None),
+            unseen: RefCell::default(),
         };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding
@@ -149,6 +153,17 @@ impl<'p> Deciding<'p> {
     /// The phase the run stands in. Phases of a pinned protocol do not go away.
     pub(super) fn phase(&self) -> &'p Phase {
         self.workflow.phase(&self.state.phase).expect("a run stands in a phase of its workflow")
+    }
+
+    /// What the document of this run is: the workflow's own, or the one of the index.
+    pub(super) fn spec(&self) -> &'p Document {
+        self.protocol.document_of(self.workflow)
+    }
+
+    /// The language of the run, where the protocol says what gives it.
+    pub(super) fn language(&self) -> Option<String> {
+        self.protocol.language.as_ref()?;
+        self.protocol.language(&self.state.document, &self.run())
     }
 
     /// The value of the name `run`.

@@ -81,7 +81,7 @@ impl Deciding<'_> {
         match written {
             Ok(written) => {
                 self.change(written);
-                self.worked();
+                self.done();
             }
             Err(violations) => {
                 let why = format!("its result was refused: {}", first(&violations));

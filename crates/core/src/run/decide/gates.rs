@@ -59,7 +59,7 @@ impl Deciding<'_> {
         let target = self.workflow.phase(&way.to);
         let idle = target
             .is_some_and(|phase| matches!(phase.work, Work::None) && !self.workflow.ends_in(phase));
-        idle && self.passed.contains(&way.to)
+        idle && self.passed.contains(&way.to) && !self.changes_something(way)
     }
 
     /// Leaves by a way, once the hook that may stop it has answered.
@@ -73,6 +73,13 @@ impl Deciding<'_> {
     /// Takes a way for good, once its budget has room for it.
     pub(super) fn take(&mut self, index: usize, because: String) {
         let way = &self.workflow.transitions[index];
+        // A way whose changes cannot be made is not taken, and costs nothing.
+        if let Err(reason) = self.changes_of_way(index) {
+            return self.stopped(index, reason);
+        }
+        if !self.admitted(Some(index), &way.to, &because) {
+            return;
+        }
         if let Some(budget) = &way.spends {
             let next = Next::Take { way: index, because: because.clone() };
             if !self.within(budget, &next) {
@@ -115,9 +122,13 @@ impl Deciding<'_> {
                     }
                 }
             }
-            Check::File { path } => match self.input.files.get(path) {
-                Some(true) => Passage::Open(format!("the file `{path}` is there")),
-                Some(false) | None => Passage::Closed(format!("the file `{path}` is not there")),
+            Check::File { path } => self.is_there(path),
+            Check::FileAt { path } => match path.fill(&[Some(&self.state.document), Some(run)]) {
+                Ok(path) => self.is_there(&path),
+                Err(error) => {
+                    let source = path.source();
+                    Passage::Closed(format!("`{source}` names no file: {}", error.message))
+                }
             },
             Check::Manual { who, .. } => match self.state.decisions.get(&index) {
                 Some(decision) => {
@@ -136,6 +147,18 @@ impl Deciding<'_> {
                     Passage::Closed(format!("{who} must approve it"))
                 }
             },
+        }
+    }
+
+    fn is_there(&self, path: &str) -> Passage {
+        let known = self.input.files.get(path);
+        if known.is_none() {
+            self.unseen.borrow_mut().insert(path.to_owned());
+        }
+        if known == Some(&true) {
+            Passage::Open(format!("the file `{path}` is there"))
+        } else {
+            Passage::Closed(format!("the file `{path}` is not there"))
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::deciding::Deciding;
-use super::writing::merged;
+use super::given::cannot;
 use crate::contract::Contract;
 use crate::protocol::Work;
 use crate::reply::{Context, Violation};
@@ -15,37 +15,22 @@ use crate::run::{Rejection, State, view};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
-const MOST_MOVES: usize = 200;
+pub(super) const MOST_MOVES: usize = 200;
 
 impl Deciding<'_> {
     /// The run begins.
     pub(super) fn start(&mut self, start: &Start) -> Result<(), Rejection> {
-        let refuse = |reason: String, violations: Vec<Violation>| {
-            Err(Rejection::CannotStart { reason, violations })
-        };
         let first = match &start.phase {
             Some(phase) => self.workflow.phase(phase),
             None => self.workflow.phases.first(),
         };
         let Some(first) = first else {
             let named = start.phase.as_deref().unwrap_or("at all");
-            return refuse(
-                format!("workflow `{}` has no phase `{named}`", self.workflow.id),
-                Vec::new(),
-            );
+            let reason = format!("workflow `{}` has no phase `{named}`", self.workflow.id);
+            return Err(cannot(reason, Vec::new()));
         };
-        let spec = &self.protocol.document;
-        let mut document = match (&start.document, &start.phase) {
-            (Some(whole), Some(_)) => whole.clone(),
-            (Some(given), None) => merged(&spec.initial, given),
-            (None, _) => spec.initial.clone(),
-        };
-        if !document.is_object() {
-            return refuse("the document must be an object".to_owned(), Vec::new());
-        }
-        if let Some(contract) = &spec.contract {
-            contract.schema.fill(&mut document);
-        }
+        self.admits_start(start, first)?;
+        let document = self.first_document(start)?;
         self.emit(Event::Started {
             protocol: self.protocol.digest.clone(),
             workflow: self.workflow.id.clone(),
@@ -53,21 +38,23 @@ impl Deciding<'_> {
             model: start.model.clone(),
             parent: start.parent.clone(),
             fork: start.fork.clone(),
+            tickets: start.tickets.clone(),
         });
+        self.take_input(start)?;
         // What was given must fit before anything is done with it.
         let violations = self.first_faults(&first.id);
         if !violations.is_empty() {
-            return refuse("its first document breaks the contract".to_owned(), violations);
+            return Err(cannot("its first document breaks the contract", violations));
         }
         self.enter(&first.id);
         Ok(())
     }
 
     fn first_faults(&self, first: &str) -> Vec<Violation> {
-        let Some(contract) = &self.protocol.document.contract else { return Vec::new() };
+        let Some(contract) = &self.spec().contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
         let run = view(&State { phase: first.to_owned(), ..self.state.clone() });
-        for place in &self.protocol.document.engine {
+        for place in &self.spec().engine {
             if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {
@@ -83,6 +70,7 @@ impl Deciding<'_> {
         self.drop_children("the run that started this one went on without it");
         self.emit(Event::PhaseEntered { phase: id.to_owned() });
         self.passed.push(id.to_owned());
+        self.take_back();
         self.stamp_phase();
         self.begin();
     }
@@ -137,11 +125,22 @@ impl Deciding<'_> {
             );
             return self.end(EndKind::Failed, Some(what));
         }
-        if !self.within_loops(to, &next) {
+        if !self.admitted(way, to, &because) || !self.within_loops(to, &next) {
             return;
         }
+        let written = match way.map(|index| (index, self.changes_of_way(index))) {
+            Some((index, Err(reason))) => return self.stopped(index, reason),
+            Some((_, Ok(written))) => written,
+            None => None,
+        };
         let from = self.state.phase.clone();
         self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
+        if let Some(written) = written {
+            self.change(written);
+        }
+        if let Some(index) = way {
+            self.give(&self.workflow.transitions[index].gives);
+        }
         self.enter(to);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::deciding::Deciding;
 use super::writing::{anything, taken};
 use crate::expr::Expr;
-use crate::protocol::{Choice, Choices, Otherwise, Question, Shape, Work};
+use crate::protocol::{Choice, Choices, ListedChoice, Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::Rejection;
 use crate::run::event::Event;
@@ -54,7 +54,10 @@ impl Deciding<'_> {
         {
             return Ok(None);
         }
-        let text = question.question.fill(&roots).map_err(|error| error.message)?;
+        let language = self.language();
+        let language = language.as_deref();
+        let text = question.question.in_language(language);
+        let text = text.fill(&roots).map_err(|error| error.message)?;
         let (kind, shape) = match &question.shape {
             Shape::Value(contract) => {
                 let schema = contract.schema.source().clone();
@@ -62,7 +65,13 @@ impl Deciding<'_> {
             }
             Shape::Choices(list) => {
                 let choices = match list {
-                    Choices::Listed(choices) => choices.clone(),
+                    Choices::Listed(choices) => {
+                        let shown = |choice: &ListedChoice| Choice {
+                            id: choice.id.clone(),
+                            label: choice.label.in_language(language).clone(),
+                        };
+                        choices.iter().map(shown).collect()
+                    }
                     Choices::Computed(list) => choices(list, &roots)?,
                 };
                 (WaitKind::Question, WaitShape::Choices { choices })
@@ -142,7 +151,7 @@ impl Deciding<'_> {
     fn unless_asking(&mut self) {
         let asks = |wait: &Wait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
         if !self.state.waits.values().any(asks) && self.state.blocked.is_none() {
-            self.worked();
+            self.done();
         }
     }
 

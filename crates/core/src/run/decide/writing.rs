@@ -13,8 +13,9 @@ use crate::contract::{Contract, load_inline};
 use crate::expr::Expr;
 use crate::json;
 use crate::patch::{Authority, Op, Patch, Pointer};
-use crate::protocol::{Change, Protocol, Verb};
+use crate::protocol::{Change, Document, Verb};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
+use crate::run::event::Event;
 
 static ANYTHING: LazyLock<Contract> = LazyLock::new(|| {
     load_inline("id: anything\nversion: 1.0.0\nschema: true").expect("our own contract loads")
@@ -34,8 +35,8 @@ pub(super) fn taken(contract: &Contract, value: &Value) -> Accepted {
 }
 
 /// The places that are the engine's.
-pub(super) fn engine_places(protocol: &Protocol) -> Vec<String> {
-    protocol.document.engine.iter().map(|place| place.at.clone()).collect()
+pub(super) fn engine_places(document: &Document) -> Vec<String> {
+    document.engine.iter().map(|place| place.at.clone()).collect()
 }
 
 /// A document with an RFC 7396 patch merged in.
@@ -51,6 +52,15 @@ pub(super) fn merged(document: &Value, merge: &Value) -> Value {
 pub(super) struct Written {
     patch: Patch,
     document: Value,
+    /// What the author has the log say of it: name and data.
+    announced: Vec<(String, Option<Value>)>,
+}
+
+impl Written {
+    /// Whether it leaves the document as it is.
+    pub(super) fn is_empty(&self) -> bool {
+        self.patch.ops.is_empty()
+    }
 }
 
 impl Deciding<'_> {
@@ -59,6 +69,9 @@ impl Deciding<'_> {
         if !written.patch.ops.is_empty() {
             self.emit_tried(written.patch, written.document);
             self.passed.clear();
+        }
+        for (name, data) in written.announced {
+            self.emit(Event::Announced { name, data });
         }
     }
 
@@ -71,21 +84,65 @@ impl Deciding<'_> {
     ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
         let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
-        let authority = Authority::parse(&writes, &engine_places(self.protocol))
+        let roots = [Some(&*run), Some(accepted.value())];
+        let written = self.tried(changes, &roots, &writes)?;
+        self.holds_after(&written.document, &run, accepted, contract)?;
+        Ok(written)
+    }
+
+    /// The patch that changes of the author's make where no reply is. They are bound by the engine's
+    /// places and the contract of the document alone.
+    pub(super) fn written_by_author(&self, changes: &[Change]) -> Result<Written, Vec<Violation>> {
+        let run = self.run();
+        let written = self.tried(changes, &[Some(&run)], &[String::new()])?;
+        self.document_holds(&written.document, &run)?;
+        Ok(written)
+    }
+
+    /// The patch that an input makes of the first document, which is asked about as a whole afterwards.
+    pub(super) fn written_from_input(
+        &self,
+        changes: &[Change],
+        accepted: &Accepted,
+        contract: &Contract,
+    ) -> Result<Written, Vec<Violation>> {
+        let run = self.run();
+        let written =
+            self.tried(changes, &[Some(&run), Some(accepted.value())], &[String::new()])?;
+        self.rules_hold(&written.document, &run, accepted, Some(contract))?;
+        Ok(written)
+    }
+
+    /// Tries changes one after the other on a copy; each reads what those before it made. `others` are
+    /// the values of the names after `state`.
+    fn tried(
+        &self,
+        changes: &[Change],
+        others: &[Option<&Value>],
+        writes: &[String],
+    ) -> Result<Written, Vec<Violation>> {
+        let authority = Authority::parse(writes, &engine_places(self.spec()))
             .expect("pointers were read when the protocol was loaded");
         let mut document = (*self.state.document).clone();
-        let mut patch = Patch::default();
+        let (mut patch, mut announced) = (Patch::default(), Vec::new());
         for change in changes {
             let made = {
-                let roots = [Some(&document), Some(&run), Some(accepted.value())];
+                let mut roots = vec![Some(&document)];
+                roots.extend(others);
+                if let Verb::Emit { event, data } = &change.verb {
+                    if applies(change, &roots)? {
+                        let data = data.as_ref().map(|data| given(data, &roots)).transpose()?;
+                        announced.push((event.clone(), data));
+                    }
+                    continue;
+                }
                 made(change, &roots, &document, &authority)?
             };
             made.apply(&mut document)
                 .map_err(|error| vec![placed(change, &made, Violation::from(error))])?;
             patch.ops.extend(made.ops);
         }
-        self.holds_after(&document, &run, accepted, contract)?;
-        Ok(Written { patch, document })
+        Ok(Written { patch, document, announced })
     }
 
     /// A patch of the protocol's own, if it can be applied and leaves a document that fits.
@@ -94,10 +151,22 @@ impl Deciding<'_> {
         patch.apply(&mut document).map_err(|error| vec![Violation::from(error)])?;
         let run = self.run();
         self.document_holds(&document, &run)?;
-        Ok(Written { patch, document })
+        Ok(Written { patch, document, announced: Vec::new() })
     }
 
     fn holds_after(
+        &self,
+        document: &Value,
+        run: &Value,
+        accepted: &Accepted,
+        contract: Option<&Contract>,
+    ) -> Result<(), Vec<Violation>> {
+        self.rules_hold(document, run, accepted, contract)?;
+        self.document_holds(document, run)
+    }
+
+    /// Whether the rules over `new` hold of the document that would result.
+    fn rules_hold(
         &self,
         document: &Value,
         run: &Value,
@@ -113,14 +182,11 @@ impl Deciding<'_> {
                 rule.check(accepted.value(), &after, &mut violations);
             }
         }
-        if !violations.is_empty() {
-            return Err(violations);
-        }
-        self.document_holds(document, run)
+        if violations.is_empty() { Ok(()) } else { Err(violations) }
     }
 
     fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {
-        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
+        let Some(contract) = &self.spec().contract else { return Ok(()) };
         let context =
             Context { state: Some(&self.state.document), run: Some(run), new: Some(document) };
         let violations = faults(contract, document, &context);
@@ -147,18 +213,13 @@ fn made(
     document: &Value,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let reply = roots[2].unwrap_or(&Value::Null);
-    if let Some(when) = &change.when
-        && !when.test(roots).map_err(|error| vec![undecided(when, &error.message)])?
-    {
+    let reply = roots.get(2).copied().flatten().unwrap_or(&Value::Null);
+    if !applies(change, roots)? {
         return Ok(Patch::default());
     }
     let value = |expr: &Option<Expr>| match expr {
         None => Ok(reply.clone()),
-        Some(expr) => {
-            let value = expr.eval(roots).map_err(|error| vec![undecided(expr, &error.message)])?;
-            value.to_json().ok_or_else(|| vec![undecided(expr, "it is undefined")])
-        }
+        Some(expr) => given(expr, roots),
     };
     match &change.verb {
         Verb::Patch { from } => {
@@ -204,7 +265,20 @@ fn made(
             },
             Some(key) => remove(document, at, key, &listed(value(given)?), authority),
         },
+        Verb::Emit { .. } => Ok(Patch::default()),
     }
+}
+
+/// Whether a change is made at all.
+fn applies(change: &Change, roots: &[Option<&Value>]) -> Result<bool, Vec<Violation>> {
+    let Some(when) = &change.when else { return Ok(true) };
+    when.test(roots).map_err(|error| vec![undecided(when, &error.message)])
+}
+
+/// The value of an expression; `undefined` is none that can be kept.
+fn given(expr: &Expr, roots: &[Option<&Value>]) -> Result<Value, Vec<Violation>> {
+    let value = expr.eval(roots).map_err(|error| vec![undecided(expr, &error.message)])?;
+    value.to_json().ok_or_else(|| vec![undecided(expr, "it is undefined")])
 }
 
 /// Merges a value into a place; what holds it is made where it is missing.
