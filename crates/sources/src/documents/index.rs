@@ -13,8 +13,11 @@ const LENGTH: f64 = 0.75;
 /// A passage that has less of the question than this is about something else.
 const LEAST: f64 = 0.2;
 
+/// How much a pair of characters counts that no passage has.
+const SEAM: f64 = 0.3;
+
 /// Words that ask without saying what about. They find nothing and spoil no confidence.
-const ASKING: &str = "a an the is are was were be do does did can could may must should would will \
+const ASKING: &str = "a an the is are was were be have has had do does did can could may must should would will \
     what which who whom whose when where why how much many i me my we our us you your he she it its \
     they their them this that these those there here of in on at to for from with by as and or not \
     no if than then about into over under please tell show give list \
@@ -76,6 +79,11 @@ impl Index {
         for word in &asked {
             let postings = self.postings.get(word).map_or(&[][..], Vec::as_slice);
             let rarity = self.rarity(postings.len());
+            if postings.is_empty() && is_pair(word) {
+                // Most likely the end of one word and the beginning of the next.
+                whole += rarity * SEAM;
+                continue;
+            }
             whole += rarity;
             for (passage, count) in postings {
                 let long = 1.0 - LENGTH + LENGTH * self.lengths[*passage] / self.average;
@@ -105,6 +113,11 @@ impl Index {
         let (all, with) = (self.passages.len() as f64, passages as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
+}
+
+/// Whether a word is of a script that is read in pairs, where not every pair is a word.
+fn is_pair(word: &str) -> bool {
+    word.chars().all(|letter| letter >= '\u{e00}')
 }
 
 /// The words of a question that say what it is about, each once; all where none does.

@@ -15,7 +15,7 @@ use crate::settings::{Settings, not_configured};
 const LONGEST_SCRIPT: u64 = 4 * 1024 * 1024;
 
 /// How long it may take to fill a database.
-const FILLING: Duration = Duration::from_secs(10);
+const FILLING: Duration = Duration::from_secs(5);
 
 /// A file or a script.
 #[derive(Debug)]

@@ -84,12 +84,26 @@ impl Inner {
             Ok(Read::Twice(column)) => {
                 Err(self.misdeclared(asked, &format!("gives the column `{column}` twice")))
             }
+            Ok(Read::Unprepared(error)) => Err(self.unprepared(asked, &error, deadline.was_hit())),
             Err(error) => Err(self.failed(asked, &error, deadline.was_hit())),
         }
     }
 
     fn misdeclared(&self, asked: &Asked<'_>, what: &str) -> EffectError {
         not_configured(&self.name, format!("has a query `{}` that {what}", asked.query.name))
+    }
+
+    /// While a statement is prepared no value has been seen: SQLite's words are about the author's.
+    fn unprepared(&self, asked: &Asked<'_>, error: &rusqlite::Error, late: bool) -> EffectError {
+        match error {
+            rusqlite::Error::SqlInputError { msg, .. } => {
+                self.misdeclared(asked, &format!("is refused: {msg}"))
+            }
+            rusqlite::Error::SqliteFailure(code, Some(said)) if code.code == ErrorCode::Unknown => {
+                self.misdeclared(asked, &format!("is refused: {said}"))
+            }
+            _ => self.failed(asked, error, late),
+        }
     }
 
     fn failed(&self, asked: &Asked<'_>, error: &rusqlite::Error, late: bool) -> EffectError {
@@ -111,8 +125,6 @@ impl Inner {
                 EffectErrorKind::TooLarge,
                 format!("{about} made a value of more than 1 MiB"),
             ),
-            // SQLite's words name tables and columns of the author's, never values.
-            Some(ErrorCode::Unknown) => self.misdeclared(asked, &format!("is refused: {error}")),
             _ => {
                 EffectError::lasting(EffectErrorKind::Failed, format!("{about} failed ({code:?})"))
             }
@@ -129,11 +141,16 @@ enum Read {
     Writes,
     /// Two columns have one name.
     Twice(String),
+    /// It was not taken.
+    Unprepared(rusqlite::Error),
 }
 
 fn read(db: &Connection, asked: &Asked<'_>, limit: usize) -> rusqlite::Result<Read> {
     let text = asked.query.scan.written(|name| format!(":{name}"));
-    let mut statement = db.prepare(&text)?;
+    let mut statement = match db.prepare(&text) {
+        Ok(statement) => statement,
+        Err(error) => return Ok(Read::Unprepared(error)),
+    };
     if !statement.readonly() || statement.column_count() == 0 {
         return Ok(Read::Writes);
     }

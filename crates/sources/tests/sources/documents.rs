@@ -37,8 +37,8 @@ fn pdf(filter: &str, content: &[u8]) -> Vec<u8> {
         b"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents 5 0 R >>",
     );
     let length = content.len();
-    let stream =
-        [format!("<< /Length {length}{filter} >>\nstream\n").as_bytes(), content, b"\nendstream"];
+    let head = format!("<< /Length {length}{filter} >>\nstream\n");
+    let stream = [head.as_bytes(), content, b"\nendstream"];
     add(&mut out, &stream.concat());
     let start = out.len();
     out.extend(format!("xref\n0 {}\n0000000000 65535 f \n", places.len() + 1).bytes());
