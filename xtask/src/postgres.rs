@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: a cluster in a temporary folder that nobody else reaches.
+//! A `PostgreSQL` server for tests: a cluster in a temporary folder that nobody else reaches.
 //!
 //! Tests get its address in `COUNTERSIGN_TEST_POSTGRES`. It listens on a socket in its own folder
 //! and on no network, trusts whoever may enter that folder, and is gone when it is dropped.
@@ -121,7 +121,8 @@ fn install() -> Result<PathBuf, String> {
         status.is_ok_and(|status| status.success())
     };
     let package = ["install", "-y", "--no-install-recommends", "postgresql"];
-    if !apt(&package) && !(apt(&["update"]) && apt(&package)) {
+    let installed = apt(&package) || (apt(&["update"]) && apt(&package));
+    if !installed {
         return Err("`apt-get install postgresql` failed".to_owned());
     }
     binaries().ok_or_else(|| "the package `postgresql` brought no server".to_owned())

@@ -60,11 +60,8 @@ impl Hands {
         match order {
             Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
             Pending::Effect { effect, .. } => {
-                let sources = Sources::open_with(
-                    &protocol.policy,
-                    &self.folder,
-                    self.kinds.as_deref(),
-                );
+                let sources =
+                    Sources::open_with(&protocol.policy, &self.folder, self.kinds.as_deref());
                 let world = World {
                     policy: &protocol.policy,
                     workspace: &self.workspace,

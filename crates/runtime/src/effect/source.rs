@@ -56,11 +56,13 @@ impl Sources {
             let source = match declared.kind.as_str() {
                 "files" => Files::open(name, &declared.settings, base)
                     .map(|files| Arc::new(files) as Arc<dyn Source>),
-                kind => kinds.and_then(|kinds| kinds.open(name, declared, base)).unwrap_or_else(|| {
-                    let what = "which is not configured here";
-                    let message = format!("source `{name}` is of kind `{kind}`, {what}");
-                    Err(EffectError::lasting(EffectErrorKind::NotConfigured, message))
-                }),
+                kind => {
+                    kinds.and_then(|kinds| kinds.open(name, declared, base)).unwrap_or_else(|| {
+                        let what = "which is not configured here";
+                        let message = format!("source `{name}` is of kind `{kind}`, {what}");
+                        Err(EffectError::lasting(EffectErrorKind::NotConfigured, message))
+                    })
+                }
             };
             sources.known.insert(name.clone(), source);
         }

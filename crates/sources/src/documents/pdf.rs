@@ -140,7 +140,7 @@ fn limit_this_process() {
         (Resource::Fsize, 0),
     ] {
         // Where the system knows no such limit, the limits of `pages` are what there is.
-        drop(setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }));
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     }
 }
 

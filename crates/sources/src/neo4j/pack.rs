@@ -1,4 +1,4 @@
-//! PackStream, the way out: JSON values as Bolt wants them.
+//! `PackStream`, the way out: JSON values as Bolt wants them.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,9 @@ fn value(value: &Value, out: &mut Vec<u8>) {
         }
         Value::Array(items) => {
             sized(items.len(), 0x90, [0xD4, 0xD5, 0xD6], out);
-            items.iter().for_each(|item| self::value(item, out));
+            for item in items {
+                self::value(item, out);
+            }
         }
         Value::Object(fields) => map(fields, out),
     }

@@ -80,10 +80,8 @@ impl Neo4j {
                  such as `bolt://user:password@host:7687`",
             )
         })?;
-        let tls = match address.encrypted {
-            true => Some(connector(settings.name, ca.as_deref())?),
-            false => None,
-        };
+        let encrypted = address.encrypted.then(|| connector(settings.name, ca.as_deref()));
+        let tls = encrypted.transpose()?;
         let name = settings.name.to_owned();
         let idle = Mutex::new(None);
         Ok(Self { name, address, tls, database, queries, limit, timeout: wait, idle })

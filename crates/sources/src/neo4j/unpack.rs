@@ -1,4 +1,4 @@
-//! PackStream, the way in: what a server sends, as JSON, with limits on what it may send.
+//! `PackStream`, the way in: what a server sends, as JSON, with limits on what it may send.
 
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ impl<'b> Reader<'b> {
             0xB0..=0xBF => {
                 let kind = self.byte()?;
                 let fields = self.values(low)?;
-                structure(kind, fields)?
+                structure(kind, &fields)?
             }
             0xC0 => Value::Null,
             0xC1 => {
@@ -129,7 +129,7 @@ impl<'b> Reader<'b> {
 }
 
 /// Nodes, relations, paths, moments and points, as people would write them.
-fn structure(kind: u8, fields: Vec<Value>) -> Option<Value> {
+fn structure(kind: u8, fields: &[Value]) -> Option<Value> {
     let at = |index: usize| fields.get(index).cloned().unwrap_or(Value::Null);
     Some(match kind {
         b'N' => json!({ "labels": at(1), "properties": at(2) }),
@@ -161,7 +161,7 @@ mod tests {
             json!(many),
             json!("x".repeat(70_000)),
         ] {
-            let packed = pack::message(0x71, &[value.clone()]);
+            let packed = pack::message(0x71, std::slice::from_ref(&value));
             assert_eq!(message(&packed), Some(Message { kind: 0x71, fields: vec![value] }));
         }
     }

@@ -1,7 +1,7 @@
-//! Values in and out of PostgreSQL.
+//! Values in and out of `PostgreSQL`.
 //!
 //! Parameters go in under the type that the author declared; columns come out as text and are read
-//! by their type, so that no type of PostgreSQL is unknown.
+//! by their type, so that no type of `PostgreSQL` is unknown.
 
 use std::error::Error;
 

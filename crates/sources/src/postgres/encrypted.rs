@@ -1,4 +1,4 @@
-//! TLS in the form that the PostgreSQL client asks for.
+//! TLS in the form that the `PostgreSQL` client asks for.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! PostgreSQL as a source: a read-only transaction for every question, by named queries only.
+//! `PostgreSQL` as a source: a read-only transaction for every question, by named queries only.
 
 mod cell;
 mod encrypted;

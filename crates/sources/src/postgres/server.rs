@@ -1,4 +1,4 @@
-//! Where the PostgreSQL server is, and how a connection to it is made.
+//! Where the `PostgreSQL` server is, and how a connection to it is made.
 
 use std::time::Duration;
 

@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// How long after the server's own limit we still wait for its word.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A PostgreSQL database that can be asked.
+/// A `PostgreSQL` database that can be asked.
 pub(crate) struct Postgres {
     name: String,
     server: Server,

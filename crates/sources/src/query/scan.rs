@@ -188,7 +188,7 @@ fn quoted(text: &str, mark: char, dialect: Dialect) -> Result<usize, ScanError> 
     Err(ScanError::Unended)
 }
 
-/// A block comment. PostgreSQL nests them and SQLite does not: where they would differ, it is refused.
+/// A block comment. `PostgreSQL` nests them and `SQLite` does not: where they would differ, it is refused.
 fn comment(text: &str) -> Result<usize, ScanError> {
     let end = text[2..].find("*/").ok_or(ScanError::Unended)? + 2;
     if text[2..end].contains("/*") { Err(ScanError::Unended) } else { Ok(end + 2) }

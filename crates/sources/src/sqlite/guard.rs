@@ -1,4 +1,4 @@
-//! What a statement of a source may do to SQLite, and for how long.
+//! What a statement of a source may do to `SQLite`, and for how long.
 //!
 //! The database itself refuses: the authorizer sees every table, function and pragma while a
 //! statement is prepared, so nothing depends on how the statement is spelt.
@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 
-/// How many steps of its machine SQLite takes between two looks at the clock.
+/// How many steps of its machine `SQLite` takes between two looks at the clock.
 const STEPS: i32 = 1_000;
 
 /// No value may weigh more: a text of a gigabyte is made by one function call.

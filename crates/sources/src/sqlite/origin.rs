@@ -1,4 +1,4 @@
-//! Where the data of a SQLite source comes from: a file, or a script that fills an empty database.
+//! Where the data of a `SQLite` source comes from: a file, or a script that fills an empty database.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

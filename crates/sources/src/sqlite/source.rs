@@ -14,7 +14,7 @@ use super::origin::{Opened, Origin};
 use crate::query::{Asked, Bound, Language, Queries};
 use crate::settings::{Settings, not_configured};
 
-/// A SQLite database that can be asked.
+/// A `SQLite` database that can be asked.
 pub(crate) struct Sqlite {
     inner: Arc<Inner>,
 }
@@ -93,7 +93,7 @@ impl Inner {
         not_configured(&self.name, format!("has a query `{}` that {what}", asked.query.name))
     }
 
-    /// While a statement is prepared no value has been seen: SQLite's words are about the author's.
+    /// While a statement is prepared no value has been seen: `SQLite`'s words are about the author's.
     fn unprepared(&self, asked: &Asked<'_>, error: &rusqlite::Error, late: bool) -> EffectError {
         match error {
             rusqlite::Error::SqlInputError { msg, .. } => {
@@ -154,7 +154,7 @@ fn read(db: &Connection, asked: &Asked<'_>, limit: usize) -> rusqlite::Result<Re
     if !statement.readonly() || statement.column_count() == 0 {
         return Ok(Read::Writes);
     }
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     if let Some((_, twice)) =
         columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name))
     {

@@ -1,13 +1,17 @@
 //! How the tests ask a source: as the runtime does, through a policy.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use countersign_contracts::registry;
+use countersign_core::contract::Registry;
 use countersign_core::protocol::{Policy, RetrievalSource};
 use countersign_core::reply::{Context, Finish, Verdict};
 use countersign_runtime::effect::{EffectError, EffectErrorKind, Sources};
 use countersign_sources::{Kinds, PdfReader};
 use serde_json::Value;
+
+static SHIPPED: LazyLock<Registry> = LazyLock::new(registry);
 
 /// One source that can be asked again and again.
 pub(crate) struct Asking {
@@ -19,9 +23,9 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// A source of a kind, under a name that the contract of evidence knows.
-    pub(crate) fn of(name: &str, kind: &str, settings: Value, base: &Path) -> Self {
+    pub(crate) fn of(name: &str, kind: &str, settings: &Value, base: &Path) -> Self {
         let mut policy = Policy::default();
-        let declared = RetrievalSource { kind: kind.to_owned(), settings };
+        let declared = RetrievalSource { kind: kind.to_owned(), settings: settings.clone() };
         policy.sources.insert(name.to_owned(), declared);
         let kinds = Kinds::new(PdfReader::Here, Box::new(|name| std::env::var(name).ok()));
         Self { kinds, policy, base: base.to_owned(), name: name.to_owned() }
@@ -38,8 +42,7 @@ impl Asking {
         let sources = Sources::open_with(&self.policy, &self.base, Some(&self.kinds));
         let answer = sources.retrieve(&self.name, &query).await?;
         let items = answer["items"].as_array().unwrap();
-        let registry = registry();
-        let contract = registry.get("evidence_item").unwrap();
+        let contract = SHIPPED.get("evidence_item").unwrap();
         for item in items {
             let verdict = contract.admit(&item.to_string(), Finish::Stop, &Context::default());
             assert!(matches!(verdict, Verdict::Accepted(_)), "{item}");

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::asking::{Asking, data_set, refs};
 
-fn db(queries: Value) -> Asking {
+fn db(queries: &Value) -> Asking {
     let settings = json!({ "script": "data/make.sql", "queries": queries });
-    Asking::of("db", "sqlite", settings, &data_set())
+    Asking::of("db", "sqlite", &settings, &data_set())
 }
 
 #[tokio::test]
 async fn the_figures_agree_with_each_other() {
-    let source = db(json!({
+    let source = db(&json!({
         "completion": {
             "sql": "SELECT project, 100 * sum(status = 'done') / count(*) AS percent, count(*) AS tasks
                     FROM tasks GROUP BY project ORDER BY project",
@@ -106,7 +106,7 @@ const UNANSWERED: [&str; 8] = [
 
 fn folder(name: &str) -> Asking {
     let path = if name == "policy" { "data/policies" } else { "data/documents" };
-    Asking::of(name, "documents", json!({ "path": path }), &data_set())
+    Asking::of(name, "documents", &json!({ "path": path }), &data_set())
 }
 
 #[tokio::test]

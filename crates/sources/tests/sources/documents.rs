@@ -13,7 +13,7 @@ fn put(folder: &Path, path: &str, bytes: impl AsRef<[u8]>) {
 }
 
 fn source(folder: &Path) -> Asking {
-    Asking::of("doc", "documents", json!({ "path": "docs" }), folder)
+    Asking::of("doc", "documents", &json!({ "path": "docs" }), folder)
 }
 
 /// A PDF of one page whose content stream is given, with the filter that it names.
@@ -182,7 +182,7 @@ fn deflated_zeros(mib: usize) -> Vec<u8> {
     }
     // The sum of zeros: its low half stays 1, its high half counts the bytes.
     let count = 1 + mib * 1024 * 1024 / 258 * 258;
-    out.extend(((count % 65_521 << 16 | 1) as u32).to_be_bytes());
+    out.extend(((((count % 65_521) << 16) | 1) as u32).to_be_bytes());
     out
 }
 
@@ -213,7 +213,7 @@ async fn a_question_or_a_folder_that_does_not_fit_is_refused() {
         (json!({ "path": "docs", "paths": "x" }), "did you mean `path`?"),
     ] {
         let (kind, text) =
-            Asking::of("doc", "documents", settings, folder.path()).refused(json!("x")).await;
+            Asking::of("doc", "documents", &settings, folder.path()).refused(json!("x")).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured);
         assert!(text.contains(said), "{text}");
     }
@@ -245,6 +245,6 @@ async fn links_are_not_followed() {
     symlink(folder.path().join("secret"), work.join("out")).unwrap();
     let nothing = source(&work).ask(json!("canary")).await.unwrap();
     assert_eq!(nothing["items"], Value::Array(vec![]));
-    let out = Asking::of("doc", "documents", json!({ "path": "out" }), &work);
+    let out = Asking::of("doc", "documents", &json!({ "path": "out" }), &work);
     assert_eq!(out.refused(json!("canary")).await.0, EffectErrorKind::NotConfigured);
 }

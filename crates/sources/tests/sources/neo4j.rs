@@ -21,11 +21,11 @@ fn served(test: &str) -> bool {
     set
 }
 
-fn source(queries: Value) -> Asking {
+fn source(queries: &Value) -> Asking {
     let settings = json!({
         "url_env": ADDRESS, "database": "graph", "timeout": "3s", "limit": 5, "queries": queries,
     });
-    Asking::of("neo4j", "neo4j", settings, Path::new("."))
+    Asking::of("neo4j", "neo4j", &settings, Path::new("."))
 }
 
 fn systems() -> Value {
@@ -53,7 +53,7 @@ async fn rows_are_evidence() {
     if !served("rows_are_evidence") {
         return;
     }
-    let source = source(systems());
+    let source = source(&systems());
     let asked = json!({ "query": "calls", "params": { "name": "claims service" } });
     let answer = source.ask(asked.clone()).await.unwrap();
     assert_eq!(
@@ -91,7 +91,7 @@ async fn parameters_are_values_and_faults_are_told() {
     if !served("parameters_are_values_and_faults_are_told") {
         return;
     }
-    let source = source(systems());
+    let source = source(&systems());
     for hostile in ["' OR 1=1 //", "'}) DETACH DELETE s //", "`", "\\' RETURN 1"] {
         let asked = json!({ "query": "calls", "params": { "name": hostile } });
         assert_eq!(source.ask(asked).await.unwrap()["items"], json!([]), "{hostile}");
@@ -119,7 +119,7 @@ async fn statements_that_write_are_refused_before_they_are_sent() {
         "DROP INDEX a",
     ] {
         let (kind, text) =
-            source(json!({ "q": { "cypher": cypher } })).refused(json!({ "query": "q" })).await;
+            source(&json!({ "q": { "cypher": cypher } })).refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured);
         assert!(text.contains("which does more than read"), "{cypher}: {text}");
     }
@@ -128,7 +128,7 @@ async fn statements_that_write_are_refused_before_they_are_sent() {
         (json!({ "cypher": "RETURN $a" }), "uses the parameter `a`"),
         (json!({ "sql": "SELECT 1" }), "has `sql`"),
     ] {
-        let (kind, text) = source(json!({ "q": query })).refused(json!({ "query": "q" })).await;
+        let (kind, text) = source(&json!({ "q": query })).refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured);
         assert!(text.contains(said), "{text}");
     }
@@ -158,7 +158,7 @@ fn at(port: u16) -> Asking {
     let settings = json!({
         "url_env": "GRAPH", "timeout": "300ms", "queries": { "q": { "cypher": "RETURN 1 AS one" } },
     });
-    let source = Asking::of("neo4j", "neo4j", settings, Path::new("."));
+    let source = Asking::of("neo4j", "neo4j", &settings, Path::new("."));
     source.with_variable("GRAPH", format!("bolt://127.0.0.1:{port}"))
 }
 
@@ -176,7 +176,7 @@ async fn a_server_that_lies_or_is_silent_is_an_error() {
     // Hello, log-on and begin are granted, and the columns are told.
     let granted = [&version[..], &yes, &yes, &yes, &fields].concat();
     let said = |more: &[u8]| [&granted[..], more].concat();
-    let endless = [&[0xFF, 0xFF][..], &[0x91; 0xFFFF]].concat().repeat(80);
+    let endless = [&[0xFF, 0xFF][..], &vec![0x91; 0xFFFF]].concat().repeat(80);
     for (words, kind, text) in [
         (vec![0, 0, 0, 0], EffectErrorKind::NotConfigured, "speaks no Bolt known here"),
         (b"HTTP/1.1 400 Bad".to_vec(), EffectErrorKind::NotConfigured, "speaks no Bolt known here"),
@@ -229,13 +229,13 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
     );
     let settings =
         json!({ "url_env": "GRAPH", "queries": { "q": { "cypher": "RETURN 1 AS one" } } });
-    let unset = Asking::of("neo4j", "neo4j", settings.clone(), Path::new("."));
+    let unset = Asking::of("neo4j", "neo4j", &settings, Path::new("."));
     let (kind, text) = unset.refused(json!({ "query": "q" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
     assert_eq!(text, "source `neo4j` needs the variable `GRAPH`, which is not set");
     let secret = "https://user:secret@example.org".to_owned();
     let wrong =
-        Asking::of("neo4j", "neo4j", settings, Path::new(".")).with_variable("GRAPH", secret);
+        Asking::of("neo4j", "neo4j", &settings, Path::new(".")).with_variable("GRAPH", secret);
     let (kind, text) = wrong.refused(json!({ "query": "q" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
     assert!(!text.contains("secret"), "{text}");

@@ -1,4 +1,4 @@
-//! PostgreSQL as a source, against a real server.
+//! `PostgreSQL` as a source, against a real server.
 
 use countersign_runtime::effect::EffectErrorKind;
 use serde_json::{Value, json};
@@ -35,16 +35,16 @@ async fn filled(client: &tokio_postgres::Client, schema: &str) {
     client.batch_execute(&script).await.unwrap();
 }
 
-fn source(queries: Value) -> Asking {
+fn source(queries: &Value) -> Asking {
     let settings = json!({ "url_env": ADDRESS, "timeout": "1s", "limit": 20, "queries": queries });
-    Asking::of("db", "postgres", settings, std::path::Path::new("."))
+    Asking::of("db", "postgres", &settings, std::path::Path::new("."))
 }
 
 #[tokio::test]
 async fn rows_are_evidence() {
     let Some(client) = server("rows_are_evidence").await else { return };
     filled(&client, "rows").await;
-    let source = source(json!({
+    let source = source(&json!({
         "of_project": {
             "sql": "SELECT id, hours, due, tags, extra, done FROM rows.tasks -- a word
                     WHERE project = :project AND due <= :until ORDER BY id DESC;",
@@ -86,7 +86,7 @@ async fn rows_are_evidence() {
 async fn parameters_are_values_and_never_code() {
     let Some(client) = server("parameters_are_values_and_never_code").await else { return };
     filled(&client, "hostile").await;
-    let source = source(json!({ "q": {
+    let source = source(&json!({ "q": {
         "sql": "SELECT id FROM hostile.tasks WHERE project = :project",
         "params": { "project": "text" },
     }}));
@@ -131,7 +131,7 @@ async fn a_statement_that_does_more_than_read_is_refused() {
         "SELECT 1 AS a) AS q(c0); DELETE FROM writing.tasks; SELECT (1",
         "SELECT 1 AS a) AS q(c0) CROSS JOIN (DELETE FROM writing.tasks RETURNING 1",
     ] {
-        let source = source(json!({ "q": { "sql": sql } }));
+        let source = source(&json!({ "q": { "sql": sql } }));
         let (kind, text) = source.refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured, "{sql}: {text}");
         assert!(text.contains("has a query `q` that"), "{sql}: {text}");
@@ -145,7 +145,7 @@ async fn what_takes_too_long_or_is_too_much_is_ended() {
     if server("what_takes_too_long_or_is_too_much_is_ended").await.is_none() {
         return;
     }
-    let source = source(json!({
+    let source = source(&json!({
         "slow": { "sql": "SELECT pg_sleep(30)::text AS slept" },
         "many": { "sql": "SELECT n FROM generate_series(1, 1000000) AS n" },
         "wide": { "sql": "SELECT repeat('x', 1000000) AS wide" },
@@ -166,7 +166,7 @@ async fn what_takes_too_long_or_is_too_much_is_ended() {
 #[tokio::test]
 async fn a_connection_that_was_lost_is_made_anew() {
     let Some(client) = server("a_connection_that_was_lost_is_made_anew").await else { return };
-    let source = source(json!({ "who": { "sql": "SELECT pg_backend_pid() AS pid" } }));
+    let source = source(&json!({ "who": { "sql": "SELECT pg_backend_pid() AS pid" } }));
     let pid = async || {
         let answer = source.ask(json!({ "query": "who" })).await;
         answer.map(|answer| answer["data"][0]["pid"].as_i64().unwrap())
@@ -196,12 +196,13 @@ async fn what_the_author_got_wrong_is_told() {
         ("SELECT 1 AS a, 2 AS a", "gives the column `a` twice"),
     ] {
         let (kind, text) =
-            source(json!({ "q": { "sql": sql } })).refused(json!({ "query": "q" })).await;
+            source(&json!({ "q": { "sql": sql } })).refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured, "{text}");
         assert!(text.contains(said), "{text}");
     }
     let divided = json!({ "q": { "sql": "SELECT 1 / :n AS x", "params": { "n": "integer" } } });
-    let (kind, text) = source(divided).refused(json!({ "query": "q", "params": { "n": 0 } })).await;
+    let (kind, text) =
+        source(&divided).refused(json!({ "query": "q", "params": { "n": 0 } })).await;
     assert_eq!(
         (kind, text.as_str()),
         (EffectErrorKind::Failed, "source `db`: its query `q` failed (22012)")
@@ -211,7 +212,7 @@ async fn what_the_author_got_wrong_is_told() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
     let settings = json!({ "url_env": "COUNTERSIGN_NO_SUCH_VARIABLE", "queries": { "q": { "sql": "SELECT 1" } } });
-    let source = Asking::of("db", "postgres", settings, std::path::Path::new("."));
+    let source = Asking::of("db", "postgres", &settings, std::path::Path::new("."));
     let (kind, text) = source.refused(json!({ "query": "q" })).await;
     assert_eq!(kind, EffectErrorKind::NotConfigured);
     assert_eq!(
@@ -220,7 +221,7 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
     );
     let settings = json!({ "url_env": "DATABASE", "queries": { "q": { "sql": "SELECT 1" } } });
     let at = |address: &str| {
-        let source = Asking::of("db", "postgres", settings.clone(), std::path::Path::new("."));
+        let source = Asking::of("db", "postgres", &settings, std::path::Path::new("."));
         source.with_variable("DATABASE", address.to_owned())
     };
     for (address, kind, said) in [

@@ -1,4 +1,4 @@
-//! SQLite as a source: what it finds, what it refuses, and that nothing is ever written.
+//! `SQLite` as a source: what it finds, what it refuses, and that nothing is ever written.
 
 use std::path::Path;
 
@@ -40,23 +40,23 @@ fn queries() -> Value {
     })
 }
 
-fn from_script(folder: &Path, queries: Value) -> Asking {
+fn from_script(folder: &Path, queries: &Value) -> Asking {
     Asking::of(
         "db",
         "sqlite",
-        json!({ "kind": "sqlite", "script": "make.sql", "queries": queries }),
+        &json!({ "kind": "sqlite", "script": "make.sql", "queries": queries }),
         folder,
     )
 }
 
-fn from_file(folder: &Path, queries: Value) -> Asking {
-    Asking::of("db", "sqlite", json!({ "path": "tasks.db", "queries": queries }), folder)
+fn from_file(folder: &Path, queries: &Value) -> Asking {
+    Asking::of("db", "sqlite", &json!({ "path": "tasks.db", "queries": queries }), folder)
 }
 
 #[tokio::test]
 async fn rows_are_evidence() {
     let folder = folder();
-    for source in [from_script(folder.path(), queries()), from_file(folder.path(), queries())] {
+    for source in [from_script(folder.path(), &queries()), from_file(folder.path(), &queries())] {
         let asked = json!({ "query": "of_project", "params": { "project": "Atlas" } });
         assert_eq!(
             source.ask(asked).await.unwrap(),
@@ -98,7 +98,7 @@ async fn rows_are_evidence() {
 #[tokio::test]
 async fn a_question_that_does_not_fit_is_refused() {
     let folder = folder();
-    let source = from_script(folder.path(), queries());
+    let source = from_script(folder.path(), &queries());
     for (query, said) in [
         (json!("SELECT 1"), "is not an object with `query` and `params`"),
         (json!({ "sql": "SELECT 1" }), "is not an object with `query` and `params`"),
@@ -132,7 +132,7 @@ async fn a_question_that_does_not_fit_is_refused() {
 #[tokio::test]
 async fn parameters_are_values_and_never_code() {
     let folder = folder();
-    let source = from_file(folder.path(), queries());
+    let source = from_file(folder.path(), &queries());
     for hostile in [
         "Atlas' OR '1'='1",
         "'; DROP TABLE tasks; --",
@@ -178,7 +178,7 @@ async fn a_statement_that_does_more_than_read_is_refused() {
         "SELECT load_extension('x.so')",
     ] {
         for make in [from_script, from_file] {
-            let source = make(folder.path(), json!({ "q": { "sql": sql } }));
+            let source = make(folder.path(), &json!({ "q": { "sql": sql } }));
             let (kind, text) = source.refused(json!({ "query": "q" })).await;
             assert_eq!(kind, EffectErrorKind::NotConfigured, "{sql}: {text}");
             assert!(text.contains("has a query `q` that"), "{sql}: {text}");
@@ -195,7 +195,7 @@ async fn a_statement_that_does_more_than_read_is_refused() {
 async fn a_declaration_that_makes_no_sense_is_told() {
     let folder = folder();
     let told = async |settings: Value| {
-        let (kind, text) = Asking::of("db", "sqlite", settings, folder.path())
+        let (kind, text) = Asking::of("db", "sqlite", &settings, folder.path())
             .refused(json!({ "query": "q" }))
             .await;
         assert_eq!(kind, EffectErrorKind::NotConfigured, "{text}");
@@ -278,19 +278,19 @@ async fn a_path_that_leads_out_is_refused() {
         "file:tasks.db?mode=rw",
     ] {
         let settings = json!({ "path": path, "queries": query });
-        let source = Asking::of("db", "sqlite", settings, &inner);
+        let source = Asking::of("db", "sqlite", &settings, &inner);
         assert_eq!(source.refused(json!({ "query": "q" })).await.0, EffectErrorKind::NotConfigured);
     }
     for script in ["../make.sql", folder.path().join("make.sql").to_str().unwrap()] {
         let settings = json!({ "script": script, "queries": query });
-        let source = Asking::of("db", "sqlite", settings, &inner);
+        let source = Asking::of("db", "sqlite", &settings, &inner);
         assert_eq!(source.refused(json!({ "query": "q" })).await.0, EffectErrorKind::NotConfigured);
     }
     #[cfg(unix)]
     for (key, name) in [("path", "tasks.db"), ("script", "make.sql")] {
         std::os::unix::fs::symlink(folder.path().join(name), inner.join(name)).unwrap();
         let settings = json!({ key: name, "queries": query });
-        let source = Asking::of("db", "sqlite", settings, &inner);
+        let source = Asking::of("db", "sqlite", &settings, &inner);
         assert_eq!(source.refused(json!({ "query": "q" })).await.0, EffectErrorKind::NotConfigured);
     }
 }
@@ -305,7 +305,7 @@ async fn what_takes_too_long_is_ended() {
         "timeout": "200ms",
         "queries": { "endless": { "sql": endless }, "quick": { "sql": "SELECT 1 AS one" } },
     });
-    let source = Asking::of("db", "sqlite", settings, folder.path());
+    let source = Asking::of("db", "sqlite", &settings, folder.path());
     let (kind, text) = source.refused(json!({ "query": "endless" })).await;
     assert_eq!(kind, EffectErrorKind::TimedOut);
     assert_eq!(text, "source `db`: its query `endless` was ended after 200ms, its time limit");
@@ -313,7 +313,7 @@ async fn what_takes_too_long_is_ended() {
     std::fs::write(folder.path().join("endless.sql"), format!("CREATE TABLE t AS {endless};"))
         .unwrap();
     let settings = json!({ "script": "endless.sql", "queries": { "q": { "sql": "SELECT 1" } } });
-    let source = Asking::of("db", "sqlite", settings, folder.path());
+    let source = Asking::of("db", "sqlite", &settings, folder.path());
     assert_eq!(source.refused(json!({ "query": "q" })).await.0, EffectErrorKind::TimedOut);
 }
 
@@ -331,7 +331,7 @@ async fn what_is_too_much_is_cut_or_refused() {
             "blob": { "sql": "SELECT zeroblob(12) AS blob, 1e999 AS endless, NULL AS absent" },
         },
     });
-    let source = Asking::of("db", "sqlite", settings, folder.path());
+    let source = Asking::of("db", "sqlite", &settings, folder.path());
     let answer = source.ask(json!({ "query": "many" })).await.unwrap();
     assert_eq!(
         (answer["items"].as_array().unwrap().len(), &answer["truncated"]),
@@ -355,7 +355,7 @@ async fn a_script_may_fill_a_database_and_nothing_else() {
         "VACUUM INTO 'x.db';",
     ] {
         std::fs::write(folder.path().join("make.sql"), script).unwrap();
-        let source = from_script(folder.path(), json!({ "q": { "sql": "SELECT 1" } }));
+        let source = from_script(folder.path(), &json!({ "q": { "sql": "SELECT 1" } }));
         let (kind, text) = source.refused(json!({ "query": "q" })).await;
         assert_eq!(kind, EffectErrorKind::NotConfigured, "{text}");
         assert!(text.contains("has a script that fails:"), "{text}");
@@ -368,7 +368,7 @@ async fn a_script_that_changes_is_run_again() {
     let folder = folder();
     let source = from_script(
         folder.path(),
-        json!({ "count": { "sql": "SELECT count(*) AS n FROM tasks" } }),
+        &json!({ "count": { "sql": "SELECT count(*) AS n FROM tasks" } }),
     );
     let count =
         async || source.ask(json!({ "query": "count" })).await.unwrap()["data"][0]["n"].clone();
