@@ -7,4 +7,5 @@ mod sqlite;
 mod documents;
 mod postgres;
 mod neo4j;
+mod encryption;
 mod data_set;
