@@ -3,15 +3,18 @@
 //! One that cannot be had is no failure: its tests say by name that they did not run, and
 //! `verify` repeats that in its last line.
 
+use std::any::Any;
 use std::path::PathBuf;
 
 use crate::graph::Graph;
+#[cfg(unix)]
 use crate::postgres::Cluster;
 use crate::steps;
 
 /// What was started, and why the rest was not.
 pub(crate) struct Foreign {
-    _running: (Option<Cluster>, Option<Graph>),
+    /// Held only to be dropped: they end with it.
+    _running: Vec<Box<dyn Any>>,
     addresses: Vec<(&'static str, String)>,
     absent: Vec<String>,
 }
@@ -19,17 +22,26 @@ pub(crate) struct Foreign {
 impl Foreign {
     /// Starts all that can be started.
     pub(crate) fn start() -> Self {
+        let mut running: Vec<Box<dyn Any>> = Vec::new();
         let (mut addresses, mut absent) = (Vec::new(), Vec::new());
-        let cluster =
-            Cluster::start().map_err(|why| absent.push(format!("PostgreSQL: {why}"))).ok();
-        let graph = Graph::start(&target()).map_err(|why| absent.push(format!("Bolt: {why}"))).ok();
-        if let Some(cluster) = &cluster {
-            addresses.push(("COUNTERSIGN_TEST_POSTGRES", cluster.url()));
+        #[cfg(unix)]
+        match Cluster::start() {
+            Ok(cluster) => {
+                addresses.push(("COUNTERSIGN_TEST_POSTGRES", cluster.url()));
+                running.push(Box::new(cluster));
+            }
+            Err(why) => absent.push(format!("PostgreSQL: {why}")),
         }
-        if let Some(graph) = &graph {
-            addresses.push(("COUNTERSIGN_TEST_BOLT", graph.url()));
+        #[cfg(not(unix))]
+        absent.push("PostgreSQL: it is started on Unix only".to_owned());
+        match Graph::start(&target()) {
+            Ok(graph) => {
+                addresses.push(("COUNTERSIGN_TEST_BOLT", graph.url()));
+                running.push(Box::new(graph));
+            }
+            Err(why) => absent.push(format!("Bolt: {why}")),
         }
-        Self { _running: (cluster, graph), addresses, absent }
+        Self { _running: running, addresses, absent }
     }
 
     /// The variables that tell tests where the servers are.

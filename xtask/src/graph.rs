@@ -57,9 +57,14 @@ impl Graph {
             }
         });
         let mut graph = Self { child, port: 0, folder };
-        graph.port = told
-            .recv_timeout(STARTING)
-            .map_err(|_| format!("{SCRIPT} did not become ready; see `log` in its folder"))?;
+        match told.recv_timeout(STARTING) {
+            Ok(port) => graph.port = port,
+            Err(_) => {
+                let log = fs::read_to_string(graph.folder.join("log")).unwrap_or_default();
+                let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no word");
+                return Err(format!("{SCRIPT} did not become ready: {last}"));
+            }
+        }
         Ok(graph)
     }
 

@@ -6,6 +6,7 @@ mod foreign;
 mod graph;
 mod layers;
 mod licences;
+#[cfg(unix)]
 mod postgres;
 mod steps;
 mod tidy;

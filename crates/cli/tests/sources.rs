@@ -104,15 +104,23 @@ fn a_run_asks_its_sources() {
 fn a_pdf_is_read_by_a_process_that_may_break_down() {
     let folder = tempfile::tempdir().unwrap();
     let read = |bytes: &[u8]| countersign(folder.path(), &["read-pdf-from-stdin"], bytes);
-    let book = testkit::root().join("crates/protocols/templates/answer/data/documents/run-book.pdf");
+    let book =
+        testkit::root().join("crates/protocols/templates/answer/data/documents/run-book.pdf");
     let output = read(&fs::read(book).unwrap());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let pages = answer["pages"].as_array().unwrap();
     assert_eq!((pages.len(), &answer["cut"]), (2, &json!(false)));
-    assert!(pages[0].as_str().unwrap().starts_with("Run book: partner data exchange\n"), "{answer}");
+    assert!(
+        pages[0].as_str().unwrap().starts_with("Run book: partner data exchange\n"),
+        "{answer}"
+    );
     assert!(pages[1].as_str().unwrap().contains("After two hours"), "{answer}");
     // Whatever comes in, what comes out is a fault in words or the end of that process.
-    let deep = [b"%PDF-1.4\n1 0 obj\n".to_vec(), b"[".repeat(4_000_000), b"\nendobj\ntrailer << /Root 1 0 R >>".to_vec()];
+    let deep = [
+        b"%PDF-1.4\n1 0 obj\n".to_vec(),
+        b"[".repeat(4_000_000),
+        b"\nendobj\ntrailer << /Root 1 0 R >>".to_vec(),
+    ];
     for bytes in [&b""[..], b"%PDF-1.4", b"\xff\xfe", &deep.concat()] {
         let output = read(bytes);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
+use tokio::time::timeout;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, NoTls};
@@ -55,7 +56,17 @@ impl Server {
 
     /// A new connection. It ends when the client is dropped.
     pub(super) async fn connect(&self) -> Result<Client, EffectError> {
-        let connected = match &self.tls {
+        // The client's own limit ends with the first packet; one who then says nothing is waited
+        // for without end.
+        match timeout(CONNECTING, self.greet()).await {
+            Ok(Ok(client)) => Ok(client),
+            Ok(Err(error)) => Err(self.unreached(error.code())),
+            Err(_) => Err(self.unreached(None)),
+        }
+    }
+
+    async fn greet(&self) -> Result<Client, tokio_postgres::Error> {
+        match &self.tls {
             None => self.config.connect(NoTls).await.map(|(client, connection)| {
                 drop(tokio::spawn(connection));
                 client
@@ -64,8 +75,11 @@ impl Server {
                 drop(tokio::spawn(connection));
                 client
             }),
-        };
-        connected.map_err(|error| match error.code() {
+        }
+    }
+
+    fn unreached(&self, code: Option<&SqlState>) -> EffectError {
+        match code {
             Some(code) if is_refusal(code) => {
                 let code = code.code();
                 not_configured(&self.name, format!("is not let in by its server ({code})"))
@@ -74,7 +88,7 @@ impl Server {
                 let message = format!("source `{}` does not reach its server", self.name);
                 EffectError::passing(EffectErrorKind::Unavailable, message)
             }
-        })
+        }
     }
 }
 

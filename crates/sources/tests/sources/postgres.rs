@@ -246,3 +246,17 @@ async fn a_server_that_is_not_there_is_an_error_with_the_name_of_the_source() {
         assert!(text.contains(said) && !text.contains("secret"), "{text}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_is_not_waited_for() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let settings = json!({ "url_env": "DATABASE", "queries": { "q": { "sql": "SELECT 1" } } });
+    let source = Asking::of("db", "postgres", &settings, std::path::Path::new("."));
+    let source = source.with_variable("DATABASE", format!("postgresql://me@127.0.0.1:{port}/x"));
+    let (kind, text) = source.refused(json!({ "query": "q" })).await;
+    assert_eq!(
+        (kind, text.as_str()),
+        (EffectErrorKind::Unavailable, "source `db` does not reach its server")
+    );
+}
