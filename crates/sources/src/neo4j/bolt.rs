@@ -192,3 +192,42 @@ fn refused(about: Option<Value>) -> BoltError {
     let code = code.filter(plain).unwrap_or_else(|| "something without a code".to_owned());
     BoltError::Refused { code }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpStream;
+
+    use super::*;
+    use crate::neo4j::address::Address;
+
+    async fn asked(bolt: &mut Bolt, text: &str) -> Result<Vec<Map<String, Value>>, BoltError> {
+        let question =
+            Question { text, params: Map::new(), database: Some("graph"), millis: 3_000, limit: 5 };
+        bolt.read(question).await.map(|(rows, _)| rows)
+    }
+
+    /// Past the look at the words of a query, which the source takes first.
+    #[tokio::test]
+    async fn what_is_written_is_not_kept() {
+        let Ok(address) = std::env::var("COUNTERSIGN_TEST_BOLT") else {
+            let why = "COUNTERSIGN_TEST_BOLT is not set; `cargo xtask verify` starts a server where it can";
+            testkit::not_run("neo4j::bolt::what_is_written_is_not_kept", why);
+            return;
+        };
+        let address = Address::parse(&address).unwrap();
+        let connect = async || {
+            let stream = TcpStream::connect((address.host.as_str(), address.port)).await.unwrap();
+            Bolt::greet(Box::new(stream), address.login.as_ref()).await.unwrap()
+        };
+        let mut bolt = connect().await;
+        let systems = "MATCH (s:System) RETURN count(s) AS n";
+        let before = asked(&mut bolt, systems).await.unwrap();
+        // A server may refuse to write here, or write what is undone; it may not keep it.
+        let written = asked(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
+        if written.is_err() {
+            bolt = connect().await;
+        }
+        assert_eq!(asked(&mut bolt, systems).await.unwrap(), before);
+        assert_eq!(asked(&mut connect().await, systems).await.unwrap(), before);
+    }
+}
