@@ -20,7 +20,7 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 6] = [
+const MAY_KNOW: [(&str, &[&str], &[&str]); 7] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
     // It keeps bytes, and needs to know nothing of what they mean.
@@ -32,6 +32,12 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 6] = [
         "countersign-runtime",
         &["countersign-core", "countersign-models", "countersign-store"],
         &["tokio", "reqwest", "hyper", "rusqlite"],
+    ),
+    // It looks up, and decides nothing. `rand` comes with PostgreSQL's log-in and with PDF.
+    (
+        "countersign-sources",
+        &["countersign-core", "countersign-models", "countersign-store", "countersign-runtime"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
 ];
 

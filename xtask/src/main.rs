@@ -2,8 +2,12 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
 
+mod foreign;
+mod graph;
 mod layers;
 mod licences;
+#[cfg(unix)]
+mod postgres;
 mod steps;
 mod tidy;
 mod verify;
@@ -25,11 +29,20 @@ fn main() -> ExitCode {
                     "--allow-dirty",
                 ])
         }
+        Some("foreign") => {
+            let foreign = foreign::Foreign::start();
+            foreign.why_absent().iter().for_each(|why| println!("foreign parts: {why}"));
+            let rest: Vec<String> = std::env::args().skip(2).collect();
+            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+            steps::cargo_with(&rest, &foreign.variables())
+        }
         Some("bless") => steps::cargo_with(&["test", "--workspace"], &[("INSTA_UPDATE", "always")]),
         _ => {
             eprintln!(
                 "cargo xtask verify   everything that must hold; writes nothing\n\
                  cargo xtask tidy     only the checks of the house\n\
+                 cargo xtask foreign test -p countersign-sources
+                                      one cargo command beside the foreign servers of the tests
                  cargo xtask fix      format, and apply what clippy knows to mend\n\
                  cargo xtask bless    accept snapshots; read them first"
             );

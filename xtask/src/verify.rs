@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
+use crate::foreign::Foreign;
 use crate::steps::{self, cargo, cargo_with};
 use crate::{layers, licences, tidy};
 
@@ -12,7 +13,6 @@ pub(crate) fn run() -> bool {
     let not_run = steps::root().join("target").join("not-run");
     let _ = fs::remove_dir_all(&not_run);
     let folder = not_run.display().to_string();
-    let tests = [("COUNTERSIGN_NOT_RUN", folder.as_str()), ("INSTA_UPDATE", "no")];
     let nextest = steps::output("cargo", &["nextest", "--version"]).is_some();
 
     let mut failed = Vec::new();
@@ -34,6 +34,11 @@ pub(crate) fn run() -> bool {
     } else {
         &["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-fail-fast"]
     };
+    println!("\n$ xtask foreign parts");
+    let foreign = Foreign::start();
+    foreign.why_absent().iter().for_each(|why| println!("foreign parts: {why}"));
+    let mut tests = vec![("COUNTERSIGN_NOT_RUN", folder.as_str()), ("INSTA_UPDATE", "no")];
+    tests.extend(foreign.variables());
     step("tests", cargo_with(runner, &tests));
     step("doctests", cargo_with(&["test", "--workspace", "--doc", "--locked"], &tests));
     let docs = &["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];

@@ -19,6 +19,7 @@ use crate::args::Site;
 use crate::exit::Error;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
+use crate::sources;
 
 /// What is said where there is nothing to look at.
 pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
@@ -127,7 +128,8 @@ impl House {
             [PathBuf::from(".countersign"), PathBuf::from(".opencode")].into_iter().collect();
         let shown = workspace.clone().hide(&hidden)?;
         let journal = Journal::open(&self.home.effects())?;
-        let hands = Hands::new(workspace, shown, journal, self.home.workspace());
+        let hands = Hands::new(workspace, shown, journal, self.home.workspace())
+            .with_sources(Arc::new(sources::kinds()));
         let settings = countersign_models::Settings::from_env(&env)
             .map_err(|error| Error::Usage(error.to_string()))?;
         let models = Connected::new(settings, self.home.workspace().to_owned());

@@ -13,6 +13,7 @@ mod progress;
 mod projecting;
 mod settings;
 mod show;
+mod sources;
 mod standing;
 mod table;
 mod waiting;
@@ -25,6 +26,10 @@ use clap::Parser as _;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else, so that a process which reads somebody's PDF knows nothing to lose.
+    if std::env::args().nth(1).is_some_and(|first| first == sources::READ_PDF) {
+        return countersign_sources::read_pdf_from_stdin();
+    }
     let args = args::Args::parse();
     match commands::run(&args) {
         Ok(exit) => exit.into(),

@@ -1,6 +1,7 @@
 //! Doing one order: have an effect, use a tool, run a hook. How models are asked stands in `asking`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use countersign_core::json::{MAX_KEPT_DEPTH, nesting};
 use countersign_core::protocol::Protocol;
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use super::asking::ask;
 use super::models::Models;
-use crate::effect::{self, EffectError, Journal, Sources, World};
+use crate::effect::{self, EffectError, Journal, SourceKinds, Sources, World};
 use crate::engine::{Engine, Live};
 use crate::hook::{self, HookResult};
 use crate::tool;
@@ -26,6 +27,7 @@ pub struct Hands {
     shown: Workspace,
     journal: Journal,
     folder: PathBuf,
+    kinds: Option<Arc<dyn SourceKinds>>,
 }
 
 /// What came of an order, and the bytes it speaks of; nothing where somebody else must do it.
@@ -35,7 +37,13 @@ impl Hands {
     /// Hands that work in a folder and keep their notes in another.
     #[must_use]
     pub fn new(workspace: Workspace, shown: Workspace, journal: Journal, folder: &Path) -> Self {
-        Self { workspace, shown, journal, folder: folder.to_owned() }
+        Self { workspace, shown, journal, folder: folder.to_owned(), kinds: None }
+    }
+
+    /// The same hands, with more kinds of sources to look things up in.
+    #[must_use]
+    pub fn with_sources(self, kinds: Arc<dyn SourceKinds>) -> Self {
+        Self { kinds: Some(kinds), ..self }
     }
 
     /// Does an order of a run.
@@ -52,7 +60,8 @@ impl Hands {
         match order {
             Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
             Pending::Effect { effect, .. } => {
-                let sources = Sources::open(&protocol.policy, &self.folder);
+                let sources =
+                    Sources::open_with(&protocol.policy, &self.folder, self.kinds.as_deref());
                 let world = World {
                     policy: &protocol.policy,
                     workspace: &self.workspace,

@@ -15,4 +15,4 @@ pub use files::Files;
 pub use host::HostRule;
 pub use journal::{Journal, JournalError};
 pub use perform::{World, perform};
-pub use source::{BoxFuture, Source, Sources};
+pub use source::{BoxFuture, Source, SourceKinds, Sources};

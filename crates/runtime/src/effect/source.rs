@@ -5,7 +5,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign_core::protocol::Policy;
+use countersign_core::protocol::{Policy, RetrievalSource};
 use serde_json::Value;
 
 use super::{EffectError, EffectErrorKind, Files};
@@ -17,6 +17,19 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Source: Send + Sync {
     /// Looks something up. Nothing found is an empty answer; not being able to look is an error.
     fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>>;
+}
+
+/// Kinds of sources beyond those that the runtime has itself.
+pub trait SourceKinds: Send + Sync {
+    /// Opens a source that a policy declares; nothing where its kind is not known here.
+    ///
+    /// It is asked for every effect, so what is dear to open is kept by whoever opens it.
+    fn open(
+        &self,
+        name: &str,
+        declared: &RetrievalSource,
+        base: &Path,
+    ) -> Option<Result<Arc<dyn Source>, EffectError>>;
 }
 
 /// The sources of a protocol.
@@ -32,15 +45,24 @@ impl Sources {
     /// that does not need it may go on.
     #[must_use]
     pub fn open(policy: &Policy, base: &Path) -> Self {
+        Self::open_with(policy, base, None)
+    }
+
+    /// The same with more kinds than the runtime has itself.
+    #[must_use]
+    pub fn open_with(policy: &Policy, base: &Path, kinds: Option<&dyn SourceKinds>) -> Self {
         let mut sources = Self::default();
         for (name, declared) in &policy.sources {
             let source = match declared.kind.as_str() {
                 "files" => Files::open(name, &declared.settings, base)
                     .map(|files| Arc::new(files) as Arc<dyn Source>),
-                kind => Err(EffectError::lasting(
-                    EffectErrorKind::NotConfigured,
-                    format!("source `{name}` is of kind `{kind}`, which is not configured here"),
-                )),
+                kind => {
+                    kinds.and_then(|kinds| kinds.open(name, declared, base)).unwrap_or_else(|| {
+                        let what = "which is not configured here";
+                        let message = format!("source `{name}` is of kind `{kind}`, {what}");
+                        Err(EffectError::lasting(EffectErrorKind::NotConfigured, message))
+                    })
+                }
             };
             sources.known.insert(name.clone(), source);
         }

@@ -1,0 +1,129 @@
+//! Sources behind the binary: a run asks a database and a folder of documents, and PDF files are read
+//! in a process of their own.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const INDEX: &str = "
+name: asking
+version: 1.0.0
+default_workflow: ask
+document: { contract: found, initial: { question: When is a file late? } }
+policy:
+  sources:
+    db:
+      kind: sqlite
+      script: data/make.sql
+      queries:
+        completion:
+          sql: SELECT count(*) AS tasks, sum(status = 'done') AS done FROM tasks WHERE project = :project
+          params: { project: text }
+    doc: { kind: documents, path: data/documents, limit: 2 }
+    neo4j: { kind: neo4j, url_env: COUNTERSIGN_NO_SUCH_GRAPH, queries: { all: { cypher: MATCH (n) RETURN n } } }
+";
+
+const CONTRACT: &str = "
+id: found
+version: 1.0.0
+schema: { type: object }
+";
+
+const WORKFLOW: &str = "
+id: ask
+phases:
+  - { id: count, do: { retrieve: { source: db, query: \"state.counted\" } }, apply: { set: { at: /db, value: reply } } }
+  - { id: read, do: { retrieve: { source: doc, query: \"state.question\" } }, apply: { set: { at: /doc, value: reply } } }
+  - { id: walk, do: { retrieve: { source: neo4j, query: \"state.walked\" }, on_failed: { goto: end } }, apply: { set: { at: /graph, value: reply } } }
+  - { id: end, terminal: true }
+transitions:
+  - { from: count, to: read }
+  - { from: read, to: walk }
+  - { from: walk, to: end }
+";
+
+fn countersign(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("COUNTERSIGN_USER", "anna")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends without reading its input is no fault of the test.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn put(path: &Path, bytes: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_run_asks_its_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let protocol = folder.path().join(".opencode/protocol");
+    let asked = "initial: { counted: { query: completion, params: { project: ATLAS } }, \
+                 walked: { query: all }, ";
+    put(&protocol.join("index.yaml"), INDEX.replace("initial: { ", asked));
+    put(&protocol.join("contracts/found.yaml"), CONTRACT);
+    put(&protocol.join("workflows/ask.yaml"), WORKFLOW);
+    let data = testkit::root().join("crates/protocols/templates/answer/data");
+    put(&folder.path().join("data/make.sql"), fs::read(data.join("make.sql")).unwrap());
+    let book = fs::read(data.join("documents/run-book.pdf")).unwrap();
+    put(&folder.path().join("data/documents/run-book.pdf"), book);
+    put(&folder.path().join("data/documents/bomb.pdf"), "%PDF-1.4\nnot at all");
+    let output = countersign(folder.path(), &["run"], b"");
+    assert!(output.status.success(), "{output:?}");
+    let output = countersign(folder.path(), &["show", "--json"], b"");
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let state = if shown["document"].is_object() { &shown["document"] } else { &shown };
+    assert_eq!(state["db"]["data"], json!([{ "tasks": 20, "done": 9 }]), "{shown}");
+    assert_eq!(state["db"]["items"][0]["ref"], "query:completion?project=ATLAS#row=1");
+    assert_eq!(state["doc"]["items"][0]["ref"], "run-book.pdf#page=2");
+    assert_eq!(
+        state["doc"]["skipped"],
+        json!([{ "ref": "bomb.pdf", "why": "is no PDF that can be read" }])
+    );
+    assert!(state.get("graph").is_none(), "what is not configured is a gap and no empty answer");
+    let output = countersign(folder.path(), &["history"], b"");
+    let history = String::from_utf8_lossy(&output.stdout).into_owned();
+    let gap = "source `neo4j` needs the variable `COUNTERSIGN_NO_SUCH_GRAPH`, which is not set";
+    assert!(history.contains(gap), "{history}");
+}
+
+#[test]
+fn a_pdf_is_read_by_a_process_that_may_break_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |bytes: &[u8]| countersign(folder.path(), &["read-pdf-from-stdin"], bytes);
+    let book =
+        testkit::root().join("crates/protocols/templates/answer/data/documents/run-book.pdf");
+    let output = read(&fs::read(book).unwrap());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let pages = answer["pages"].as_array().unwrap();
+    assert_eq!((pages.len(), &answer["cut"]), (2, &json!(false)));
+    assert!(
+        pages[0].as_str().unwrap().starts_with("Run book: partner data exchange\n"),
+        "{answer}"
+    );
+    assert!(pages[1].as_str().unwrap().contains("After two hours"), "{answer}");
+    // Whatever comes in, what comes out is a fault in words or the end of that process.
+    let deep = [
+        b"%PDF-1.4\n1 0 obj\n".to_vec(),
+        b"[".repeat(4_000_000),
+        b"\nendobj\ntrailer << /Root 1 0 R >>".to_vec(),
+    ];
+    for bytes in [&b""[..], b"%PDF-1.4", b"\xff\xfe", &deep.concat()] {
+        let output = read(bytes);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        assert!(answer.get("fault").is_some() || !output.status.success(), "{output:?}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Where a graph is: `bolt://user:password@host:7687`, and `bolt+s://` where it is encrypted.
+
+/// An address that can be called.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Address {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) encrypted: bool,
+    /// User and password.
+    pub(super) login: Option<(String, String)>,
+}
+
+impl Address {
+    /// Reads an address; nothing where it is none. `neo4j://` is taken as `bolt://`: one server.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (scheme, rest) = text.trim().split_once("://")?;
+        let encrypted = match scheme {
+            "bolt" | "neo4j" => false,
+            "bolt+s" | "neo4j+s" => true,
+            _ => return None,
+        };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let (login, place) = match rest.rsplit_once('@') {
+            Some((login, place)) => {
+                let (user, password) = login.split_once(':')?;
+                (Some((decoded(user)?, decoded(password)?)), place)
+            }
+            None => (None, rest),
+        };
+        let (host, port) = match place.strip_prefix('[') {
+            Some(rest) => {
+                let (host, behind) = rest.split_once(']')?;
+                (host, behind.strip_prefix(':'))
+            }
+            None => match place.split_once(':') {
+                Some((host, port)) => (host, Some(port)),
+                None => (place, None),
+            },
+        };
+        let port = port.map_or(Some(7687), |port| port.parse().ok())?;
+        let sound = !host.is_empty() && !host.contains(['/', '?', '#', ' ', '@']);
+        sound.then(|| Self { host: host.to_owned(), port, encrypted, login })
+    }
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push((high * 16 + low) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        let read = Address::parse("bolt+s://neo%40x:p%3Aw@graph.example:7688/").unwrap();
+        assert_eq!((read.host.as_str(), read.port, read.encrypted), ("graph.example", 7688, true));
+        assert_eq!(read.login, Some(("neo@x".to_owned(), "p:w".to_owned())));
+        let read = Address::parse("bolt://[::1]").unwrap();
+        assert_eq!((read.host.as_str(), read.port, read.login), ("::1", 7687, None));
+        for bad in [
+            "",
+            "http://a",
+            "bolt://",
+            "bolt://a:b:c",
+            "bolt://u@h",
+            "bolt://u:%zz@h",
+            "bolt://h:99999",
+        ] {
+            assert!(Address::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A connection over Bolt 4.4 or 5: says hello, asks one question at a time, commits nothing.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+use super::{pack, unpack};
+
+/// What a server may send at once.
+const LARGEST_MESSAGE: usize = 4 * 1024 * 1024;
+
+const HELLO: u8 = 0x01;
+const LOGON: u8 = 0x6A;
+const RESET: u8 = 0x0F;
+const RUN: u8 = 0x10;
+const BEGIN: u8 = 0x11;
+const PULL: u8 = 0x3F;
+const SUCCESS: u8 = 0x70;
+const RECORD: u8 = 0x71;
+const FAILURE: u8 = 0x7F;
+
+/// A stream of bytes both ways.
+pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Wire for S {}
+
+/// A connection that was let in.
+pub(super) struct Bolt {
+    wire: Box<dyn Wire>,
+}
+
+/// What is asked.
+pub(super) struct Question<'q> {
+    pub(super) text: &'q str,
+    pub(super) params: Map<String, Value>,
+    pub(super) database: Option<&'q str>,
+    pub(super) millis: u64,
+    pub(super) limit: usize,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Error)]
+pub(super) enum BoltError {
+    #[error("the connection broke")]
+    Broken(#[from] io::Error),
+    #[error("the server speaks no Bolt that is known here")]
+    Strange,
+    /// The server's code, such as `Neo.ClientError.Statement.SyntaxError`. Its words may hold values.
+    #[error("the server said {code}")]
+    Refused { code: String },
+    #[error("the server sent a message of more than {LARGEST_MESSAGE} bytes")]
+    TooLarge,
+}
+
+impl Bolt {
+    /// Greets a server and logs in.
+    pub(super) async fn greet(
+        mut wire: Box<dyn Wire>,
+        login: Option<&(String, String)>,
+    ) -> Result<Self, BoltError> {
+        // The magic, then what we speak, best first: 5.4 down to 5.0, and 4.4.
+        let hello = [0x60, 0x60, 0xB0, 0x17, 0, 4, 4, 5, 0, 0, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0];
+        wire.write_all(&hello).await?;
+        wire.flush().await?;
+        let mut version = [0; 4];
+        wire.read_exact(&mut version).await?;
+        let (minor, major) = (version[2], version[3]);
+        if !matches!((major, minor), (4, 4) | (5, 0..=4)) {
+            return Err(BoltError::Strange);
+        }
+        let mut bolt = Self { wire };
+        let auth = match login {
+            Some((user, password)) => {
+                json!({ "scheme": "basic", "principal": user, "credentials": password })
+            }
+            None => json!({ "scheme": "none" }),
+        };
+        let agent = concat!("countersign/", env!("CARGO_PKG_VERSION"));
+        let mut extra = json!({ "user_agent": agent });
+        if (major, minor) >= (5, 3) {
+            extra["bolt_agent"] = json!({ "product": agent });
+        }
+        let separate = (major, minor) >= (5, 1);
+        if !separate && let (Some(extra), Some(auth)) = (extra.as_object_mut(), auth.as_object()) {
+            extra.extend(auth.clone());
+        }
+        bolt.ask(HELLO, &[extra]).await?;
+        if separate {
+            bolt.ask(LOGON, &[auth]).await?;
+        }
+        Ok(bolt)
+    }
+
+    /// Asks, and leaves the connection as it was. What the statement may have written is undone.
+    ///
+    /// After an error the connection is of no use any more.
+    pub(super) async fn read(
+        &mut self,
+        question: Question<'_>,
+    ) -> Result<(Vec<Map<String, Value>>, bool), BoltError> {
+        let mut begin = json!({ "mode": "r", "tx_timeout": question.millis });
+        if let Some(database) = question.database {
+            begin["db"] = json!(database);
+        }
+        self.ask(BEGIN, &[begin]).await?;
+        let run = [json!(question.text), Value::Object(question.params), json!({})];
+        let described = self.ask(RUN, &run).await?;
+        let columns: Option<Vec<String>> = described["fields"]
+            .as_array()
+            .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
+        let columns = columns.ok_or(BoltError::Strange)?;
+        self.send(PULL, &[json!({ "n": question.limit + 1 })]).await?;
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        loop {
+            let (message, size) = self.receive().await?;
+            match (message.kind, message.fields.into_iter().next()) {
+                (RECORD, Some(Value::Array(cells))) if cells.len() == columns.len() => {
+                    bytes += size;
+                    if bytes > LARGEST_MESSAGE {
+                        return Err(BoltError::TooLarge);
+                    }
+                    rows.push(columns.iter().cloned().zip(cells).collect());
+                }
+                (SUCCESS, _) => break,
+                (FAILURE, about) => return Err(refused(about)),
+                _ => return Err(BoltError::Strange),
+            }
+        }
+        // The transaction is open; this ends it without keeping anything.
+        self.ask(RESET, &[]).await?;
+        let more = rows.len() > question.limit;
+        rows.truncate(question.limit);
+        Ok((rows, more))
+    }
+
+    async fn ask(&mut self, kind: u8, fields: &[Value]) -> Result<Value, BoltError> {
+        self.send(kind, fields).await?;
+        let (message, _) = self.receive().await?;
+        let about = message.fields.into_iter().next();
+        match message.kind {
+            SUCCESS => Ok(about.unwrap_or(Value::Null)),
+            FAILURE => Err(refused(about)),
+            _ => Err(BoltError::Strange),
+        }
+    }
+
+    async fn send(&mut self, kind: u8, fields: &[Value]) -> Result<(), BoltError> {
+        let message = pack::message(kind, fields);
+        let mut out = Vec::with_capacity(message.len() + 8);
+        for chunk in message.chunks(0xFFFF) {
+            out.extend((chunk.len() as u16).to_be_bytes());
+            out.extend(chunk);
+        }
+        out.extend([0, 0]);
+        self.wire.write_all(&out).await?;
+        self.wire.flush().await?;
+        Ok(())
+    }
+
+    async fn receive(&mut self) -> Result<(unpack::Message, usize), BoltError> {
+        let mut bytes = Vec::new();
+        loop {
+            let size = usize::from(self.wire.read_u16().await?);
+            if size == 0 {
+                // An empty message keeps the connection awake.
+                if bytes.is_empty() {
+                    continue;
+                }
+                break;
+            }
+            if bytes.len() + size > LARGEST_MESSAGE {
+                return Err(BoltError::TooLarge);
+            }
+            let start = bytes.len();
+            bytes.resize(start + size, 0);
+            self.wire.read_exact(&mut bytes[start..]).await?;
+        }
+        let message = unpack::message(&bytes).ok_or(BoltError::Strange)?;
+        Ok((message, bytes.len()))
+    }
+}
+
+fn refused(about: Option<Value>) -> BoltError {
+    let code = about.and_then(|about| about["code"].as_str().map(str::to_owned));
+    // A code is letters and dots; anything else is not repeated.
+    let plain = |code: &String| {
+        code.len() < 120
+            && code.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '.')
+    };
+    let code = code.filter(plain).unwrap_or_else(|| "something without a code".to_owned());
+    BoltError::Refused { code }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpStream;
+
+    use super::*;
+    use crate::neo4j::address::Address;
+
+    async fn asked(bolt: &mut Bolt, text: &str) -> Result<Vec<Map<String, Value>>, BoltError> {
+        let question =
+            Question { text, params: Map::new(), database: Some("graph"), millis: 3_000, limit: 5 };
+        bolt.read(question).await.map(|(rows, _)| rows)
+    }
+
+    /// Past the look at the words of a query, which the source takes first.
+    #[tokio::test]
+    async fn what_is_written_is_not_kept() {
+        let Ok(address) = std::env::var("COUNTERSIGN_TEST_BOLT") else {
+            let why = "COUNTERSIGN_TEST_BOLT is not set; `cargo xtask verify` starts a server where it can";
+            testkit::not_run("neo4j::bolt::what_is_written_is_not_kept", why);
+            return;
+        };
+        let address = Address::parse(&address).unwrap();
+        let connect = async || {
+            let stream = TcpStream::connect((address.host.as_str(), address.port)).await.unwrap();
+            Bolt::greet(Box::new(stream), address.login.as_ref()).await.unwrap()
+        };
+        let mut bolt = connect().await;
+        let systems = "MATCH (s:System) RETURN count(s) AS n";
+        let before = asked(&mut bolt, systems).await.unwrap();
+        // A server may refuse to write here, or write what is undone; it may not keep it.
+        let written = asked(&mut bolt, "CREATE (s:System {name: 'x'}) RETURN s.name AS name").await;
+        if written.is_err() {
+            bolt = connect().await;
+        }
+        assert_eq!(asked(&mut bolt, systems).await.unwrap(), before);
+        assert_eq!(asked(&mut connect().await, systems).await.unwrap(), before);
+    }
+}

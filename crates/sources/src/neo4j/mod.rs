@@ -1,0 +1,10 @@
+//! A graph as a source: Cypher over Bolt, in transactions that are never committed.
+
+mod pack;
+mod unpack;
+mod moment;
+mod address;
+mod bolt;
+mod source;
+
+pub(crate) use source::Neo4j;

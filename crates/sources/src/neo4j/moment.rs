@@ -1,0 +1,95 @@
+//! Days and times of a graph, written as ISO 8601.
+
+const DAY: i64 = 86_400;
+const BILLION: i64 = 1_000_000_000;
+
+/// A structure of days and seconds in words; nothing where it is none that is known.
+pub(super) fn written(kind: u8, numbers: &[i64], zone: Option<&str>) -> Option<String> {
+    let zoned = |text: String| match zone {
+        Some(zone) => format!("{text}[{zone}]"),
+        None => text,
+    };
+    Some(match (kind, numbers) {
+        (b'D', [days]) => day(*days)?,
+        (b't', [nanos]) => time(*nanos)?,
+        (b'T', [nanos, offset]) => time(*nanos)? + &shift(*offset)?,
+        (b'd', [seconds, nanos]) => instant(*seconds, *nanos)?,
+        // With an offset: local seconds in older servers, seconds of Greenwich in newer ones.
+        (b'F', [seconds, nanos, offset]) => instant(*seconds, *nanos)? + &shift(*offset)?,
+        (b'I', [seconds, nanos, offset]) => {
+            instant(seconds.checked_add(*offset)?, *nanos)? + &shift(*offset)?
+        }
+        (b'f', [seconds, nanos]) => zoned(instant(*seconds, *nanos)?),
+        (b'i', [seconds, nanos]) => zoned(instant(*seconds, *nanos)? + "Z"),
+        (b'E', [months, days, seconds, nanos]) => {
+            let part = if *nanos == 0 { String::new() } else { format!(".{nanos:09}") };
+            format!("P{months}M{days}DT{seconds}{part}S")
+        }
+        _ => return None,
+    })
+}
+
+fn instant(seconds: i64, nanos: i64) -> Option<String> {
+    let within = seconds.rem_euclid(DAY).checked_mul(BILLION)?.checked_add(nanos)?;
+    Some(format!("{}T{}", day(seconds.div_euclid(DAY))?, time(within)?))
+}
+
+fn time(nanos: i64) -> Option<String> {
+    let fits = (0..DAY * BILLION).contains(&nanos);
+    let (seconds, part) = (nanos / BILLION, nanos % BILLION);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let part = if part == 0 { String::new() } else { format!(".{part:09}") };
+    fits.then(|| format!("{hour:02}:{minute:02}:{second:02}{part}"))
+}
+
+fn shift(offset: i64) -> Option<String> {
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.checked_abs()? / 60;
+    Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+}
+
+/// A day of the calendar, counted from the first of January 1970.
+fn day(days: i64) -> Option<String> {
+    // Ten thousand years either way: beyond that nobody means a date.
+    if !(-4_400_000..=3_000_000).contains(&days) {
+        return None;
+    }
+    // Years that begin in March, in cycles of 400, so that the leap day is the last.
+    let shifted = days + 719_468;
+    let (cycle, within) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (within - within / 1_460 + within / 36_524 - within / 146_096) / 365;
+    let of_year = within - (365 * year + year / 4 - year / 100);
+    let march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    let year = cycle * 400 + year + i64::from(month <= 2);
+    Some(format!("{year:04}-{month:02}-{day:02}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_as_people_read_them() {
+        for (kind, numbers, zone, text) in [
+            (b'D', &[0][..], None, "1970-01-01"),
+            (b'D', &[20_773], None, "2026-11-16"),
+            (b'D', &[11_016], None, "2000-02-29"),
+            (b'D', &[-1], None, "1969-12-31"),
+            (b't', &[3_723 * BILLION], None, "01:02:03"),
+            (b'T', &[0, -5_400], None, "00:00:00-01:30"),
+            (b'd', &[86_399, 5], None, "1970-01-01T23:59:59.000000005"),
+            (b'F', &[3_600, 0, 3_600], None, "1970-01-01T01:00:00+01:00"),
+            (b'I', &[0, 0, 3_600], None, "1970-01-01T01:00:00+01:00"),
+            (b'i', &[0, 0], Some("Asia/Seoul"), "1970-01-01T00:00:00Z[Asia/Seoul]"),
+            (b'E', &[1, 2, 3, 0], None, "P1M2DT3S"),
+        ] {
+            assert_eq!(written(kind, numbers, zone).as_deref(), Some(text));
+        }
+        assert_eq!(written(b'D', &[i64::MAX], None), None);
+        assert_eq!(written(b't', &[-1], None), None);
+        assert_eq!(written(b'I', &[i64::MAX, 0, 1], None), None);
+        assert_eq!(written(b'?', &[1], None), None);
+    }
+}

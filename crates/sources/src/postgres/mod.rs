@@ -1,0 +1,8 @@
+//! `PostgreSQL` as a source: a read-only transaction for every question, by named queries only.
+
+mod cell;
+mod encrypted;
+mod server;
+mod source;
+
+pub(crate) use source::Postgres;

@@ -1,0 +1,7 @@
+//! `SQLite` as a source: opened to be read, and by named queries only.
+
+mod guard;
+mod origin;
+mod source;
+
+pub(crate) use source::Sqlite;

@@ -1,0 +1,71 @@
+//! How the tests ask a source: as the runtime does, through a policy.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use countersign_contracts::registry;
+use countersign_core::contract::Registry;
+use countersign_core::protocol::{Policy, RetrievalSource};
+use countersign_core::reply::{Context, Finish, Verdict};
+use countersign_runtime::effect::{EffectError, EffectErrorKind, Sources};
+use countersign_sources::{Kinds, PdfReader};
+use serde_json::Value;
+
+static SHIPPED: LazyLock<Registry> = LazyLock::new(registry);
+
+/// One source that can be asked again and again.
+pub(crate) struct Asking {
+    kinds: Kinds,
+    policy: Policy,
+    base: PathBuf,
+    name: String,
+}
+
+impl Asking {
+    /// A source of a kind, under a name that the contract of evidence knows.
+    pub(crate) fn of(name: &str, kind: &str, settings: &Value, base: &Path) -> Self {
+        let mut policy = Policy::default();
+        let declared = RetrievalSource { kind: kind.to_owned(), settings: settings.clone() };
+        policy.sources.insert(name.to_owned(), declared);
+        let kinds = Kinds::new(PdfReader::Here, Box::new(|name| std::env::var(name).ok()));
+        Self { kinds, policy, base: base.to_owned(), name: name.to_owned() }
+    }
+
+    /// The same with one variable in the environment.
+    pub(crate) fn with_variable(self, name: &'static str, value: String) -> Self {
+        let environment = move |asked: &str| (asked == name).then(|| value.clone());
+        Self { kinds: Kinds::new(PdfReader::Here, Box::new(environment)), ..self }
+    }
+
+    /// Asks. Whatever comes back is evidence as the contract has it.
+    pub(crate) async fn ask(&self, query: Value) -> Result<Value, EffectError> {
+        let sources = Sources::open_with(&self.policy, &self.base, Some(&self.kinds));
+        let answer = sources.retrieve(&self.name, &query).await?;
+        let items = answer["items"].as_array().unwrap();
+        let contract = SHIPPED.get("evidence_item").unwrap();
+        for item in items {
+            let verdict = contract.admit(&item.to_string(), Finish::Stop, &Context::default());
+            assert!(matches!(verdict, Verdict::Accepted(_)), "{item}");
+        }
+        assert_eq!(answer["data"].as_array().unwrap().len(), items.len());
+        assert!(answer["truncated"].is_boolean() && answer["skipped"].is_array());
+        Ok(answer)
+    }
+
+    /// Asks what must be refused: the kind of failure and its words.
+    pub(crate) async fn refused(&self, query: Value) -> (EffectErrorKind, String) {
+        let error = self.ask(query).await.unwrap_err();
+        assert!(error.message.contains(&format!("`{}`", self.name)), "{error}");
+        (error.kind, error.message)
+    }
+}
+
+/// The references of an answer.
+pub(crate) fn refs(answer: &Value) -> Vec<&str> {
+    answer["items"].as_array().unwrap().iter().map(|item| item["ref"].as_str().unwrap()).collect()
+}
+
+/// The data set that ships with the protocol `answer`.
+pub(crate) fn data_set() -> PathBuf {
+    testkit::root().join("crates/protocols/templates/answer")
+}
