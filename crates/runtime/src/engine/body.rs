@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Check, Protocol};
+use countersign_core::run::{Incoming, Input, see_files};
 use countersign_store::{RunId, Store, TenantId};
 
 use super::{EngineError, Live, Pinned};
@@ -176,17 +177,29 @@ impl Engine {
         lock(&self.protocols).insert(protocol.digest.clone(), Arc::clone(protocol));
     }
 
-    /// Which files are there, of those that gates of the workflow ask for.
-    pub(super) fn files(&self, protocol: &Protocol, workflow: &str) -> BTreeMap<String, bool> {
-        let mut files = BTreeMap::new();
-        let ways = protocol.workflows.get(workflow).map(|workflow| &workflow.transitions);
-        for way in ways.into_iter().flatten() {
-            if let Some(Check::File { path }) = way.gate.as_ref().map(|gate| &gate.check) {
-                let exists = |workspace: &Workspace| workspace.exists(path).unwrap_or(false);
-                files.insert(path.clone(), self.workspace.as_ref().is_some_and(exists));
+    /// Names in an input which files are there, of those that gates of the workflow ask for.
+    pub(super) fn see(&self, live: &Live, input: &mut Input) {
+        let workflow = match &input.what {
+            Incoming::Start(start) => &start.workflow,
+            _ => &live.state.workflow,
+        };
+        let exists = |path: &str| {
+            self.workspace.as_ref().is_some_and(|workspace| workspace.exists(path).unwrap_or(false))
+        };
+        input.files.clear();
+        let mut unknown = false;
+        let ways = live.protocol.workflows.get(workflow).map(|workflow| &workflow.transitions);
+        for gate in ways.into_iter().flatten().filter_map(|way| way.gate.as_ref()) {
+            match &gate.check {
+                Check::File { path } => drop(input.files.insert(path.clone(), exists(path))),
+                Check::FileAt { .. } => unknown = true,
+                _ => {}
             }
         }
-        files
+        // Which those are is known only once the input is decided.
+        if unknown {
+            see_files(&live.protocol, &live.state, input, exists);
+        }
     }
 }
 

@@ -115,12 +115,8 @@ impl Engine {
 
     /// Decides an input as of now.
     fn decided(&self, run: &RunId, live: &Live, input: &mut Input) -> Result<Decided, Rejection> {
-        let workflow = match &input.what {
-            Incoming::Start(start) => &start.workflow,
-            _ => &live.state.workflow,
-        };
-        input.files = self.files(&live.protocol, workflow);
         input.time = self.clock().now();
+        self.see(live, input);
         let step = decide(&live.protocol, &live.state, input)?;
         let entry = seal(&live.state, &step.state, &step.events, &live.hash);
         let mut next = Live {

@@ -52,6 +52,12 @@ impl Pinned {
 /// Every contract that a run of the protocol can be held against.
 fn used(protocol: &Protocol) -> Vec<&Contract> {
     let mut used: Vec<&Contract> = protocol.document.contract.iter().map(AsRef::as_ref).collect();
+    for workflow in protocol.workflows.values() {
+        let document = workflow.document.iter().flat_map(|document| &document.contract);
+        used.extend(document.map(AsRef::as_ref));
+        let given = workflow.input.iter().map(|input| input.answer.as_ref());
+        used.extend(given.filter(|contract| contract.id != "answer"));
+    }
     for phase in protocol.workflows.values().flat_map(|workflow| &workflow.phases) {
         match &phase.work {
             Work::Agent(work) => used.push(&work.contract),
