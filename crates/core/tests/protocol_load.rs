@@ -172,7 +172,9 @@ fn a_folder_that_says_everything_loads() {
         .budget
         .limits
         .iter()
-        .map(|(name, limit)| format!("{name} {} {:?} {:?}", limit.most, limit.then, limit.says))
+        .map(|(name, limit)| {
+            format!("{name} {} {:?} {:?}", limit.most, limit.then.then, limit.says)
+        })
         .collect();
     assert_eq!(
         limits,
@@ -208,10 +210,10 @@ fn phases_say_what_they_do() {
     assert_eq!(work.prompt.as_ref().unwrap().source(), "Do {{ state.title }}");
     assert_eq!(work.purpose, Purpose::Responder);
     assert_eq!(work.reads.as_deref(), Some(&["/notes".to_owned(), "/meta/status".to_owned()][..]));
-    assert_eq!(work.on_refused, Some(Otherwise::Phase("end".to_owned())));
+    assert_eq!(work.on_refused.as_ref().unwrap().then, Otherwise::Phase("end".to_owned()));
     assert_eq!(work.refusal_spends.as_deref(), Some("refusals"));
     assert_eq!(
-        plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.clone())),
+        plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.then.clone())),
         Some(("30m".to_owned(), Otherwise::Fail))
     );
     assert_eq!(plan.budget.limits["violations"].most, 3);
@@ -258,7 +260,7 @@ fn phases_say_what_they_do() {
                 EffectSpec::Http { method, url, .. } => format!("{method} {}", url.source()),
                 EffectSpec::Retrieve { source, query } => format!("{source} {}", query.source()),
             };
-            format!("{effect} {:?} {on_failed:?}", retry.map(|retry| retry.max_attempts))
+            format!("{effect} {:?} {:?}", retry.map(|retry| retry.max_attempts), on_failed.then)
         }
         other => panic!("{other:?}"),
     });
@@ -276,7 +278,7 @@ fn phases_say_what_they_do() {
     assert_eq!((invoke.workflow.as_str(), invoke.input[0].0.as_str()), ("child", "/title"));
     assert_eq!(told(&invoke.output[0]), "set /result reply.result");
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
-    assert_eq!(invoke.on_failed, Otherwise::Fail);
+    assert_eq!(invoke.on_failed.then, Otherwise::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
 }
 

@@ -1,8 +1,6 @@
 //! What a drawing of a workflow shows, whatever it is drawn with.
 
-use countersign_core::protocol::{
-    Check, EffectSpec, Gate, Otherwise, Phase, Shape, Spent, Work, Workflow,
-};
+use countersign_core::protocol::{Check, EffectSpec, Gate, Outcome, Phase, Shape, Work, Workflow};
 use countersign_core::run::{Event, State};
 
 /// A workflow, and where a run of it stands.
@@ -178,9 +176,9 @@ fn gate_text(gate: &Gate) -> String {
 /// Where a run goes when something in a phase does not work out.
 fn exceptions(phase: &Phase) -> Vec<(String, String)> {
     let mut ways = Vec::new();
-    let mut add = |why: String, otherwise: &Otherwise| {
-        if let Otherwise::Phase(to) = otherwise {
-            ways.push((why, to.clone()));
+    let mut add = |why: String, outcome: &Outcome| {
+        if let Some(to) = outcome.target() {
+            ways.push((why, to.to_owned()));
         }
     };
     if let Some((after, otherwise)) = &phase.timeout {
@@ -202,8 +200,8 @@ fn exceptions(phase: &Phase) -> Vec<(String, String)> {
         Work::None => {}
     }
     for (name, limit) in &phase.budget.limits {
-        if let Spent::Phase(to) = &limit.then {
-            ways.push((format!("when {name} is spent"), to.clone()));
+        if let Some(to) = limit.then.target() {
+            ways.push((format!("when {name} is spent"), to.to_owned()));
         }
     }
     ways

@@ -2,33 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use super::Outcome;
+
 /// Limits by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Budget {
     /// Each limit; what is not named here is not limited here.
     pub limits: BTreeMap<String, Limit>,
 }
 
 /// One limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Limit {
     /// How much: a count, tokens, millionths of the currency, or milliseconds.
     pub most: u64,
     /// What happens when it is spent.
-    pub then: Spent,
+    pub then: Outcome,
     /// The sentence for people, where the author has a better one.
     pub says: Option<String>,
-}
-
-/// What happens when a budget is spent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Spent {
-    /// The run waits; a person may grant more.
-    Wait,
-    /// The run fails.
-    Fail,
-    /// The run goes on in this phase.
-    Phase(String),
 }
 
 /// The budgets the engine counts by itself. Any other name is counted by transitions and phases that spend it.

@@ -11,6 +11,7 @@ mod definition;
 mod document;
 mod workflow;
 mod gate;
+mod outcome;
 mod work;
 mod change;
 mod budget;
@@ -21,7 +22,7 @@ mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit, Spent};
+pub use budget::{Budget, BudgetName, Limit};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
 pub use check::{CODES as CHECK_CODES, check};
@@ -32,11 +33,10 @@ pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
+pub use outcome::{Otherwise, Outcome};
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
-pub use work::{
-    AgentWork, Choice, Choices, EffectSpec, Invoke, Otherwise, Purpose, Question, Shape, Work,
-};
+pub use work::{AgentWork, Choice, Choices, EffectSpec, Invoke, Purpose, Question, Shape, Work};
 pub use workflow::{Phase, Transition, Workflow};
 
 /// The names an expression of a protocol may use, in the order of their slots.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
-use super::{Agent, Change, Duration, Template};
+use super::{Agent, Change, Duration, Outcome, Template};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
@@ -30,7 +30,7 @@ pub enum Work {
         /// When a failed attempt is repeated.
         retry: Option<Retry>,
         /// What follows when it has failed for good.
-        on_failed: Otherwise,
+        on_failed: Outcome,
     },
     /// Another workflow runs, as a run of its own.
     Invoke(Invoke),
@@ -52,7 +52,7 @@ pub struct AgentWork {
     /// How an accepted reply changes the document.
     pub apply: Vec<Change>,
     /// What follows when every re-asking is spent; `None` is what the contract says.
-    pub on_refused: Option<Otherwise>,
+    pub on_refused: Option<Outcome>,
     /// The budget that a step refused for good spends from, such as `reviewer_failures`.
     pub refusal_spends: Option<String>,
 }
@@ -96,7 +96,7 @@ pub struct Question {
     /// The answer that is taken when the deadline passes.
     pub default: Option<Value>,
     /// What follows a deadline without a default.
-    pub otherwise: Otherwise,
+    pub otherwise: Outcome,
     /// How the answer, as `reply`, changes the document.
     pub apply: Vec<Change>,
     /// Asked only where this holds.
@@ -186,16 +186,5 @@ pub struct Invoke {
     /// The phase that follows; without it, the gates decide.
     pub on_complete: Option<String>,
     /// What follows a child that failed.
-    pub on_failed: Otherwise,
-}
-
-/// What follows when something went wrong for good.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Otherwise {
-    /// The run waits for a person.
-    Wait,
-    /// The run fails.
-    Fail,
-    /// The run goes on in this phase.
-    Phase(String),
+    pub on_failed: Outcome,
 }

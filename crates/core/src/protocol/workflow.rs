@@ -1,7 +1,6 @@
 //! A workflow: phases and the ways between them.
 
-use super::work::Otherwise;
-use super::{Budget, Duration, Gate, Origin, Work};
+use super::{Budget, Duration, Gate, Origin, Outcome, Work};
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ pub struct Phase {
     /// The pointers that may be written here; `None` is every place that is not the engine's.
     pub writes: Option<Vec<String>>,
     /// How long a run may stay.
-    pub timeout: Option<(Duration, Otherwise)>,
+    pub timeout: Option<(Duration, Outcome)>,
     /// Limits of this phase.
     pub budget: Budget,
     /// Where it was said.

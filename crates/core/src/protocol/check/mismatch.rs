@@ -1,5 +1,6 @@
 //! Changes that put a value where the contract of the document takes no such kind of value.
 
+use super::outcomes;
 use super::view::View;
 use super::whole;
 use super::written::{REPLY, STATE, changes, document_schema, parts};
@@ -11,12 +12,16 @@ use crate::spec::Diagnostic;
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     let Some(schema) = document_schema(protocol) else { return Vec::new() };
     let document = View::of(schema);
-    let workflows = whole::workflows(protocol).into_iter();
-    let phases = workflows.flat_map(|workflow| &workflow.phases);
-    phases
-        .flat_map(|phase| changes(protocol, phase))
-        .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)))
-        .collect()
+    let mut findings = Vec::new();
+    for workflow in whole::workflows(protocol) {
+        let made = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
+        let authored = outcomes::changes(protocol, workflow).map(|change| (change, None));
+        let found = made
+            .chain(authored)
+            .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)));
+        findings.extend(found);
+    }
+    findings
 }
 
 fn of_change(document: View<'_>, change: &Change, reply: Option<View<'_>>) -> Option<Diagnostic> {

@@ -6,6 +6,7 @@
 mod inspect;
 mod finding;
 mod view;
+mod outcomes;
 mod written;
 mod whole;
 mod opening;

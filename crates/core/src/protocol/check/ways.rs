@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::finding::names;
 use super::loops;
 use super::opening::Openings;
+use super::outcomes;
 use super::whole;
-use crate::protocol::{Budget, Otherwise, Phase, Protocol, Spent, Work, Workflow};
+use crate::protocol::{Outcome, Phase, Protocol, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -73,7 +74,8 @@ impl Ways {
             .iter()
             .map(|phase| {
                 let mut targets = sent_to(phase);
-                targets.extend(spent_to(&protocol.policy.budget));
+                let limits = outcomes::of_budget(&protocol.policy.budget);
+                targets.extend(limits.filter_map(Outcome::target));
                 if phase.terminal { Vec::new() } else { targets }
             })
             .map(|targets| targets.into_iter().filter_map(position).collect())
@@ -178,33 +180,12 @@ impl Ways {
 
 /// The phases that something other than a transition sends a run to.
 fn sent_to(phase: &Phase) -> Vec<&str> {
-    let mut targets = spent_to(&phase.budget);
-    let mut all: Vec<&Otherwise> = phase.timeout.iter().map(|(_, then)| then).collect();
-    match &phase.work {
-        Work::None => {}
-        Work::Agent(work) => all.extend(&work.on_refused),
-        Work::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
-        Work::Effect { on_failed, .. } => all.push(on_failed),
-        Work::Invoke(invoke) => {
-            all.push(&invoke.on_failed);
-            targets.extend(invoke.on_complete.as_deref());
-        }
+    let mut targets: Vec<&str> =
+        outcomes::of_phase(phase).into_iter().filter_map(Outcome::target).collect();
+    if let Work::Invoke(invoke) = &phase.work {
+        targets.extend(invoke.on_complete.as_deref());
     }
-    targets.extend(all.into_iter().filter_map(|otherwise| match otherwise {
-        Otherwise::Phase(id) => Some(id.as_str()),
-        Otherwise::Wait | Otherwise::Fail => None,
-    }));
     targets
-}
-
-fn spent_to(budget: &Budget) -> Vec<&str> {
-    let limits = budget.limits.values();
-    limits
-        .filter_map(|limit| match &limit.then {
-            Spent::Phase(id) => Some(id.as_str()),
-            Spent::Wait | Spent::Fail => None,
-        })
-        .collect()
 }
 
 /// One finding for each smallest set of phases that a run gets into and never out of.

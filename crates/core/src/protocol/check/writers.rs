@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::finding::covers;
 use super::opening::Openings;
+use super::outcomes;
 use super::view::{Standing, View};
 use super::written::{changes, parts};
 use crate::expr::ReadStep;
@@ -23,6 +24,10 @@ impl Writers {
         writers.places.extend(protocol.document.engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
+        }
+        // What the author writes himself is not bound by what the phase may write.
+        for change in outcomes::changes(protocol, workflow) {
+            writers.places.extend(places_of(&change.verb, None));
         }
         // Whoever invokes the workflow fills its document first.
         for caller in protocol.workflows.values().flat_map(|other| &other.phases) {

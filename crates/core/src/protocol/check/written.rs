@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::outcomes;
 use crate::expr::Expr;
 use crate::protocol::{
     AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
@@ -49,6 +50,7 @@ impl Written<'_> {
 pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
     let mut all = Collected { protocol, written: Vec::new() };
     workflow.phases.iter().for_each(|phase| all.phase(phase));
+    outcomes::changes(protocol, workflow).for_each(|change| all.change(change, None));
     for (index, way) in workflow.transitions.iter().enumerate() {
         if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
             all.expr(expr, gate_origin(&way.origin), None);
@@ -159,13 +161,17 @@ impl<'p> Collected<'p> {
             }
         }
         for (change, reply) in changes(self.protocol, phase) {
-            if let Some(when) = &change.when {
-                self.expr(when, change.origin.child("when"), reply);
-            }
-            let (word, _, value) = parts(&change.verb);
-            if let Some(value) = value {
-                self.expr(value, change.origin.child(word).child("value"), reply);
-            }
+            self.change(change, reply);
+        }
+    }
+
+    fn change(&mut self, change: &'p Change, reply: Option<&'p Value>) {
+        if let Some(when) = &change.when {
+            self.expr(when, change.origin.child("when"), reply);
+        }
+        let (word, _, value) = parts(&change.verb);
+        if let Some(value) = value {
+            self.expr(value, change.origin.child(word).child("value"), reply);
         }
     }
 

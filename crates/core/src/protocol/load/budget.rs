@@ -1,22 +1,16 @@
 //! Budgets: limits by name, in the units of each.
 
-use std::collections::BTreeSet;
-
 use super::duration::duration;
 use super::faults::Faults;
-use super::known::Known;
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
+use super::scope::Scope;
 use crate::nearest::nearest;
-use crate::protocol::{Budget, BudgetName, Limit, Otherwise, Spent};
+use crate::protocol::{Budget, BudgetName, Limit};
 
 /// Reads limits. A name that nothing counts or spends, and that is nearly one the engine counts, is a slip.
-pub(super) fn budget(
-    member: &Member<'_>,
-    phases: &Known<()>,
-    spent: &BTreeSet<String>,
-    faults: &Faults,
-) -> Budget {
+pub(super) fn budget(member: &Member<'_>, scope: &Scope<'_>) -> Budget {
+    let (spent, faults) = (&scope.names.spent, scope.faults);
     let mut budget = Budget::default();
     for (name, limit) in member.entries() {
         let own = BudgetName::ALL.iter().map(|own| own.as_str());
@@ -31,11 +25,7 @@ pub(super) fn budget(
             Some(most) => (most, limit.get("then")),
             None => (limit.clone(), None),
         };
-        let then = match otherwise(then.as_ref(), phases, faults) {
-            Otherwise::Wait => Spent::Wait,
-            Otherwise::Fail => Spent::Fail,
-            Otherwise::Phase(phase) => Spent::Phase(phase),
-        };
+        let then = outcome(then.as_ref(), scope);
         if let Some(most) = amount(name, &most, faults) {
             budget.limits.insert(name.to_owned(), Limit { most, then, says: limit.owned("says") });
         }

@@ -4,7 +4,7 @@ use super::expression::{expression, optional};
 use super::member::Member;
 use super::place;
 use super::scope::Scope;
-use crate::protocol::{Change, NAMES, Verb};
+use crate::protocol::{Change, Verb};
 
 const VERBS: [&str; 6] = ["patch", "merge", "set", "append", "upsert", "remove"];
 
@@ -12,6 +12,10 @@ const VERBS: [&str; 6] = ["patch", "merge", "set", "append", "upsert", "remove"]
 pub(super) fn changes(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
     let origin = member.origin();
     match member.text() {
+        Some("patch") if !scope.has_reply() => {
+            no_patch(member, scope);
+            Vec::new()
+        }
         Some("patch") => {
             vec![Change { when: None, verb: Verb::Patch { from: String::new() }, origin }]
         }
@@ -37,7 +41,7 @@ pub(super) fn settings(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
         let at = place::named(pointer, value, scope.faults)?;
         authorize(value, &at, Reach::Whole, scope);
         let origin = value.origin();
-        let value = Some(expression(value, &NAMES, scope.faults)?);
+        let value = Some(expression(value, &scope.of_changes(), scope.faults)?);
         Some(Change { when: None, verb: Verb::Set { at, value }, origin })
     };
     member.entries().iter().filter_map(set).collect()
@@ -62,18 +66,22 @@ fn change(member: &Member<'_>, scope: &Scope<'_>) -> Option<Change> {
         scope.faults.push(fault);
         return None;
     };
-    let when = optional(member.get("when"), &NAMES, scope.faults);
+    let when = optional(member.get("when"), &scope.of_changes(), scope.faults);
     let verb = verb(name, &member.get(name)?, scope);
     Some(Change { when: when.ok()?, verb: verb?, origin: member.origin() })
 }
 
 fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
     let faults = scope.faults;
+    if name == "patch" && !scope.has_reply() {
+        no_patch(body, scope);
+        return None;
+    }
     if name == "patch" {
         return Some(Verb::Patch { from: place::pointer(body, faults)? });
     }
     let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
-    let value = optional(body.get("value"), &NAMES, faults);
+    let value = optional(body.get("value"), &scope.of_changes(), faults);
     let at = place::pointer(&place, faults)?;
     let reach = if name == "merge" { Reach::Inside } else { Reach::Whole };
     authorize(&place, &at, reach, scope);
@@ -94,6 +102,14 @@ fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
             Verb::Remove { at, key, value }
         }
     })
+}
+
+/// Tells a patch where nobody could have brought one.
+fn no_patch(member: &Member<'_>, scope: &Scope<'_>) {
+    let message = "`patch` takes a patch out of a reply, and nobody replied here";
+    let hint = "say what is to be written: `set`, `append`, `upsert`, `merge` or `remove`";
+    let fault = member.fault("misplaced_key", message);
+    scope.faults.push(fault.hinting(Some(hint.to_owned())));
 }
 
 /// How much of a place a change touches.

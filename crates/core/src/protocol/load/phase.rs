@@ -5,10 +5,10 @@ use super::duration::duration;
 use super::faults::Faults;
 use super::known::Known;
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
 use super::scope::{Names, Scope};
 use super::{place, work};
-use crate::protocol::{Duration, Otherwise, Phase};
+use crate::protocol::{Duration, Outcome, Phase};
 
 /// Reads a phase; `None` where it has a fault.
 pub(super) fn phase(
@@ -18,7 +18,7 @@ pub(super) fn phase(
     faults: &Faults,
 ) -> Option<Phase> {
     let writes = member.get("writes").map(|writes| authority(&writes, names, faults));
-    let scope = Scope { names, phases, writes: writes.as_deref(), faults };
+    let scope = Scope { writes: writes.as_deref(), ..Scope::new(names, phases, faults) };
     let hook = |key: &str| {
         let hook = member.get(key)?;
         names.hooks.find(&hook, faults);
@@ -27,7 +27,7 @@ pub(super) fn phase(
     let (on_enter, on_exit) = (hook("on_enter"), hook("on_exit"));
     let work = work::work(member, &scope);
     let timeout = member.get("timeout").and_then(|it| timeout(&it, &scope));
-    let budget = member.get("budget").map(|it| budget(&it, phases, &names.spent, faults));
+    let budget = member.get("budget").map(|it| budget(&it, &scope));
     Some(Phase {
         id: member.owned("id")?,
         name: member.owned("name"),
@@ -54,8 +54,8 @@ fn authority(writes: &Member<'_>, names: &Names, faults: &Faults) -> Vec<String>
     writes.items().iter().filter_map(allowed).collect()
 }
 
-fn timeout(member: &Member<'_>, scope: &Scope<'_>) -> Option<(Duration, Otherwise)> {
+fn timeout(member: &Member<'_>, scope: &Scope<'_>) -> Option<(Duration, Outcome)> {
     let after = if member.text().is_some() { member.clone() } else { member.get("after")? };
-    let then = otherwise(member.get("then").as_ref(), scope.phases, scope.faults);
+    let then = outcome(member.get("then").as_ref(), scope);
     Some((duration(&after, scope.faults)?, then))
 }

@@ -8,7 +8,7 @@ use super::change::applied;
 use super::duration::duration;
 use super::expression::{expression, optional, template};
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
 use super::scope::Scope;
 use super::{keywords, path};
 use crate::contract::{self, Schema};
@@ -47,7 +47,7 @@ fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Questi
     let shape = shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
     let when = optional(member.get("when"), &NAMES[..2], faults);
-    let otherwise = otherwise(member.get("otherwise").as_ref(), scope.phases, faults);
+    let otherwise = outcome(member.get("otherwise").as_ref(), scope);
     let apply = applied(member, scope);
     let default = member.get("default");
     if let (Some(default), Some(shape)) = (&default, &shape)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
-use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
+use crate::protocol::{Agent, EnginePlace, Hook, NAMES, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Names {
 }
 
 /// What one phase may refer to.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) names: &'s Names,
     /// The phases of the workflow, includes merged in.
@@ -44,4 +44,42 @@ pub(super) struct Scope<'s> {
     /// What the phase may write; `None` is every place that is not the engine's.
     pub(super) writes: Option<&'s [String]>,
     pub(super) faults: &'s Faults,
+    /// What changes are made from: `reply`, or the `failure` that an outcome follows.
+    pub(super) subject: &'static str,
+    /// Whether changes may read the `child` that ended.
+    pub(super) child: bool,
+    /// What one of several items is called.
+    pub(super) item: Option<&'s str>,
 }
+
+impl<'s> Scope<'s> {
+    /// What a whole protocol, or one phase, may refer to.
+    pub(super) fn new(names: &'s Names, phases: &'s Known<()>, faults: &'s Faults) -> Self {
+        Self { names, phases, writes: None, faults, subject: NAMES[2], child: false, item: None }
+    }
+
+    /// The names that texts, questions and orders may use, by slot.
+    pub(super) fn of_texts(&self) -> Vec<&'s str> {
+        NAMES[..2].iter().copied().chain(self.item).collect()
+    }
+
+    /// The names that changes may use, by slot.
+    pub(super) fn of_changes(&self) -> Vec<&'s str> {
+        let child = self.child.then_some("child");
+        [NAMES[0], NAMES[1], self.subject].into_iter().chain(child).chain(self.item).collect()
+    }
+
+    /// The same for the changes of an outcome: no model has a hand in them, so they may write all but
+    /// the engine's places.
+    pub(super) fn of_outcome(self) -> Self {
+        Self { writes: None, subject: FAILURE, ..self }
+    }
+
+    /// Whether changes are made from what somebody handed in.
+    pub(super) fn has_reply(&self) -> bool {
+        self.subject == NAMES[2]
+    }
+}
+
+/// What went wrong, as the changes of an outcome read it.
+pub(super) const FAILURE: &str = "failure";

@@ -4,7 +4,7 @@ use super::change::{applied, changes, settings};
 use super::effect::effect;
 use super::expression::{expression, template};
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
 use super::place;
 use super::question::questions;
 use super::retry::retry;
@@ -85,7 +85,7 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
         reads.items().iter().filter_map(|item| place::pointer(item, faults)).collect()
     });
     let apply = applied(phase, scope);
-    let on_refused = phase.get("on_refused").map(|it| otherwise(Some(&it), scope.phases, faults));
+    let on_refused = phase.get("on_refused").map(|it| outcome(Some(&it), scope));
     Some(AgentWork {
         agent: agent?,
         contract: contract?,
@@ -104,7 +104,7 @@ fn done(phase: &Member<'_>, body: &Member<'_>, scope: &Scope<'_>) -> Option<Work
     let effect = effect(body, scope);
     let apply = applied(phase, scope);
     let retry = body.get("retry").and_then(|it| retry(&it, faults));
-    let on_failed = otherwise(body.get("on_failed").as_ref(), scope.phases, faults);
+    let on_failed = outcome(body.get("on_failed").as_ref(), scope);
     let contract = contract.transpose().ok()?;
     Some(Work::Effect { effect: effect?, apply, contract, retry, on_failed })
 }
@@ -131,7 +131,7 @@ fn invoke(body: &Member<'_>, scope: &Scope<'_>) -> Option<Invoke> {
     if let Some(phase) = &on_complete {
         scope.phases.find(phase, faults);
     }
-    let on_failed = otherwise(body.get("on_failed").as_ref(), scope.phases, faults);
+    let on_failed = outcome(body.get("on_failed").as_ref(), scope);
     let on_complete = on_complete.and_then(|phase| phase.text().map(str::to_owned));
     let workflow = workflow.text()?.to_owned();
     known.then_some(Invoke { workflow, input, output, on_complete, on_failed })

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::deciding::Deciding;
 use super::effects::first;
-use super::writing::{anything, taken};
+use super::outcomes::Failure;
+use super::writing::{Beside, anything, taken};
 use crate::protocol::{Invoke, Work};
 use crate::run::apply::stamp;
 use crate::run::event::Event;
@@ -25,13 +26,13 @@ impl Deciding<'_> {
                 "Workflow `{}` cannot be started: runs start one another at most {DEEPEST} deep",
                 invoke.workflow
             );
-            return self.otherwise(&invoke.on_failed, what, Next::Work);
+            return self.child_lost(invoke, &Failure::new("too_deep", &what), what.clone());
         }
         let document = match self.child_document(invoke) {
             Ok(document) => document,
             Err(why) => {
                 let what = format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
-                return self.otherwise(&invoke.on_failed, what, Next::Work);
+                return self.child_lost(invoke, &Failure::new("invalid", &why), what);
             }
         };
         let action = self.order();
@@ -66,9 +67,9 @@ impl Deciding<'_> {
         if !completed {
             let reason = reason.unwrap_or("no reason was given");
             let what = format!("Workflow `{name}` did not complete: {reason}");
-            return self.otherwise(&invoke.on_failed, what, Next::Work);
+            return self.child_lost(invoke, &Failure::new("child_failed", reason), what);
         }
-        match self.written(&invoke.output, &taken(anything(), document), None) {
+        match self.written(&invoke.output, &taken(anything(), document), &Beside::default(), None) {
             Ok(written) => {
                 self.change(written);
                 match &invoke.on_complete {
@@ -81,8 +82,14 @@ impl Deciding<'_> {
                     "What workflow `{name}` gave back does not fit: {}",
                     first(&violations)
                 );
-                self.otherwise(&invoke.on_failed, what, Next::Work);
+                self.child_lost(invoke, &Failure::refused(&violations, &what), what.clone());
             }
         }
+    }
+
+    /// A child cannot be, failed, or gave back what does not fit.
+    fn child_lost(&mut self, invoke: &Invoke, failure: &Failure, what: String) {
+        let (then, what) = self.settled(&invoke.on_failed, failure, &Beside::default(), what);
+        self.otherwise(&then, what, Next::Work);
     }
 }

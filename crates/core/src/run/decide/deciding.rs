@@ -217,6 +217,7 @@ impl<'p> Deciding<'p> {
                 self.block(Blocked::Trouble { what }, next, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
+            Otherwise::GoOn => self.worked(),
             Otherwise::Phase(to) => self.go(None, to, what),
         }
     }

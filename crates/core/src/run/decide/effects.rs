@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::deciding::Deciding;
-use super::writing::{anything, taken};
+use super::outcomes::Failure;
+use super::writing::{Beside, anything, taken};
 use crate::protocol::{EffectSpec, Otherwise, Work};
 use crate::reply::{Context, Verdict, Violation};
 use crate::run::State;
@@ -22,7 +23,7 @@ impl Deciding<'_> {
                 let action = self.order();
                 self.emit(Event::EffectAsked { action, attempt: 1, effect, not_before: None });
             }
-            Err(why) => self.effect_lost(&why),
+            Err(why) => self.effect_lost(&Failure::new("invalid", &why)),
         }
     }
 
@@ -76,8 +77,9 @@ impl Deciding<'_> {
                 }
             }
         };
-        let written =
-            accepted.and_then(|accepted| self.written(apply, &accepted, contract.as_deref()));
+        let written = accepted.and_then(|accepted| {
+            self.written(apply, &accepted, &Beside::default(), contract.as_deref())
+        });
         match written {
             Ok(written) => {
                 self.change(written);
@@ -85,7 +87,7 @@ impl Deciding<'_> {
             }
             Err(violations) => {
                 let why = format!("its result was refused: {}", first(&violations));
-                self.effect_lost(&why);
+                self.effect_lost(&Failure::refused(&violations, &why));
             }
         }
     }
@@ -101,8 +103,8 @@ impl Deciding<'_> {
     ) {
         let (action, failure) = (action.to_owned(), failure.to_owned());
         let order = before.pending.get(&action).cloned();
-        let message = message.to_owned();
-        self.emit(Event::EffectFailed { action, failure, message: message.clone() });
+        let lost = Failure::new(&failure, message);
+        self.emit(Event::EffectFailed { action, failure, message: message.to_owned() });
         let Work::Effect { retry, .. } = &self.phase().work else { return };
         if let (Some(Pending::Effect { attempt, effect, .. }), Some(retry), true) =
             (order, retry, retryable)
@@ -113,15 +115,17 @@ impl Deciding<'_> {
             self.emit(Event::EffectAsked { action, attempt: attempt + 1, effect, not_before });
             return;
         }
-        self.effect_lost(&message);
+        self.effect_lost(&lost);
     }
 
-    fn effect_lost(&mut self, why: &str) {
-        let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
+    fn effect_lost(&mut self, failure: &Failure) {
+        let what =
+            format!("The effect of phase `{}` failed: {}", self.state.phase, failure.message());
         let Work::Effect { on_failed, .. } = &self.phase().work else {
             return self.otherwise(&Otherwise::Wait, what, Next::Work);
         };
-        self.otherwise(on_failed, what, Next::Work);
+        let (then, what) = self.settled(on_failed, failure, &Beside::default(), what);
+        self.otherwise(&then, what, Next::Work);
     }
 }
 

@@ -19,6 +19,7 @@ mod hooks;
 mod children;
 mod budgets;
 mod clock;
+mod outcomes;
 mod writing;
 mod stamps;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::deciding::Deciding;
-use super::writing::{anything, taken};
+use super::writing::{Beside, anything, taken};
 use crate::expr::Expr;
 use crate::protocol::{Choice, Choices, Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
@@ -130,7 +130,7 @@ impl Deciding<'_> {
         let question = self.question(wait);
         let accepted = self.fitting(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
-        let written = self.written(changes, &accepted, None)?;
+        let written = self.written(changes, &accepted, &Beside::default(), None)?;
         let closing = Closing::Answered { by: by.to_owned() };
         self.emit(Event::WaitClosed { wait: wait.id.clone(), closing });
         self.change(written);

@@ -53,6 +53,22 @@ pub(super) struct Written {
     document: Value,
 }
 
+/// What changes may read beside document, run, and what they are made from.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The child that ended.
+    pub(super) child: Option<Value>,
+    /// The item that all this is about.
+    pub(super) item: Option<Value>,
+}
+
+impl Beside {
+    /// As expressions know them, in the order of their slots.
+    fn roots(&self) -> impl Iterator<Item = Option<&Value>> {
+        [&self.child, &self.item].into_iter().filter(|one| one.is_some()).map(Option::as_ref)
+    }
+}
+
 impl Deciding<'_> {
     /// Records a change, unless it changes nothing. It must have been tried on the document of now.
     pub(super) fn change(&mut self, written: Written) {
@@ -67,24 +83,54 @@ impl Deciding<'_> {
         &self,
         changes: &[Change],
         accepted: &Accepted,
+        beside: &Beside,
         contract: Option<&Contract>,
     ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
         let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
         let authority = Authority::parse(&writes, &engine_places(self.protocol))
             .expect("pointers were read when the protocol was loaded");
+        let written = self.tried(changes, accepted.value(), beside, &authority, &run)?;
+        self.holds_after(&written.document, &run, accepted, contract)?;
+        Ok(written)
+    }
+
+    /// The patch that changes of the author's own make: nobody handed in what they are made from, and so
+    /// only the engine's places are closed to them.
+    pub(super) fn authored(
+        &self,
+        changes: &[Change],
+        subject: &Value,
+        beside: &Beside,
+    ) -> Result<Written, Vec<Violation>> {
+        let run = self.run();
+        let authority = Authority::parse(&[""], &engine_places(self.protocol))
+            .expect("pointers were read when the protocol was loaded");
+        let written = self.tried(changes, subject, beside, &authority, &run)?;
+        self.document_holds(&written.document, &run)?;
+        Ok(written)
+    }
+
+    fn tried(
+        &self,
+        changes: &[Change],
+        subject: &Value,
+        beside: &Beside,
+        authority: &Authority,
+        run: &Value,
+    ) -> Result<Written, Vec<Violation>> {
         let mut document = (*self.state.document).clone();
         let mut patch = Patch::default();
         for change in changes {
             let made = {
-                let roots = [Some(&document), Some(&run), Some(accepted.value())];
-                made(change, &roots, &document, &authority)?
+                let mut roots = vec![Some(&document), Some(run), Some(subject)];
+                roots.extend(beside.roots());
+                made(change, &roots, &document, authority)?
             };
             made.apply(&mut document)
                 .map_err(|error| vec![placed(change, &made, Violation::from(error))])?;
             patch.ops.extend(made.ops);
         }
-        self.holds_after(&document, &run, accepted, contract)?;
         Ok(Written { patch, document })
     }
 
