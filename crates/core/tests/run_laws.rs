@@ -89,7 +89,10 @@ impl<'p> Live<'p> {
     }
 
     fn places(&self, state: &State) -> Vec<Option<serde_json::Value>> {
-        let places = self.protocol.document.engine.iter();
+        let Some(workflow) = self.protocol.workflows.get(&state.workflow) else {
+            return Vec::new();
+        };
+        let places = self.protocol.document_of(workflow).engine.iter();
         places.map(|place| state.document.pointer(&place.at).cloned()).collect()
     }
 
@@ -131,7 +134,9 @@ impl<'p> Live<'p> {
         );
         let again: State = serde_json::from_str(&bytes(state)).unwrap();
         assert_eq!(bytes(&again), bytes(state), "a snapshot reads as what was written");
-        if let Some(contract) = &self.protocol.document.contract {
+        let workflow = self.protocol.workflows.get(&state.workflow);
+        let document = workflow.map(|workflow| self.protocol.document_of(workflow));
+        if let Some(contract) = document.and_then(|document| document.contract.as_ref()) {
             let violations = contract.schema.violations(&state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }

@@ -1,7 +1,7 @@
 //! A workflow: phases and the ways between them.
 
 use super::work::Otherwise;
-use super::{Budget, Change, Duration, Gate, Origin, Work};
+use super::{Budget, Change, Document, Duration, Gate, Origin, Work};
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct Workflow {
     pub name: Option<String>,
     /// What it does.
     pub description: Option<String>,
+    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_of`].
+    pub document: Option<Document>,
     /// A run begins in the first. Own phases come before included ones.
     pub phases: Vec<Phase>,
     /// The ways, in the order of the files.

@@ -154,9 +154,27 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
-/// Changes on the ways, announcements.
-const WAYS: &str = "--- workflows/main.yaml
+/// A document of the workflow's own, changes on the ways, announcements.
+const WAYS: &str = "--- contracts/tally.yaml
+id: tally
+version: 1.0.0
+schema:
+  type: object
+  additionalProperties: false
+  required: [meta, rounds]
+  properties:
+    meta: { type: object }
+    rounds: { type: integer, maximum: 5 }
+    note: { type: string }
+    good: { type: string }
+    over: { type: boolean }
+    list: { type: array, maxItems: 2 }
+--- workflows/main.yaml
 id: main
+document:
+  contract: tally
+  initial: { meta: {}, rounds: 0 }
+  engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
 phases:
   - { id: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
   - { id: count }

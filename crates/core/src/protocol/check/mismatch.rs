@@ -9,13 +9,15 @@ use crate::protocol::{Change, Protocol, Verb};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
-    let Some(schema) = document_schema(protocol) else { return Vec::new() };
-    let document = View::of(schema);
-    let workflows = whole::workflows(protocol).into_iter();
-    workflows
-        .flat_map(|workflow| all_changes(protocol, workflow))
-        .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)))
-        .collect()
+    let mut findings = Vec::new();
+    for workflow in whole::workflows(protocol) {
+        let Some(schema) = document_schema(protocol, workflow) else { continue };
+        let changes = all_changes(protocol, workflow);
+        findings.extend(changes.filter_map(|(change, reply)| {
+            of_change(View::of(schema), change, reply.map(View::of))
+        }));
+    }
+    findings
 }
 
 fn of_change(document: View<'_>, change: &Change, reply: Option<View<'_>>) -> Option<Diagnostic> {

@@ -14,6 +14,7 @@ pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnos
     let mut search = Search::of(protocol);
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
+        search.turn_to(protocol.document_of(workflow));
         for phase in workflow.phases.iter().filter(|phase| !phase.terminal) {
             let ways = workflow.ways_out(&phase.id);
             let asked: Vec<(&Transition, Asked<'_>)> = ways

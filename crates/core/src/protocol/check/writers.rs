@@ -20,7 +20,9 @@ impl Writers {
     /// Everything that may write into the document of a run of this workflow.
     pub(super) fn of(protocol: &Protocol, workflow: &Workflow, openings: &Openings<'_>) -> Self {
         let mut writers = Self::default();
-        writers.places.extend(protocol.document.engine.iter().map(|place| place.at.clone()));
+        writers
+            .places
+            .extend(protocol.document_of(workflow).engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
         }

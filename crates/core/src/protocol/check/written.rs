@@ -93,13 +93,20 @@ pub(super) fn changes<'p>(
         Work::Ask(questions) => {
             questions.iter().flat_map(|one| with(&one.apply, answer_of(one))).collect()
         }
-        Work::Invoke(invoke) => with(&invoke.output, document_schema(protocol)).collect(),
+        Work::Invoke(invoke) => {
+            let child = protocol.workflows.get(&invoke.workflow);
+            let child = child.and_then(|child| document_schema(protocol, child));
+            with(&invoke.output, child).collect()
+        }
     }
 }
 
-/// The schema of the document, where it has one.
-pub(super) fn document_schema(protocol: &Protocol) -> Option<&Value> {
-    protocol.document.contract.as_ref().map(|contract| contract.schema.source())
+/// The schema of the document of a workflow's runs, where it has one.
+pub(super) fn document_schema<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> Option<&'p Value> {
+    protocol.document_of(workflow).contract.as_ref().map(|contract| contract.schema.source())
 }
 
 /// Every change of a workflow, of its phases and of its ways, with what `reply` must satisfy in each.

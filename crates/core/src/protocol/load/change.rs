@@ -135,8 +135,8 @@ enum Reach {
 /// Tells a change that no run could be allowed to make.
 fn authorize(member: &Member<'_>, at: &str, reach: Reach, scope: &Scope<'_>) {
     let own = match reach {
-        Reach::Whole => place::engine_at(at, &scope.names.engine),
-        Reach::Inside => place::engine_above(at, &scope.names.engine),
+        Reach::Whole => place::engine_at(at, scope.engine),
+        Reach::Inside => place::engine_above(at, scope.engine),
     };
     if let Some(own) = own {
         place::tell_engine(member, at, own, scope.faults);

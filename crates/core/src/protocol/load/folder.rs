@@ -65,11 +65,16 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     agents.broken.extend(persons.unread);
     let programs = policy::programs(index, &faults);
     let (contract, engine) = document::contract_and_engine(index, &contracts, &faults);
-    let hooks = hook::hooks(index, &programs, &engine, &faults);
+    let hooks = hook::hooks(index, &programs, &faults);
     let mut workflows = Known::new("workflow");
     workflows.broken.extend(flows.unread);
     let raws = workflow::gather(&flows.files, &mut workflows, &faults);
-    let names = Names {
+    let own = raws.values().filter(|raw| raw.file.sound("document").is_some()).map(|raw| {
+        let described = document::contract_and_engine(Some(raw.file), &contracts, &faults);
+        (raw.id.to_owned(), described)
+    });
+    let own = own.collect();
+    let mut names = Names {
         contracts,
         agents,
         hooks,
@@ -79,6 +84,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         workflows,
         spent: workflow::spent(&raws).collect(),
         engine,
+        own,
     };
     let mut compiled = BTreeMap::new();
     let mut phases = Known::new("phase");
@@ -87,6 +93,16 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         phases.unread |= known.unread;
         phases.things.extend(known.things);
         compiled.insert(workflow.id.clone(), workflow);
+    }
+
+    hook::look_at_places(&names, compiled.values(), &faults);
+    for (id, described) in std::mem::take(&mut names.own) {
+        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
+            continue;
+        };
+        let run = first_moment(Some(workflow));
+        let document = document::document(Some(raw.file), &bundle, described, &run, &faults);
+        workflow.document = Some(document);
     }
 
     let card = index.map(|index| index::card(index, &faults)).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! What the parts of a workflow may refer to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
+use crate::contract::Contract;
 use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
@@ -21,10 +22,18 @@ pub(super) struct Names {
     pub(super) workflows: Known<()>,
     /// Budgets that some transition or phase spends from.
     pub(super) spent: BTreeSet<String>,
+    /// The engine's places in the document that the index describes.
     pub(super) engine: Vec<EnginePlace>,
+    /// Contract and engine's places of the documents that workflows have of their own.
+    pub(super) own: BTreeMap<String, (Option<Arc<Contract>>, Vec<EnginePlace>)>,
 }
 
 impl Names {
+    /// The engine's places in the document of a workflow.
+    pub(super) fn engine_of(&self, workflow: &str) -> &[EnginePlace] {
+        self.own.get(workflow).map_or(&self.engine, |(_, engine)| engine)
+    }
+
     /// Whether everything declared could be read.
     pub(super) fn is_whole(&self) -> bool {
         self.agents.is_whole()
@@ -41,6 +50,8 @@ pub(super) struct Scope<'s> {
     pub(super) names: &'s Names,
     /// The phases of the workflow, includes merged in.
     pub(super) phases: &'s Known<()>,
+    /// The engine's places in the document of the workflow.
+    pub(super) engine: &'s [EnginePlace],
     /// What the phase may write; `None` is every place that is not the engine's.
     pub(super) writes: Option<&'s [String]>,
     /// The names that expressions of its changes may use.

@@ -34,7 +34,7 @@ impl Deciding<'_> {
                 Vec::new(),
             );
         };
-        let spec = &self.protocol.document;
+        let spec = self.spec();
         let mut document = match (&start.document, &start.phase) {
             (Some(whole), Some(_)) => whole.clone(),
             (Some(given), None) => merged(&spec.initial, given),
@@ -64,10 +64,10 @@ impl Deciding<'_> {
     }
 
     fn first_faults(&self, first: &str) -> Vec<Violation> {
-        let Some(contract) = &self.protocol.document.contract else { return Vec::new() };
+        let Some(contract) = &self.spec().contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
         let run = view(&State { phase: first.to_owned(), ..self.state.clone() });
-        for place in &self.protocol.document.engine {
+        for place in &self.spec().engine {
             if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {

@@ -13,7 +13,7 @@ use crate::contract::{Contract, load_inline};
 use crate::expr::Expr;
 use crate::json;
 use crate::patch::{Authority, Op, Patch, Pointer};
-use crate::protocol::{Change, Protocol, Verb};
+use crate::protocol::{Change, Document, Verb};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::event::Event;
 
@@ -35,8 +35,8 @@ pub(super) fn taken(contract: &Contract, value: &Value) -> Accepted {
 }
 
 /// The places that are the engine's.
-pub(super) fn engine_places(protocol: &Protocol) -> Vec<String> {
-    protocol.document.engine.iter().map(|place| place.at.clone()).collect()
+pub(super) fn engine_places(document: &Document) -> Vec<String> {
+    document.engine.iter().map(|place| place.at.clone()).collect()
 }
 
 /// A document with an RFC 7396 patch merged in.
@@ -107,7 +107,7 @@ impl Deciding<'_> {
         others: &[Option<&Value>],
         writes: &[String],
     ) -> Result<Written, Vec<Violation>> {
-        let authority = Authority::parse(writes, &engine_places(self.protocol))
+        let authority = Authority::parse(writes, &engine_places(self.spec()))
             .expect("pointers were read when the protocol was loaded");
         let mut document = (*self.state.document).clone();
         let (mut patch, mut announced) = (Patch::default(), Vec::new());
@@ -163,7 +163,7 @@ impl Deciding<'_> {
     }
 
     fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {
-        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
+        let Some(contract) = &self.spec().contract else { return Ok(()) };
         let context =
             Context { state: Some(&self.state.document), run: Some(run), new: Some(document) };
         let violations = faults(contract, document, &context);
