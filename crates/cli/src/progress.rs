@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use countersign_core::reply::show;
 use countersign_core::run::{Event, State};
 use countersign_runtime::watch::Watch;
 
@@ -76,6 +77,10 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             .iter()
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
+        Event::Announced { name, data } => {
+            let data = data.as_ref().map_or_else(String::new, |data| format!(" {}", show(data)));
+            one(format!("  {HEADING}{name}{HEADING:#}{data}"))
+        }
         Event::ProviderFailed { message, .. } => {
             one(format!("  {BAD}the provider failed{BAD:#}: {message}"))
         }

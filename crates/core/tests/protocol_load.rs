@@ -316,7 +316,10 @@ fn gates_say_what_they_ask() {
             "legal 2d",
         ]
     );
-    assert_eq!(protocol.workflows["main"].transitions[0].spends.as_deref(), Some("rework"));
+    let first = &protocol.workflows["main"].transitions[0];
+    assert_eq!(first.spends.as_deref(), Some("rework"));
+    let changes: Vec<String> = first.apply.iter().map(told).collect();
+    assert_eq!(changes, ["set /again true", "emit AGAIN state.title if run.loops > 1"]);
 }
 
 /// A change in one line.
@@ -334,6 +337,7 @@ fn told(change: &Change) -> String {
             let key = key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
             format!("remove {at}{key}{}", source(value))
         }
+        Verb::Emit { event, data } => format!("emit {event}{}", source(data)),
     };
     match &change.when {
         Some(when) => format!("{verb} if {}", when.source()),

@@ -63,4 +63,11 @@ pub enum Verb {
         /// One key or a list of them.
         value: Option<Expr>,
     },
+    /// The log gets an event of the author's; the document stays as it is.
+    Emit {
+        /// Its name, in capitals.
+        event: String,
+        /// What it says.
+        data: Option<Expr>,
+    },
 }

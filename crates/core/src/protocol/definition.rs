@@ -20,7 +20,8 @@ pub struct Protocol {
     pub default_workflow: String,
     /// How the document is laid out in files beside the protocol.
     pub state_format: StateFormat,
-    /// What the document of a run is, and which places in it are the engine's.
+    /// What the document of a run is, and which places in it are the engine's, where its workflow does
+    /// not say so itself; see [`Protocol::document_of`].
     pub document: Document,
     /// Workflows by id, their includes merged in.
     pub workflows: BTreeMap<String, Workflow>,
@@ -52,6 +53,12 @@ pub enum StateFormat {
 }
 
 impl Protocol {
+    /// The document of a workflow's runs: its own, or the one of the index.
+    #[must_use]
+    pub fn document_of<'p>(&'p self, workflow: &'p Workflow) -> &'p Document {
+        workflow.document.as_ref().unwrap_or(&self.document)
+    }
+
     /// A workflow by its id, or a sentence that names the nearest.
     pub fn workflow(&self, id: &str) -> Result<&Workflow, String> {
         self.workflows.get(id).ok_or_else(|| {

@@ -1,6 +1,6 @@
 //! A workflow: phases and the ways between them.
 
-use super::{Budget, Duration, Gate, Origin, Outcome, Work};
+use super::{Budget, Change, Document, Duration, Gate, Origin, Outcome, Work};
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub struct Workflow {
     pub name: Option<String>,
     /// What it does.
     pub description: Option<String>,
+    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_of`].
+    pub document: Option<Document>,
     /// A run begins in the first. Own phases come before included ones.
     pub phases: Vec<Phase>,
     /// The ways, in the order of the files.
@@ -59,6 +61,8 @@ pub struct Transition {
     pub gate: Option<Gate>,
     /// The budget that taking this way spends from: `rework`, or a name of the author's.
     pub spends: Option<String>,
+    /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
+    pub apply: Vec<Change>,
     /// Where it was said.
     pub origin: Origin,
 }

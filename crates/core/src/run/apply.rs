@@ -114,7 +114,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             drop_orders(state);
             spend(state, &format!("loops@{phase}"), 1);
         }
-        Event::WayTaken { .. } => {}
+        Event::WayTaken { .. } | Event::Announced { .. } => {}
         Event::GatesClosed { gates, again_at } => {
             state.closed.clone_from(gates);
             state.again_at = *again_at;

@@ -112,6 +112,14 @@ pub enum Event {
         /// How.
         patch: Patch,
     },
+    /// The author of the protocol has the log say this; nothing else changes.
+    Announced {
+        /// Its name, in capitals.
+        name: String,
+        /// What it says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Value>,
+    },
     /// The engine's own places in the document changed.
     Stamped {
         /// Place and value.
@@ -303,6 +311,7 @@ impl Event {
             Self::ReplyRefused { .. } => "reply_refused",
             Self::ReplyAccepted { .. } => "reply_accepted",
             Self::DocumentChanged { .. } => "document_changed",
+            Self::Announced { .. } => "announced",
             Self::Stamped { .. } => "stamped",
             Self::Spent { .. } => "spent",
             Self::WaitOpened { .. } => "wait_opened",

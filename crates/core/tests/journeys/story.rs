@@ -150,7 +150,8 @@ impl<'p> Teller<'p> {
         assert_eq!(folded, self.state, "the fold of the log is the state");
         let bytes = |state: &State| serde_json::to_string(state).unwrap();
         assert_eq!(bytes(&folded), bytes(&self.state), "down to the order of keys");
-        if let Some(contract) = &self.protocol.document.contract {
+        let workflow = &self.protocol.workflows[&self.state.workflow];
+        if let Some(contract) = &self.protocol.document_of(workflow).contract {
             let violations = contract.schema.violations(&self.state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }

@@ -154,6 +154,40 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
+/// A document of the workflow's own, changes on the ways, announcements.
+const WAYS: &str = "--- contracts/tally.yaml
+id: tally
+version: 1.0.0
+schema:
+  type: object
+  additionalProperties: false
+  required: [meta, rounds]
+  properties:
+    meta: { type: object }
+    rounds: { type: integer, maximum: 5 }
+    note: { type: string }
+    good: { type: string }
+    over: { type: boolean }
+    list: { type: array, maxItems: 2 }
+--- workflows/main.yaml
+id: main
+document:
+  contract: tally
+  initial: { meta: {}, rounds: 0 }
+  engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
+phases:
+  - { id: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
+  - { id: count }
+  - { id: review, ask: { id: d, question: D?, apply: { set: /good } }, timeout: 5m }
+  - { id: done, terminal: true }
+transitions:
+  - { from: plan, to: count, apply: { set: { at: /rounds, value: '0' } } }
+  - { from: count, to: review, gate: state.rounds > 1, apply: { emit: { event: COUNTED } } }
+  - { from: count, to: count, priority: 1, apply: { set: { at: /rounds, value: state.rounds + 1 } } }
+  - { from: review, to: done, gate: state.good === 'x', apply: { emit: { event: OVER, data: state.good } } }
+  - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
+";
+
 const SHAPE: &str = "document:
   contract: ledger
   initial: { meta: { stage: work }, total: 0, items: [] }
@@ -172,6 +206,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{PEOPLE}"),
         format!("{INDEX}{PARTS}{WORLD}"),
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
+        format!("{INDEX}{PARTS}{WAYS}"),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

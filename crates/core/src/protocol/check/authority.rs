@@ -78,6 +78,7 @@ fn touched(protocol: &Protocol, phase: &Phase) -> Option<Vec<Touched>> {
     for (change, reply) in changes(protocol, phase) {
         match &change.verb {
             Verb::Patch { from } => touched.extend(pinned(View::of(reply?), from)?),
+            Verb::Emit { .. } => {}
             other => touched.push(Touched::Place(parts(other).1.to_owned())),
         }
     }

@@ -1,25 +1,21 @@
 //! Changes that put a value where the contract of the document takes no such kind of value.
 
-use super::outcomes;
 use super::view::View;
 use super::whole;
-use super::written::{REPLY, STATE, changes, document_schema, parts};
+use super::written::{REPLY, STATE, all_changes, document_schema, parts};
 use crate::expr::{May, Plain, ReadStep};
 use crate::json;
 use crate::protocol::{Change, Protocol, Verb};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
-    let Some(schema) = document_schema(protocol) else { return Vec::new() };
-    let document = View::of(schema);
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
-        let made = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
-        let authored = outcomes::changes(protocol, workflow).map(|change| (change, None));
-        let found = made
-            .chain(authored)
-            .filter_map(|(change, reply)| of_change(document, change, reply.map(View::of)));
-        findings.extend(found);
+        let Some(schema) = document_schema(protocol, workflow) else { continue };
+        let changes = all_changes(protocol, workflow);
+        findings.extend(changes.filter_map(|(change, reply)| {
+            of_change(View::of(schema), change, reply.map(View::of))
+        }));
     }
     findings
 }

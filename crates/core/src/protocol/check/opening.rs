@@ -39,8 +39,8 @@ pub(super) struct Openings<'p> {
 
 impl<'p> Openings<'p> {
     pub(super) fn of(protocol: &'p Protocol) -> Self {
-        let document = document_schema(protocol).map(View::of);
         let workflows = protocol.workflows.values().map(|workflow| {
+            let document = document_schema(protocol, workflow).map(View::of);
             let ways = workflow.transitions.iter().map(|way| opening(way, document));
             (workflow.id.as_str(), ways.collect())
         });

@@ -14,6 +14,7 @@ pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnos
     let mut search = Search::of(protocol);
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
+        search.turn_to(protocol.document_of(workflow));
         for phase in workflow.phases.iter().filter(|phase| !phase.terminal) {
             let ways = workflow.ways_out(&phase.id);
             let asked: Vec<(&Transition, Asked<'_>)> = ways
@@ -46,7 +47,8 @@ fn of_phase(
 ) {
     for (index, (later, second)) in asked.iter().enumerate() {
         let overlap = asked[..index].iter().find_map(|(earlier, first)| {
-            let same = earlier.to == later.to && earlier.spends == later.spends;
+            let plain = earlier.apply.is_empty() && later.apply.is_empty();
+            let same = earlier.to == later.to && earlier.spends == later.spends && plain;
             if earlier.priority != later.priority || same {
                 return None;
             }

@@ -24,12 +24,13 @@ fn of_workflow(
     openings: &Openings<'_>,
 ) -> Vec<Diagnostic> {
     let writers = Writers::of(protocol, workflow, openings);
-    let document = document_schema(protocol).map(View::of);
+    let document = document_schema(protocol, workflow).map(View::of);
+    let initial = &protocol.document_of(workflow).initial;
     let idle = gates::never_taken(protocol, workflow, openings);
     let mut findings: Vec<Diagnostic> = Vec::new();
     for (index, way) in workflow.transitions.iter().enumerate() {
         if !idle.contains(&index) {
-            findings.extend(status_unwritten(protocol, document, &writers, way));
+            findings.extend(status_unwritten(initial, document, &writers, way));
         }
     }
     for written in written::of_workflow(protocol, workflow) {
@@ -43,7 +44,7 @@ fn of_workflow(
                 continue;
             }
             let finding = forbidden(document, &written, read)
-                .or_else(|| unwritten(protocol, document, &writers, &written, read));
+                .or_else(|| unwritten(initial, document, &writers, &written, read));
             if let Some(finding) = finding {
                 told.push(&read.steps);
                 findings.push(finding);
@@ -69,13 +70,13 @@ fn forbidden(
 }
 
 fn unwritten(
-    protocol: &Protocol,
+    initial: &Value,
     document: Option<View<'_>>,
     writers: &Writers,
     written: &Written<'_>,
     read: &ReadPath,
 ) -> Option<Diagnostic> {
-    if is_written(protocol, document, writers, &read.steps) {
+    if is_written(initial, document, writers, &read.steps) {
         return None;
     }
     let fault = written.fault("reads_unwritten", nothing_writes(&read.to_string()), &read.span);
@@ -84,7 +85,7 @@ fn unwritten(
 
 /// The same for the field of a status gate. One that the contract forbids never opens, which is told.
 fn status_unwritten(
-    protocol: &Protocol,
+    initial: &Value,
     document: Option<View<'_>>,
     writers: &Writers,
     way: &Transition,
@@ -98,7 +99,7 @@ fn status_unwritten(
             Err(_) => ReadStep::Field(name.into_owned()),
         })
         .collect();
-    if is_written(protocol, document, writers, &steps) {
+    if is_written(initial, document, writers, &steps) {
         return None;
     }
     let origin = way.origin.child("gate").child("field");
@@ -116,14 +117,14 @@ fn nothing_writes(pointer: &str) -> String {
 }
 
 fn is_written(
-    protocol: &Protocol,
+    initial: &Value,
     document: Option<View<'_>>,
     writers: &Writers,
     steps: &[ReadStep],
 ) -> bool {
     steps.is_empty()
         || writers.reach(steps)
-        || is_in(&protocol.document.initial, steps)
+        || is_in(initial, steps)
         || document.is_some_and(|view| view.is_required(steps))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::contract::{Contract, Sampler};
 use crate::expr::{Expr, ReadStep};
 use crate::json;
-use crate::protocol::{Protocol, Workflow};
+use crate::protocol::{Document, Protocol, Workflow};
 use crate::reply::Context;
 
 /// How often gates are asked in one protocol.
@@ -76,16 +76,26 @@ impl Asked<'_> {
 
 /// A search over the pairs of one protocol.
 pub(super) struct Search<'p> {
-    protocol: &'p Protocol,
-    contract: Option<&'p Arc<Contract>>,
+    document: &'p Document,
     bases: Option<Vec<Value>>,
     left: usize,
 }
 
 impl<'p> Search<'p> {
     pub(super) fn of(protocol: &'p Protocol) -> Self {
-        let contract = protocol.document.contract.as_ref();
-        Self { protocol, contract, bases: None, left: MOST_QUESTIONS }
+        Self { document: &protocol.document, bases: None, left: MOST_QUESTIONS }
+    }
+
+    /// Turns to the gates of runs with this document.
+    pub(super) fn turn_to(&mut self, document: &'p Document) {
+        if !std::ptr::eq(self.document, document) {
+            self.document = document;
+            self.bases = None;
+        }
+    }
+
+    fn contract(&self) -> Option<&'p Arc<Contract>> {
+        self.document.contract.as_ref()
     }
 
     /// A document of a run in this phase that opens both.
@@ -115,8 +125,8 @@ impl<'p> Search<'p> {
 
     /// Where the search begins: the first document, samples, and the edges of the contract.
     fn bases(&self) -> Vec<Value> {
-        let mut bases = vec![self.protocol.document.initial.clone()];
-        if let Some(contract) = self.contract {
+        let mut bases = vec![self.document.initial.clone()];
+        if let Some(contract) = self.contract() {
             let sampler = Sampler::new(contract.schema.source());
             bases.extend((0..8).filter_map(|seed| sampler.sample(seed)));
             bases.extend(sampler.boundary());
@@ -129,7 +139,7 @@ impl<'p> Search<'p> {
     /// The document as the engine would leave it, if it is one that a run may have.
     fn settled(&self, document: &Value, run: &Value) -> Option<Value> {
         let mut document = document.clone();
-        for place in &self.protocol.document.engine {
+        for place in &self.document.engine {
             let value = place.value.eval(&[Some(&document), Some(run)]).ok()?.to_json();
             if let Some(value) = value {
                 let steps: Vec<ReadStep> =
@@ -137,7 +147,7 @@ impl<'p> Search<'p> {
                 put(&mut document, &steps, &value);
             }
         }
-        let Some(contract) = self.contract else { return Some(document) };
+        let Some(contract) = self.contract() else { return Some(document) };
         let verdict = contract.admit_value(&document, &Context::default());
         verdict.violations().is_empty().then_some(document)
     }

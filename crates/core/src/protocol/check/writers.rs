@@ -21,12 +21,15 @@ impl Writers {
     /// Everything that may write into the document of a run of this workflow.
     pub(super) fn of(protocol: &Protocol, workflow: &Workflow, openings: &Openings<'_>) -> Self {
         let mut writers = Self::default();
-        writers.places.extend(protocol.document.engine.iter().map(|place| place.at.clone()));
+        writers
+            .places
+            .extend(protocol.document_of(workflow).engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
         }
         // What the author writes himself is not bound by what the phase may write.
-        for change in outcomes::changes(protocol, workflow) {
+        let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
+        for change in ways.chain(outcomes::changes(protocol, workflow)) {
             writers.places.extend(places_of(&change.verb, None));
         }
         // Whoever invokes the workflow fills its document first.
@@ -102,7 +105,7 @@ fn stands_still(workflow: &Workflow, phase: &Phase, openings: &Openings<'_>) -> 
 pub(super) fn places_of(verb: &Verb, reply: Option<&Value>) -> Vec<String> {
     match verb {
         Verb::Patch { .. } => vec![String::new()],
-        Verb::Remove { .. } => Vec::new(),
+        Verb::Remove { .. } | Verb::Emit { .. } => Vec::new(),
         Verb::Merge { at, value: None } => merged(reply).map_or_else(
             || vec![at.clone()],
             |names| names.iter().map(|name| json::child(at, name)).collect(),

@@ -29,7 +29,7 @@ pub(super) struct Written<'p> {
     offset: usize,
     /// What `reply` must satisfy, where that is known.
     pub(super) reply: Option<&'p Value>,
-    /// The transition whose gate it is.
+    /// The transition whose gate, or change, it is.
     pub(super) way: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ impl Written<'_> {
 pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
     let mut all = Collected { protocol, written: Vec::new() };
     workflow.phases.iter().for_each(|phase| all.phase(phase));
-    outcomes::changes(protocol, workflow).for_each(|change| all.change(change, None));
+    all.changes(outcomes::changes(protocol, workflow).map(|change| (change, None)));
     for (index, way) in workflow.transitions.iter().enumerate() {
         if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
             all.expr(expr, gate_origin(&way.origin), None);
@@ -58,6 +58,9 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
                 last.way = Some(index);
             }
         }
+        let before = all.written.len();
+        all.changes(way.apply.iter().map(|change| (change, None)));
+        all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
     }
     all.written
 }
@@ -92,16 +95,34 @@ pub(super) fn changes<'p>(
         Work::Ask(questions) => {
             questions.iter().flat_map(|one| with(&one.apply, answer_of(one))).collect()
         }
-        Work::Invoke(invoke) => with(&invoke.output, document_schema(protocol)).collect(),
+        Work::Invoke(invoke) => {
+            let child = protocol.workflows.get(&invoke.workflow);
+            let child = child.and_then(|child| document_schema(protocol, child));
+            with(&invoke.output, child).collect()
+        }
     }
 }
 
-/// The schema of the document, where it has one.
-pub(super) fn document_schema(protocol: &Protocol) -> Option<&Value> {
-    protocol.document.contract.as_ref().map(|contract| contract.schema.source())
+/// The schema of the document of a workflow's runs, where it has one.
+pub(super) fn document_schema<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> Option<&'p Value> {
+    protocol.document_of(workflow).contract.as_ref().map(|contract| contract.schema.source())
 }
 
-/// The word and the value of a change.
+/// Every change of a workflow, of its phases, of its ways and of what follows, with what `reply` must satisfy in each.
+pub(super) fn all_changes<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p Workflow,
+) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
+    let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
+    let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
+    let authored = ways.chain(outcomes::changes(protocol, workflow));
+    phases.chain(authored.map(|change| (change, None)))
+}
+
+/// The word, the place and the value of a change.
 pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
     match verb {
         Verb::Patch { from } => ("patch", from, None),
@@ -110,6 +131,7 @@ pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
         Verb::Append { at, value } => ("append", at, value.as_ref()),
         Verb::Upsert { at, value, .. } => ("upsert", at, value.as_ref()),
         Verb::Remove { at, value, .. } => ("remove", at, value.as_ref()),
+        Verb::Emit { data, .. } => ("emit", "", data.as_ref()),
     }
 }
 
@@ -160,18 +182,19 @@ impl<'p> Collected<'p> {
                 }
             }
         }
-        for (change, reply) in changes(self.protocol, phase) {
-            self.change(change, reply);
-        }
+        self.changes(changes(self.protocol, phase).into_iter());
     }
 
-    fn change(&mut self, change: &'p Change, reply: Option<&'p Value>) {
-        if let Some(when) = &change.when {
-            self.expr(when, change.origin.child("when"), reply);
-        }
-        let (word, _, value) = parts(&change.verb);
-        if let Some(value) = value {
-            self.expr(value, change.origin.child(word).child("value"), reply);
+    fn changes(&mut self, changes: impl Iterator<Item = (&'p Change, Option<&'p Value>)>) {
+        for (change, reply) in changes {
+            if let Some(when) = &change.when {
+                self.expr(when, change.origin.child("when"), reply);
+            }
+            let (word, _, value) = parts(&change.verb);
+            if let Some(value) = value {
+                let key = if matches!(change.verb, Verb::Emit { .. }) { "data" } else { "value" };
+                self.expr(value, change.origin.child(word).child(key), reply);
+            }
         }
     }
 

@@ -3,19 +3,23 @@
 use super::expression::{expression, optional};
 use super::member::Member;
 use super::place;
-use super::scope::Scope;
+use super::scope::{FAILURE, Scope};
 use crate::protocol::{Change, Verb};
 
-const VERBS: [&str; 6] = ["patch", "merge", "set", "append", "upsert", "remove"];
+const VERBS: [&str; 7] = ["patch", "merge", "set", "append", "upsert", "remove", "emit"];
+
+/// The name of the value that a change without one means.
+const REPLY: &str = "reply";
 
 /// Reads `apply`: a word, one change, or a list of them.
 pub(super) fn changes(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
     let origin = member.origin();
+    if member.text().is_some() && !scope.reads.contains(&REPLY) {
+        let word = member.text().unwrap_or_default();
+        tell_no_reply(member, &format!("`apply: {word}` takes a reply, and here is none"), scope);
+        return Vec::new();
+    }
     match member.text() {
-        Some("patch") if !scope.has_reply() => {
-            no_patch(member, scope);
-            Vec::new()
-        }
         Some("patch") => {
             vec![Change { when: None, verb: Verb::Patch { from: String::new() }, origin }]
         }
@@ -41,7 +45,7 @@ pub(super) fn settings(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
         let at = place::named(pointer, value, scope.faults)?;
         authorize(value, &at, Reach::Whole, scope);
         let origin = value.origin();
-        let value = Some(expression(value, &scope.of_changes(), scope.faults)?);
+        let value = Some(expression(value, scope.reads, scope.faults)?);
         Some(Change { when: None, verb: Verb::Set { at, value }, origin })
     };
     member.entries().iter().filter_map(set).collect()
@@ -53,7 +57,7 @@ fn change(member: &Member<'_>, scope: &Scope<'_>) -> Option<Change> {
         return None;
     }
     let [name] = named[..] else {
-        let verbs = "one of `patch`, `merge`, `set`, `append`, `upsert`, `remove`";
+        let verbs = format!("one of `{}`", VERBS.join("`, `"));
         let fault = match named.first() {
             None => member.fault("required", format!("a change says what it does: {verbs}")),
             Some(_) => {
@@ -66,22 +70,32 @@ fn change(member: &Member<'_>, scope: &Scope<'_>) -> Option<Change> {
         scope.faults.push(fault);
         return None;
     };
-    let when = optional(member.get("when"), &scope.of_changes(), scope.faults);
+    let when = optional(member.get("when"), scope.reads, scope.faults);
     let verb = verb(name, &member.get(name)?, scope);
     Some(Change { when: when.ok()?, verb: verb?, origin: member.origin() })
 }
 
 fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
     let faults = scope.faults;
-    if name == "patch" && !scope.has_reply() {
-        no_patch(body, scope);
-        return None;
+    if name == "emit" {
+        let data = optional(body.get("data"), scope.reads, faults);
+        return Some(Verb::Emit { event: body.owned("event")?, data: data.ok()? });
     }
+    let has_reply = scope.reads.contains(&REPLY);
     if name == "patch" {
+        if !has_reply {
+            tell_no_reply(body, "`patch` takes a patch from a reply, and here is none", scope);
+            return None;
+        }
         return Some(Verb::Patch { from: place::pointer(body, faults)? });
     }
     let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
-    let value = optional(body.get("value"), &scope.of_changes(), faults);
+    let value = optional(body.get("value"), scope.reads, faults);
+    let has_whole = has_reply || scope.reads.contains(&FAILURE);
+    if !has_whole && body.get("value").is_none() && name != "remove" {
+        let message = format!("`{name}` without a `value` means the reply, and here is none");
+        tell_no_reply(body, &message, scope);
+    }
     let at = place::pointer(&place, faults)?;
     let reach = if name == "merge" { Reach::Inside } else { Reach::Whole };
     authorize(&place, &at, reach, scope);
@@ -104,12 +118,10 @@ fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
     })
 }
 
-/// Tells a patch where nobody could have brought one.
-fn no_patch(member: &Member<'_>, scope: &Scope<'_>) {
-    let message = "`patch` takes a patch out of a reply, and nobody replied here";
-    let hint = "say what is to be written: `set`, `append`, `upsert`, `merge` or `remove`";
-    let fault = member.fault("misplaced_key", message);
-    scope.faults.push(fault.hinting(Some(hint.to_owned())));
+/// Tells a change that means a reply where there is none.
+fn tell_no_reply(member: &Member<'_>, message: &str, scope: &Scope<'_>) {
+    let hint = "say what is written: `set: { at: /place, value: EXPRESSION }`".to_owned();
+    scope.faults.push(member.fault("required", message).hinting(Some(hint)));
 }
 
 /// How much of a place a change touches.
@@ -124,8 +136,8 @@ enum Reach {
 /// Tells a change that no run could be allowed to make.
 fn authorize(member: &Member<'_>, at: &str, reach: Reach, scope: &Scope<'_>) {
     let own = match reach {
-        Reach::Whole => place::engine_at(at, &scope.names.engine),
-        Reach::Inside => place::engine_above(at, &scope.names.engine),
+        Reach::Whole => place::engine_at(at, scope.engine),
+        Reach::Inside => place::engine_above(at, scope.engine),
     };
     if let Some(own) = own {
         place::tell_engine(member, at, own, scope.faults);

@@ -1,4 +1,4 @@
-//! The document of a protocol's runs: its contract, its first value, the engine's places.
+//! The document of runs, of all or of one workflow: its contract, its first value, the engine's places.
 
 use std::sync::Arc;
 
@@ -30,11 +30,11 @@ const USUAL_PLACES: [(&str, &str); 4] = [
 
 /// Reads everything but the first value.
 pub(super) fn contract_and_engine(
-    index: Option<&File>,
+    file: Option<&File>,
     contracts: &Contracts,
     faults: &Faults,
 ) -> (Option<Arc<Contract>>, Vec<EnginePlace>) {
-    let section = index.and_then(|index| index.sound("document"));
+    let section = file.and_then(|file| file.sound("document"));
     let named = section.as_ref().and_then(|section| section.get("contract"));
     let usual = named.as_ref().is_none_or(|named| named.text() == Some(USUAL));
     let contract = match &named {
@@ -99,17 +99,17 @@ fn engine_place(name: &str, member: &Member<'_>, faults: &Faults) -> Option<Engi
 
 /// Reads the first value, and holds what it says against the contract.
 pub(super) fn document(
-    index: Option<&File>,
+    file: Option<&File>,
     bundle: &Bundle,
     (contract, engine): (Option<Arc<Contract>>, Vec<EnginePlace>),
     run: &Value,
     faults: &Faults,
 ) -> Document {
-    let section = index.and_then(|index| index.sound("document"));
+    let section = file.and_then(|file| file.sound("document"));
     let said = section.and_then(|section| section.get("initial"));
-    let file = said.as_ref().and_then(|said| read(said, bundle, faults)).map(Arc::new);
-    let place = match (&file, said) {
-        (Some(file), _) => Some(Member::root(file)),
+    let apart = said.as_ref().and_then(|said| read(said, bundle, faults)).map(Arc::new);
+    let place = match (&apart, said) {
+        (Some(apart), _) => Some(Member::root(apart)),
         (None, Some(said)) if said.text().is_none() => Some(said),
         (None, _) => None,
     };

@@ -21,6 +21,9 @@ static INDEX: LazyLock<Schema> = LazyLock::new(|| compiled(INDEX_SCHEMA));
 static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compiled(WORKFLOW_SCHEMA));
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compiled(AGENT_SCHEMA));
 
+/// Keys of a workflow that the seed has no place for.
+const OWN_KEYS: [&str; 1] = ["document"];
+
 fn compiled(schema: &str) -> Schema {
     let schema = serde_json::from_str(schema).expect("our own schema is JSON");
     Schema::compile(schema).expect("our own schema compiles")
@@ -109,9 +112,13 @@ impl File {
         }
         let mut value = self.tree.value.clone();
         if let Value::Object(members) = &mut value
-            && let Some(steps) = members.remove("steps")
+            && self.kind == Kind::Workflow
         {
-            members.insert("phases".to_owned(), steps);
+            if let Some(steps) = members.remove("steps") {
+                members.insert("phases".to_owned(), steps);
+            }
+            // The seed closes this table; what we add to it is ours to know.
+            OWN_KEYS.iter().for_each(|key| drop(members.remove(*key)));
         }
         let violations = contract.schema.violations(&value);
         faults.extend(violations.iter().map(|violation| self.tree.violated(violation)));

@@ -14,7 +14,7 @@ use super::{agent, document, hook, index, policy, rules, workflow};
 use crate::contract::Registry;
 use crate::json::Span;
 use crate::nearest::nearest;
-use crate::protocol::{Bundle, Policy, Protocol, Workflow};
+use crate::protocol::{Bundle, NAMES, Policy, Protocol, Workflow};
 use crate::spec::{Diagnostic, Source};
 
 /// How many files a folder may have, and how many bytes in all.
@@ -65,11 +65,16 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     agents.broken.extend(persons.unread);
     let programs = policy::programs(index, &faults);
     let (contract, engine) = document::contract_and_engine(index, &contracts, &faults);
-    let hooks = hook::hooks(index, &programs, &engine, &faults);
+    let hooks = hook::hooks(index, &programs, &faults);
     let mut workflows = Known::new("workflow");
     workflows.broken.extend(flows.unread);
     let raws = workflow::gather(&flows.files, &mut workflows, &faults);
-    let names = Names {
+    let own = raws.values().filter(|raw| raw.file.sound("document").is_some()).map(|raw| {
+        let described = document::contract_and_engine(Some(raw.file), &contracts, &faults);
+        (raw.id.to_owned(), described)
+    });
+    let own = own.collect();
+    let mut names = Names {
         contracts,
         agents,
         hooks,
@@ -79,6 +84,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         workflows,
         spent: workflow::spent(&raws).collect(),
         engine,
+        own,
     };
     let mut compiled = BTreeMap::new();
     let mut phases = Known::new("phase");
@@ -89,13 +95,32 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         compiled.insert(workflow.id.clone(), workflow);
     }
 
+    hook::look_at_places(&names, compiled.values(), &faults);
+    for (id, described) in std::mem::take(&mut names.own) {
+        let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
+            continue;
+        };
+        let run = first_moment(Some(workflow));
+        let document = document::document(Some(raw.file), &bundle, described, &run, &faults);
+        workflow.document = Some(document);
+    }
+
     let card = index.map(|index| index::card(index, &faults)).unwrap_or_default();
     if let Some(default) = index.and_then(|index| index.sound("default_workflow")) {
         names.workflows.find(&default, &faults);
     }
     let limits = index.and_then(|index| index.root().get("policy")?.get("budget"));
     let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
-    let budget = limits.map(|limits| budget(&limits, &Scope::new(&names, &phases, &faults)));
+    let scope = Scope {
+        names: &names,
+        phases: &phases,
+        engine: &names.engine,
+        writes: None,
+        reads: &NAMES,
+        texts: &NAMES[..2],
+        faults: &faults,
+    };
+    let budget = limits.map(|limits| budget(&limits, &scope));
     let run = first_moment(compiled.get(&card.default_workflow));
     let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);

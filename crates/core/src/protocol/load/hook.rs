@@ -6,13 +6,13 @@ use super::file::File;
 use super::known::Known;
 use super::member::Member;
 use super::place;
-use crate::protocol::{EnginePlace, Hook, Program};
+use super::scope::Names;
+use crate::protocol::{EnginePlace, Hook, Phase, Program, Workflow};
 
 /// Reads every hook.
 pub(super) fn hooks(
     index: Option<&File>,
     programs: &Known<Program>,
-    engine: &[EnginePlace],
     faults: &Faults,
 ) -> Known<Hook> {
     let mut hooks = Known::new("hook");
@@ -20,17 +20,12 @@ pub(super) fn hooks(
     let Some(index) = index else { return hooks };
     for (id, member) in index.root().get("hooks").iter().flat_map(Member::entries) {
         let sound = Some(&member).filter(|member| index.is_sound(member));
-        hooks.add(id, sound.and_then(|member| hook(member, programs, engine, faults)));
+        hooks.add(id, sound.and_then(|member| hook(member, programs, faults)));
     }
     hooks
 }
 
-fn hook(
-    member: &Member<'_>,
-    programs: &Known<Program>,
-    engine: &[EnginePlace],
-    faults: &Faults,
-) -> Option<Hook> {
+fn hook(member: &Member<'_>, programs: &Known<Program>, faults: &Faults) -> Option<Hook> {
     let origin = member.origin();
     match (member.get("patch"), member.get("program")) {
         (Some(patch), None) => {
@@ -38,7 +33,6 @@ fn hook(
                 let message = "`timeout` belongs to a hook with a `program`";
                 faults.push(member.fault_at_key("misplaced_key", "timeout", message));
             }
-            patch.items().iter().for_each(|operation| look(operation, engine, faults));
             Some(Hook::Patch { ops: patch.value.clone(), origin })
         }
         (None, Some(program)) => {
@@ -55,6 +49,30 @@ fn hook(
         (None, None) => {
             faults.push(member.fault("required", "a hook is a `patch` or a `program`"));
             None
+        }
+    }
+}
+
+/// Looks at the places that hooks write: each hook in the documents of the workflows that call it, and
+/// one that nobody calls in the document of the index.
+pub(super) fn look_at_places<'w>(
+    names: &Names,
+    workflows: impl Iterator<Item = &'w Workflow> + Clone,
+    faults: &Faults,
+) {
+    for (id, hook) in &names.hooks.things {
+        let Hook::Patch { origin, .. } = hook else { continue };
+        let Some(value) = origin.tree.value.pointer(&origin.pointer) else { continue };
+        let member = Member { tree: &origin.tree, pointer: origin.pointer.clone(), value };
+        let calls = |phase: &Phase| [&phase.on_enter, &phase.on_exit].contains(&&Some(id.clone()));
+        let callers = workflows.clone().filter(|one| one.phases.iter().any(calls));
+        let mut engines: Vec<&[EnginePlace]> =
+            callers.map(|one| names.engine_of(&one.id)).collect();
+        if engines.is_empty() {
+            engines.push(&names.engine);
+        }
+        for operation in member.get("patch").iter().flat_map(Member::items) {
+            engines.iter().for_each(|engine| look(&operation, engine, faults));
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use super::change::applied;
 use super::member::Member;
-use super::scope::Scope;
-use crate::protocol::{Otherwise, Outcome};
+use super::scope::{FAILURE, Scope};
+use crate::protocol::{NAMES, Otherwise, Outcome};
 
 /// Reads what follows; a run waits where nothing is said, because a person can always undo waiting.
 pub(super) fn outcome(member: Option<&Member<'_>>, scope: &Scope<'_>) -> Outcome {
@@ -23,7 +23,11 @@ pub(super) fn outcome(member: Option<&Member<'_>>, scope: &Scope<'_>) -> Outcome
             way(member, scope).into()
         }
         (None, Some(then)) => {
-            let apply = applied(member, &scope.of_outcome());
+            // No model has a hand in these changes, so what the phase may write does not bind them.
+            let reads =
+                scope.reads.iter().map(|name| if *name == NAMES[2] { FAILURE } else { name });
+            let reads: Vec<&str> = reads.collect();
+            let apply = applied(member, &Scope { writes: None, reads: &reads, ..*scope });
             Outcome { then: way(&then, scope), apply: apply.into() }
         }
         (Some(_), Some(_)) => {

@@ -8,17 +8,18 @@ use super::member::Member;
 use super::otherwise::outcome;
 use super::scope::{Names, Scope};
 use super::{place, work};
-use crate::protocol::{Duration, Outcome, Phase};
+use crate::protocol::{Duration, EnginePlace, NAMES, Outcome, Phase};
 
 /// Reads a phase; `None` where it has a fault.
 pub(super) fn phase(
     member: &Member<'_>,
     names: &Names,
-    phases: &Known<()>,
+    (phases, engine): (&Known<()>, &[EnginePlace]),
     faults: &Faults,
 ) -> Option<Phase> {
-    let writes = member.get("writes").map(|writes| authority(&writes, names, faults));
-    let scope = Scope { writes: writes.as_deref(), ..Scope::new(names, phases, faults) };
+    let writes = member.get("writes").map(|writes| authority(&writes, engine, faults));
+    let (reads, texts) = (&NAMES[..], &NAMES[..2]);
+    let scope = Scope { names, phases, engine, writes: writes.as_deref(), reads, texts, faults };
     let hook = |key: &str| {
         let hook = member.get(key)?;
         names.hooks.find(&hook, faults);
@@ -43,10 +44,10 @@ pub(super) fn phase(
     })
 }
 
-fn authority(writes: &Member<'_>, names: &Names, faults: &Faults) -> Vec<String> {
+fn authority(writes: &Member<'_>, engine: &[EnginePlace], faults: &Faults) -> Vec<String> {
     let allowed = |item: &Member<'_>| {
         let place = place::pointer(item, faults)?;
-        if let Some(own) = place::engine_above(&place, &names.engine) {
+        if let Some(own) = place::engine_above(&place, engine) {
             place::tell_engine(item, &place, own, faults);
         }
         Some(place)

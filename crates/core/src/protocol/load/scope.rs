@@ -1,12 +1,13 @@
 //! What the parts of a workflow may refer to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
-use crate::protocol::{Agent, EnginePlace, Hook, NAMES, Program, RetrievalSource};
+use crate::contract::Contract;
+use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
 #[derive(Debug)]
@@ -21,10 +22,18 @@ pub(super) struct Names {
     pub(super) workflows: Known<()>,
     /// Budgets that some transition or phase spends from.
     pub(super) spent: BTreeSet<String>,
+    /// The engine's places in the document that the index describes.
     pub(super) engine: Vec<EnginePlace>,
+    /// Contract and engine's places of the documents that workflows have of their own.
+    pub(super) own: BTreeMap<String, (Option<Arc<Contract>>, Vec<EnginePlace>)>,
 }
 
 impl Names {
+    /// The engine's places in the document of a workflow.
+    pub(super) fn engine_of(&self, workflow: &str) -> &[EnginePlace] {
+        self.own.get(workflow).map_or(&self.engine, |(_, engine)| engine)
+    }
+
     /// Whether everything declared could be read.
     pub(super) fn is_whole(&self) -> bool {
         self.agents.is_whole()
@@ -41,44 +50,15 @@ pub(super) struct Scope<'s> {
     pub(super) names: &'s Names,
     /// The phases of the workflow, includes merged in.
     pub(super) phases: &'s Known<()>,
+    /// The engine's places in the document of the workflow.
+    pub(super) engine: &'s [EnginePlace],
     /// What the phase may write; `None` is every place that is not the engine's.
     pub(super) writes: Option<&'s [String]>,
+    /// The names that expressions of its changes may use.
+    pub(super) reads: &'s [&'s str],
+    /// The names that its texts, questions and orders may use.
+    pub(super) texts: &'s [&'s str],
     pub(super) faults: &'s Faults,
-    /// What changes are made from: `reply`, or the `failure` that an outcome follows.
-    pub(super) subject: &'static str,
-    /// Whether changes may read the `child` that ended.
-    pub(super) child: bool,
-    /// What one of several items is called.
-    pub(super) item: Option<&'s str>,
-}
-
-impl<'s> Scope<'s> {
-    /// What a whole protocol, or one phase, may refer to.
-    pub(super) fn new(names: &'s Names, phases: &'s Known<()>, faults: &'s Faults) -> Self {
-        Self { names, phases, writes: None, faults, subject: NAMES[2], child: false, item: None }
-    }
-
-    /// The names that texts, questions and orders may use, by slot.
-    pub(super) fn of_texts(&self) -> Vec<&'s str> {
-        NAMES[..2].iter().copied().chain(self.item).collect()
-    }
-
-    /// The names that changes may use, by slot.
-    pub(super) fn of_changes(&self) -> Vec<&'s str> {
-        let child = self.child.then_some("child");
-        [NAMES[0], NAMES[1], self.subject].into_iter().chain(child).chain(self.item).collect()
-    }
-
-    /// The same for the changes of an outcome: no model has a hand in them, so they may write all but
-    /// the engine's places.
-    pub(super) fn of_outcome(self) -> Self {
-        Self { writes: None, subject: FAILURE, ..self }
-    }
-
-    /// Whether changes are made from what somebody handed in.
-    pub(super) fn has_reply(&self) -> bool {
-        self.subject == NAMES[2]
-    }
 }
 
 /// What went wrong, as the changes of an outcome read it.

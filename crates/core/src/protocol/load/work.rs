@@ -113,9 +113,10 @@ fn invoke(body: &Member<'_>, scope: &Scope<'_>) -> Option<Invoke> {
     let (names, faults) = (scope.names, scope.faults);
     let workflow = body.get("workflow")?;
     let known = names.workflows.find(&workflow, faults).is_some();
+    let engine = names.engine_of(workflow.text().unwrap_or_default());
     let given = |(pointer, value): &(&str, Member<'_>)| {
         let at = place::named(pointer, value, faults)?;
-        if let Some(own) = place::engine_at(&at, &names.engine) {
+        if let Some(own) = place::engine_at(&at, engine) {
             place::tell_engine(value, &at, own, faults);
         }
         Some((at, expression(value, &NAMES[..2], faults)?))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::change::applied;
 use super::contracts::stem;
 use super::faults::Faults;
 use super::file::File;
@@ -10,8 +11,8 @@ use super::include::{Merged, Raw, merged};
 use super::known::Known;
 use super::member::Member;
 use super::phase::phase;
-use super::scope::Names;
-use crate::protocol::{Phase, Transition, Workflow};
+use super::scope::{Names, Scope};
+use crate::protocol::{EnginePlace, NAMES, Phase, Transition, Workflow};
 
 /// The workflows of the files, by id; names of broken ones are remembered.
 pub(super) fn gather<'f>(
@@ -78,17 +79,20 @@ pub(super) fn workflow<'f>(
     {
         faults.push(place.fault("min_items", "a workflow has at least one phase"));
     }
-    let phases: Vec<Phase> =
-        members.iter().filter_map(|member| phase(member, names, &known, faults)).collect();
+    let engine = names.engine_of(raw.id);
+    let phases: Vec<Phase> = members
+        .iter()
+        .filter_map(|member| phase(member, names, (&known, engine), faults))
+        .collect();
     let ways: Vec<Member<'f>> = parts.iter().flat_map(|part| part.transitions()).collect();
     let transitions: Vec<Transition> =
-        ways.iter().filter_map(|way| transition(way, &known, faults)).collect();
+        ways.iter().filter_map(|way| transition(way, names, (&known, engine), faults)).collect();
     let complete = phases.len() == members.len() && transitions.len() == ways.len();
     debug_assert!(complete || faults.any(), "a part that is left out has a fault");
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
     let (id, origin) = (raw.id.to_owned(), root.origin());
-    (Workflow { id, name, description, phases, transitions, origin }, known)
+    (Workflow { id, name, description, document: None, phases, transitions, origin }, known)
 }
 
 /// The phases of all parts; the same id twice is a fault.
@@ -135,8 +139,24 @@ fn ids<'f>(
     members
 }
 
-fn transition(member: &Member<'_>, phases: &Known<()>, faults: &Faults) -> Option<Transition> {
+fn transition(
+    member: &Member<'_>,
+    names: &Names,
+    (phases, engine): (&Known<()>, &[EnginePlace]),
+    faults: &Faults,
+) -> Option<Transition> {
     let gate = member.get("gate").map(|it| gate(&it, faults).ok_or(()));
+    // What stands on a way is the author's: there is no reply, and no phase whose authority binds it.
+    let scope = Scope {
+        names,
+        phases,
+        engine,
+        writes: None,
+        reads: &NAMES[..2],
+        texts: &NAMES[..2],
+        faults,
+    };
+    let apply = applied(member, &scope);
     for key in ["from", "to"] {
         phases.find(&member.get(key)?, faults);
     }
@@ -146,6 +166,7 @@ fn transition(member: &Member<'_>, phases: &Known<()>, faults: &Faults) -> Optio
         priority: member.value["priority"].as_i64().unwrap_or(0),
         gate: gate.transpose().ok()?,
         spends: member.owned("spends"),
+        apply,
         origin: member.origin(),
     })
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::patch::Patch;
-use crate::protocol::{Otherwise, Phase, Protocol, Workflow};
+use crate::protocol::{Document, Otherwise, Phase, Protocol, Workflow};
 use crate::run::apply::{apply, apply_tried};
 use crate::run::event::Event;
 use crate::run::input::{Input, Start};
@@ -141,6 +141,11 @@ impl<'p> Deciding<'p> {
     /// The phase the run stands in. Phases of a pinned protocol do not go away.
     pub(super) fn phase(&self) -> &'p Phase {
         self.workflow.phase(&self.state.phase).expect("a run stands in a phase of its workflow")
+    }
+
+    /// What the document of this run is: the workflow's own, or the one of the index.
+    pub(super) fn spec(&self) -> &'p Document {
+        self.protocol.document_of(self.workflow)
     }
 
     /// The value of the name `run`.

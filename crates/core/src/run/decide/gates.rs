@@ -59,7 +59,7 @@ impl Deciding<'_> {
         let target = self.workflow.phase(&way.to);
         let idle = target
             .is_some_and(|phase| matches!(phase.work, Work::None) && !self.workflow.ends_in(phase));
-        idle && self.passed.contains(&way.to)
+        idle && self.passed.contains(&way.to) && !self.changes_something(way)
     }
 
     /// Leaves by a way, once the hook that may stop it has answered.
@@ -73,6 +73,10 @@ impl Deciding<'_> {
     /// Takes a way for good, once its budget has room for it.
     pub(super) fn take(&mut self, index: usize, because: String) {
         let way = &self.workflow.transitions[index];
+        // A way whose changes cannot be made is not taken, and costs nothing.
+        if let Err(reason) = self.changes_of_way(index) {
+            return self.stopped(index, reason);
+        }
         if let Some(budget) = &way.spends {
             let next = Next::Take { way: index, because: because.clone() };
             if !self.within(budget, &next) {

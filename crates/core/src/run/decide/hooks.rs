@@ -95,7 +95,7 @@ impl Deciding<'_> {
     }
 
     /// A way was held up for good; a person must look.
-    fn stopped(&mut self, way: usize, reason: String) {
+    pub(super) fn stopped(&mut self, way: usize, reason: String) {
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
@@ -107,7 +107,7 @@ impl Deciding<'_> {
 
     fn hook_patch(&self, ops: &Value) -> Result<Written, Vec<Violation>> {
         let patch = Patch::parse(ops)?;
-        let authority = Authority::parse(&[""], &engine_places(self.protocol))
+        let authority = Authority::parse(&[""], &engine_places(self.spec()))
             .expect("pointers were read when the protocol was loaded");
         let violations = authority.check(&patch, &self.state.document);
         if !violations.is_empty() {

@@ -10,6 +10,7 @@
 mod deciding;
 mod phases;
 mod gates;
+mod ways;
 mod models;
 mod tools;
 mod questions;

@@ -60,7 +60,9 @@ impl Deciding<'_> {
         if outcome.apply.is_empty() {
             return (outcome.then.clone(), what);
         }
-        match self.authored(&outcome.apply, &failure.value(), beside) {
+        let failure = failure.value();
+        let others: Vec<_> = [Some(&failure)].into_iter().chain(beside.roots()).collect();
+        match self.written_by_author(&outcome.apply, &others) {
             Ok(written) => {
                 self.change(written);
                 (outcome.then.clone(), what)

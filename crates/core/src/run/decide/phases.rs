@@ -34,7 +34,7 @@ impl Deciding<'_> {
                 Vec::new(),
             );
         };
-        let spec = &self.protocol.document;
+        let spec = self.spec();
         let mut document = match (&start.document, &start.phase) {
             (Some(whole), Some(_)) => whole.clone(),
             (Some(given), None) => merged(&spec.initial, given),
@@ -64,10 +64,10 @@ impl Deciding<'_> {
     }
 
     fn first_faults(&self, first: &str) -> Vec<Violation> {
-        let Some(contract) = &self.protocol.document.contract else { return Vec::new() };
+        let Some(contract) = &self.spec().contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
         let run = view(&State { phase: first.to_owned(), ..self.state.clone() });
-        for place in &self.protocol.document.engine {
+        for place in &self.spec().engine {
             if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {
@@ -140,8 +140,16 @@ impl Deciding<'_> {
         if !self.within_loops(to, &next) {
             return;
         }
+        let written = match way.map(|index| (index, self.changes_of_way(index))) {
+            Some((index, Err(reason))) => return self.stopped(index, reason),
+            Some((_, Ok(written))) => written,
+            None => None,
+        };
         let from = self.state.phase.clone();
         self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
+        if let Some(written) = written {
+            self.change(written);
+        }
         self.enter(to);
     }
 }

@@ -31,7 +31,7 @@ impl Deciding<'_> {
         let run = self.run();
         let mut places = self.places(&run);
         places.retain(|(at, _)| {
-            let place = self.protocol.document.engine.iter().find(|place| place.at == *at);
+            let place = self.spec().engine.iter().find(|place| place.at == *at);
             place.is_some_and(|place| !OF_THE_END.contains(&place.name.as_str()))
         });
         if !places.is_empty() {
@@ -49,7 +49,7 @@ impl Deciding<'_> {
 
     fn put(&mut self, places: Vec<(String, Value)>, run: &Value) -> Result<(), String> {
         self.emit(Event::Stamped { places });
-        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
+        let Some(contract) = &self.spec().contract else { return Ok(()) };
         let document = &*self.state.document;
         let context = Context { state: Some(document), run: Some(run), new: Some(document) };
         let violations = faults(contract, document, &context);
@@ -79,7 +79,7 @@ impl Deciding<'_> {
         let document = &*self.state.document;
         let roots = [Some(document), Some(run)];
         let mut places: Vec<(String, Value)> = Vec::new();
-        for place in &self.protocol.document.engine {
+        for place in &self.spec().engine {
             // A place whose expression cannot be decided keeps its value.
             let Ok(value) = place.value.eval(&roots) else { continue };
             let Some(value) = value.to_json() else { continue };

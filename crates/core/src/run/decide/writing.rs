@@ -13,8 +13,9 @@ use crate::contract::{Contract, load_inline};
 use crate::expr::Expr;
 use crate::json;
 use crate::patch::{Authority, Op, Patch, Pointer};
-use crate::protocol::{Change, Protocol, Verb};
+use crate::protocol::{Change, Document, Verb};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
+use crate::run::event::Event;
 
 static ANYTHING: LazyLock<Contract> = LazyLock::new(|| {
     load_inline("id: anything\nversion: 1.0.0\nschema: true").expect("our own contract loads")
@@ -34,8 +35,8 @@ pub(super) fn taken(contract: &Contract, value: &Value) -> Accepted {
 }
 
 /// The places that are the engine's.
-pub(super) fn engine_places(protocol: &Protocol) -> Vec<String> {
-    protocol.document.engine.iter().map(|place| place.at.clone()).collect()
+pub(super) fn engine_places(document: &Document) -> Vec<String> {
+    document.engine.iter().map(|place| place.at.clone()).collect()
 }
 
 /// A document with an RFC 7396 patch merged in.
@@ -51,6 +52,15 @@ pub(super) fn merged(document: &Value, merge: &Value) -> Value {
 pub(super) struct Written {
     patch: Patch,
     document: Value,
+    /// What the author has the log say of it: name and data.
+    announced: Vec<(String, Option<Value>)>,
+}
+
+impl Written {
+    /// Whether it leaves the document as it is.
+    pub(super) fn is_empty(&self) -> bool {
+        self.patch.ops.is_empty()
+    }
 }
 
 /// What changes may read beside document, run, and what they are made from.
@@ -64,7 +74,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// As expressions know them, in the order of their slots.
-    fn roots(&self) -> impl Iterator<Item = Option<&Value>> {
+    pub(super) fn roots(&self) -> impl Iterator<Item = Option<&Value>> {
         [&self.child, &self.item].into_iter().filter(|one| one.is_some()).map(Option::as_ref)
     }
 }
@@ -75,6 +85,9 @@ impl Deciding<'_> {
         if !written.patch.ops.is_empty() {
             self.emit_tried(written.patch, written.document);
             self.passed.clear();
+        }
+        for (name, data) in written.announced {
+            self.emit(Event::Announced { name, data });
         }
     }
 
@@ -88,50 +101,57 @@ impl Deciding<'_> {
     ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
         let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
-        let authority = Authority::parse(&writes, &engine_places(self.protocol))
-            .expect("pointers were read when the protocol was loaded");
-        let written = self.tried(changes, accepted.value(), beside, &authority, &run)?;
+        let mut roots = vec![Some(&run), Some(accepted.value())];
+        roots.extend(beside.roots());
+        let written = self.tried(changes, &roots, &writes)?;
         self.holds_after(&written.document, &run, accepted, contract)?;
         Ok(written)
     }
 
-    /// The patch that changes of the author's own make: nobody handed in what they are made from, and so
-    /// only the engine's places are closed to them.
-    pub(super) fn authored(
+    /// The patch that changes of the author's make where no reply is; `others` are the values of the names
+    /// after `run`. They are bound by the engine's places and the contract of the document alone.
+    pub(super) fn written_by_author(
         &self,
         changes: &[Change],
-        subject: &Value,
-        beside: &Beside,
+        others: &[Option<&Value>],
     ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
-        let authority = Authority::parse(&[""], &engine_places(self.protocol))
-            .expect("pointers were read when the protocol was loaded");
-        let written = self.tried(changes, subject, beside, &authority, &run)?;
+        let roots: Vec<_> = [Some(&run)].into_iter().chain(others.iter().copied()).collect();
+        let written = self.tried(changes, &roots, &[String::new()])?;
         self.document_holds(&written.document, &run)?;
         Ok(written)
     }
 
+    /// Tries changes one after the other on a copy; each reads what those before it made. `others` are
+    /// the values of the names after `state`.
     fn tried(
         &self,
         changes: &[Change],
-        subject: &Value,
-        beside: &Beside,
-        authority: &Authority,
-        run: &Value,
+        others: &[Option<&Value>],
+        writes: &[String],
     ) -> Result<Written, Vec<Violation>> {
+        let authority = Authority::parse(writes, &engine_places(self.spec()))
+            .expect("pointers were read when the protocol was loaded");
         let mut document = (*self.state.document).clone();
-        let mut patch = Patch::default();
+        let (mut patch, mut announced) = (Patch::default(), Vec::new());
         for change in changes {
             let made = {
-                let mut roots = vec![Some(&document), Some(run), Some(subject)];
-                roots.extend(beside.roots());
-                made(change, &roots, &document, authority)?
+                let mut roots = vec![Some(&document)];
+                roots.extend(others);
+                if let Verb::Emit { event, data } = &change.verb {
+                    if applies(change, &roots)? {
+                        let data = data.as_ref().map(|data| given(data, &roots)).transpose()?;
+                        announced.push((event.clone(), data));
+                    }
+                    continue;
+                }
+                made(change, &roots, &document, &authority)?
             };
             made.apply(&mut document)
                 .map_err(|error| vec![placed(change, &made, Violation::from(error))])?;
             patch.ops.extend(made.ops);
         }
-        Ok(Written { patch, document })
+        Ok(Written { patch, document, announced })
     }
 
     /// A patch of the protocol's own, if it can be applied and leaves a document that fits.
@@ -140,7 +160,7 @@ impl Deciding<'_> {
         patch.apply(&mut document).map_err(|error| vec![Violation::from(error)])?;
         let run = self.run();
         self.document_holds(&document, &run)?;
-        Ok(Written { patch, document })
+        Ok(Written { patch, document, announced: Vec::new() })
     }
 
     fn holds_after(
@@ -166,7 +186,7 @@ impl Deciding<'_> {
     }
 
     fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {
-        let Some(contract) = &self.protocol.document.contract else { return Ok(()) };
+        let Some(contract) = &self.spec().contract else { return Ok(()) };
         let context =
             Context { state: Some(&self.state.document), run: Some(run), new: Some(document) };
         let violations = faults(contract, document, &context);
@@ -193,18 +213,13 @@ fn made(
     document: &Value,
     authority: &Authority,
 ) -> Result<Patch, Vec<Violation>> {
-    let reply = roots[2].unwrap_or(&Value::Null);
-    if let Some(when) = &change.when
-        && !when.test(roots).map_err(|error| vec![undecided(when, &error.message)])?
-    {
+    let reply = roots.get(2).copied().flatten().unwrap_or(&Value::Null);
+    if !applies(change, roots)? {
         return Ok(Patch::default());
     }
     let value = |expr: &Option<Expr>| match expr {
         None => Ok(reply.clone()),
-        Some(expr) => {
-            let value = expr.eval(roots).map_err(|error| vec![undecided(expr, &error.message)])?;
-            value.to_json().ok_or_else(|| vec![undecided(expr, "it is undefined")])
-        }
+        Some(expr) => given(expr, roots),
     };
     match &change.verb {
         Verb::Patch { from } => {
@@ -250,7 +265,20 @@ fn made(
             },
             Some(key) => remove(document, at, key, &listed(value(given)?), authority),
         },
+        Verb::Emit { .. } => Ok(Patch::default()),
     }
+}
+
+/// Whether a change is made at all.
+fn applies(change: &Change, roots: &[Option<&Value>]) -> Result<bool, Vec<Violation>> {
+    let Some(when) = &change.when else { return Ok(true) };
+    when.test(roots).map_err(|error| vec![undecided(when, &error.message)])
+}
+
+/// The value of an expression; `undefined` is none that can be kept.
+fn given(expr: &Expr, roots: &[Option<&Value>]) -> Result<Value, Vec<Violation>> {
+    let value = expr.eval(roots).map_err(|error| vec![undecided(expr, &error.message)])?;
+    value.to_json().ok_or_else(|| vec![undecided(expr, "it is undefined")])
 }
 
 /// Merges a value into a place; what holds it is made where it is missing.
