@@ -9,8 +9,8 @@
 mod folder;
 
 use countersign_core::protocol::{
-    Change, Check, Choices, EffectSpec, Hook, Otherwise, Purpose, Retry, Shape, StateFormat, Verb,
-    Work,
+    Accepts, Change, Check, Choices, EffectSpec, Hook, Otherwise, Purpose, Retry, Shape,
+    StateFormat, Verb, Work,
 };
 use folder::{INDEX, MAIN, sound};
 use serde_json::json;
@@ -239,7 +239,8 @@ fn phases_say_what_they_do() {
     assert_eq!(choices[1].label, "Green");
     assert!(matches!(&questions[1].shape, Shape::Choices(Choices::Computed(_))));
     assert!(matches!(&questions[2].shape, Shape::Document { suggested_path: Some(path), accepts }
-        if path == "inputs/brief.md" && *accepts == [".md", ".pdf"]));
+        if path.source() == "inputs/brief.md"
+            && matches!(accepts, Accepts::Listed(list) if *list == [".md", ".pdf"])));
     let accepts = |index: usize, value: serde_json::Value| match &questions[index].shape {
         Shape::Value(contract) => contract.schema.is_valid(&value),
         other => panic!("{other:?}"),
@@ -253,12 +254,16 @@ fn phases_say_what_they_do() {
     let effects = ["write", "run", "http", "retrieve"].map(|id| match &phase(id).work {
         Work::Effect { effect, retry, on_failed, .. } => {
             let effect = match effect {
-                EffectSpec::Write { path, content } => {
+                EffectSpec::Write { path, content, once } => {
+                    assert!(!once);
                     format!("{} {}", path.source(), content.source())
                 }
+                EffectSpec::Copy { from, to } => format!("{} {}", from.source(), to.source()),
                 EffectSpec::Run { program, args, .. } => format!("{program} {}", args[0].source()),
                 EffectSpec::Http { method, url, .. } => format!("{method} {}", url.source()),
-                EffectSpec::Retrieve { source, query } => format!("{source} {}", query.source()),
+                EffectSpec::Retrieve { source, query } => {
+                    format!("{} {}", source.source(), query.source())
+                }
             };
             format!("{effect} {:?} {:?}", retry.map(|retry| retry.max_attempts), on_failed.then)
         }

@@ -277,7 +277,7 @@ fn guesses_reach_every_event_and_every_end() {
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 33] = [
+const KINDS: [&str; 34] = [
     "received",
     "started",
     "phase_entered",
@@ -304,6 +304,7 @@ const KINDS: [&str; 33] = [
     "hook_answered",
     "child_asked",
     "child_ended",
+    "item_failed",
     "tell_asked",
     "told",
     "halted",

@@ -12,6 +12,7 @@ mod document;
 mod workflow;
 mod gate;
 mod outcome;
+mod each;
 mod work;
 mod change;
 mod budget;
@@ -29,14 +30,19 @@ pub use check::{CODES as CHECK_CODES, check};
 pub use definition::{Protocol, StateFormat};
 pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
+pub use each::Each;
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
+pub(crate) use load::confined;
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
 pub use outcome::{Otherwise, Outcome};
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
-pub use work::{AgentWork, Choice, Choices, EffectSpec, Invoke, Purpose, Question, Shape, Work};
+pub use work::{
+    Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, Purpose, Question, Shape,
+    Work,
+};
 pub use workflow::{Phase, Transition, Workflow};
 
 /// The names an expression of a protocol may use, in the order of their slots.

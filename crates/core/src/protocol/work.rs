@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
-use super::{Agent, Change, Duration, Outcome, Template};
+use super::{Agent, Change, Duration, Each, Outcome, Template};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
@@ -21,6 +21,8 @@ pub enum Work {
     Ask(Vec<Question>),
     /// Something is done outside.
     Effect {
+        /// For each of what; once where absent.
+        each: Option<Each>,
         /// What.
         effect: EffectSpec,
         /// How the result changes the document.
@@ -83,8 +85,11 @@ impl Purpose {
 /// A question to people, or a document they are to bring.
 #[derive(Debug)]
 pub struct Question {
-    /// Unique in its phase.
+    /// Unique in its phase. Where it is asked for each of several items, the text of the template that names
+    /// each.
     pub id: String,
+    /// For each of what, and under which ids; once where absent.
+    pub each: Option<(Each, Template)>,
     /// What is asked.
     pub question: Template,
     /// What an answer looks like.
@@ -113,10 +118,21 @@ pub enum Shape {
     /// A file.
     Document {
         /// Where it is looked for, inside the workspace.
-        suggested_path: Option<String>,
-        /// Extensions that are taken, with the dot; any when empty.
-        accepts: Vec<String>,
+        suggested_path: Option<Template>,
+        /// What is taken.
+        accepts: Accepts,
     },
+    /// Any value that satisfies a JSON Schema, which the one expression in here gives.
+    Computed(Template),
+}
+
+/// Which files are taken.
+#[derive(Debug)]
+pub enum Accepts {
+    /// Those with these extensions, with the dot; any when empty.
+    Listed(Vec<String>),
+    /// An expression gives the list.
+    Computed(Expr),
 }
 
 /// Where the choices of a question come from.
@@ -146,6 +162,15 @@ pub enum EffectSpec {
         path: Template,
         /// What; a text as it is, anything else as JSON.
         content: Expr,
+        /// Whether a file that holds something else is left alone.
+        once: bool,
+    },
+    /// Copies a file inside the workspace.
+    Copy {
+        /// Which.
+        from: Template,
+        /// Where to.
+        to: Template,
     },
     /// Runs a program that the policy declares.
     Run {
@@ -168,7 +193,7 @@ pub enum EffectSpec {
     /// Looks something up in a declared source.
     Retrieve {
         /// Its name in the policy.
-        source: String,
+        source: Template,
         /// The question.
         query: Expr,
     },
@@ -177,6 +202,8 @@ pub enum EffectSpec {
 /// Another workflow as a run of its own.
 #[derive(Debug)]
 pub struct Invoke {
+    /// For each of what; once where absent.
+    pub each: Option<ForEach>,
     /// Its id.
     pub workflow: String,
     /// Where in the child's document what of ours goes.
@@ -187,4 +214,15 @@ pub struct Invoke {
     pub on_complete: Option<String>,
     /// What follows a child that failed.
     pub on_failed: Outcome,
+}
+
+/// A child for each of several items.
+#[derive(Debug)]
+pub struct ForEach {
+    /// Which items.
+    pub each: Each,
+    /// What tells the child of an item from the others, a text; the item itself where absent.
+    pub key: Option<Expr>,
+    /// How many run at once.
+    pub limit: usize,
 }

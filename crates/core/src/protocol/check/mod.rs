@@ -20,6 +20,7 @@ mod unwritten;
 mod authority;
 mod fields;
 mod mismatch;
+mod each;
 mod waits;
 mod budgets;
 mod invoke;

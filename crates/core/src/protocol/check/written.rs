@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::outcomes;
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, Change, Check, Choices, EffectSpec, Invoke, Origin, Phase, Protocol, Question,
-    Shape, Template, Verb, Work, Workflow,
+    Accepts, AgentWork, Change, Check, Choices, Each, EffectSpec, Invoke, Origin, Phase, Protocol,
+    Question, Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -138,7 +138,7 @@ pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
 fn answer_of(question: &Question) -> Option<&Value> {
     match &question.shape {
         Shape::Value(contract) => Some(contract.schema.source()),
-        Shape::Choices(_) | Shape::Document { .. } => None,
+        Shape::Choices(_) | Shape::Document { .. } | Shape::Computed(_) => None,
     }
 }
 
@@ -174,8 +174,16 @@ impl<'p> Collected<'p> {
                 }
             }
             Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
-            Work::Effect { effect, .. } => self.effect(effect, &origin.child("do")),
-            Work::Invoke(Invoke { input, .. }) => {
+            Work::Effect { each, effect, .. } => {
+                let origin = origin.child("do");
+                self.each(each.as_ref(), &origin);
+                self.effect(effect, &origin);
+            }
+            Work::Invoke(Invoke { each, input, .. }) => {
+                self.each(each.as_ref().map(|several| &several.each), &origin.child("invoke"));
+                if let Some(key) = each.as_ref().and_then(|several| several.key.as_ref()) {
+                    self.expr(key, origin.child("invoke").child("key"), None);
+                }
                 for (pointer, expr) in input {
                     let origin = origin.child("invoke").child("input").child(pointer);
                     self.expr(expr, origin, None);
@@ -202,19 +210,51 @@ impl<'p> Collected<'p> {
         let listed = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_array);
         for (index, question) in questions.iter().enumerate() {
             let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
-            self.template(&question.question, &origin.child("question"));
-            if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
-                self.expr(choices, origin.child("choices"), None);
+            if let Some((each, id)) = &question.each {
+                self.each(Some(each), &origin);
+                self.template(id, &origin.child("id"));
             }
+            self.template(&question.question, &origin.child("question"));
+            self.shape(&question.shape, &origin);
             if let Some(when) = &question.when {
                 self.expr(when, origin.child("when"), None);
             }
         }
     }
 
+    fn each(&mut self, each: Option<&'p Each>, origin: &Origin) {
+        if let Some(each) = each {
+            self.expr(&each.items, origin.child("each"), None);
+        }
+    }
+
+    fn shape(&mut self, shape: &'p Shape, origin: &Origin) {
+        match shape {
+            Shape::Value(_) | Shape::Choices(Choices::Listed(_)) => {}
+            Shape::Choices(Choices::Computed(choices)) => {
+                self.expr(choices, origin.child("choices"), None);
+            }
+            Shape::Computed(schema) => self.template(schema, &origin.child("answer")),
+            Shape::Document { suggested_path, accepts } => {
+                let origin = origin.child("document");
+                if let Some(path) = suggested_path {
+                    self.template(path, &origin.child("suggested_path"));
+                }
+                if let Accepts::Computed(list) = accepts {
+                    self.expr(list, origin.child("accepts"), None);
+                }
+            }
+        }
+    }
+
     fn effect(&mut self, effect: &'p EffectSpec, origin: &Origin) {
         match effect {
-            EffectSpec::Write { path, content } => {
+            EffectSpec::Copy { from, to } => {
+                let origin = origin.child("copy");
+                self.template(from, &origin.child("from"));
+                self.template(to, &origin.child("to"));
+            }
+            EffectSpec::Write { path, content, .. } => {
                 let origin = origin.child("write");
                 self.template(path, &origin.child("path"));
                 self.expr(content, origin.child("content"), None);
@@ -235,7 +275,8 @@ impl<'p> Collected<'p> {
                     self.expr(body, origin.child("body"), None);
                 }
             }
-            EffectSpec::Retrieve { query, .. } => {
+            EffectSpec::Retrieve { source, query } => {
+                self.template(source, &origin.child("retrieve").child("source"));
                 self.expr(query, origin.child("retrieve").child("query"), None);
             }
         }

@@ -14,7 +14,7 @@ use super::{agent, document, hook, index, policy, rules, workflow};
 use crate::contract::Registry;
 use crate::json::Span;
 use crate::nearest::nearest;
-use crate::protocol::{Bundle, NAMES, Policy, Protocol, Workflow};
+use crate::protocol::{Bundle, Policy, Protocol, Workflow};
 use crate::spec::{Diagnostic, Source};
 
 /// How many files a folder may have, and how many bytes in all.
@@ -111,16 +111,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     }
     let limits = index.and_then(|index| index.root().get("policy")?.get("budget"));
     let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
-    let scope = Scope {
-        names: &names,
-        phases: &phases,
-        engine: &names.engine,
-        writes: None,
-        reads: &NAMES,
-        texts: &NAMES[..2],
-        faults: &faults,
-    };
-    let budget = limits.map(|limits| budget(&limits, &scope));
+    let budget = limits.map(|limits| budget(&limits, &Scope::whole(&names, &phases, &faults)));
     let run = first_moment(compiled.get(&card.default_workflow));
     let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);

@@ -7,7 +7,7 @@ use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
 use crate::contract::Contract;
-use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
+use crate::protocol::{Agent, EnginePlace, Hook, NAMES, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
 #[derive(Debug)]
@@ -59,6 +59,14 @@ pub(super) struct Scope<'s> {
     /// The names that its texts, questions and orders may use.
     pub(super) texts: &'s [&'s str],
     pub(super) faults: &'s Faults,
+}
+
+impl<'s> Scope<'s> {
+    /// What the index may refer to: the phases of all workflows, and the document it describes.
+    pub(super) fn whole(names: &'s Names, phases: &'s Known<()>, faults: &'s Faults) -> Self {
+        let (reads, texts) = (&NAMES[..], &NAMES[..2]);
+        Self { names, phases, engine: &names.engine, writes: None, reads, texts, faults }
+    }
 }
 
 /// What went wrong, as the changes of an outcome read it.

@@ -6,7 +6,7 @@ use super::writing::Beside;
 use crate::protocol::{Otherwise, Protocol};
 use crate::run::apply::DEADLINE;
 use crate::run::event::Event;
-use crate::run::state::Next;
+use crate::run::state::{Next, OfEach};
 use crate::run::wait::{Closing, WaitKind};
 use crate::run::{Rejection, State, Time};
 
@@ -77,13 +77,17 @@ impl Deciding<'_> {
         let (id, closing) = (wait.id.clone(), Closing::Expired);
         self.emit(Event::WaitClosed { wait: id, closing });
         let what = format!("Nobody answered in time: {}", wait.question);
-        let mut ids = match &self.state.held {
-            Some(Next::Questions { ids }) => ids.clone(),
-            _ => Vec::new(),
+        let (mut ids, mut items) = match &self.state.held {
+            Some(Next::Questions { ids, items }) => (ids.clone(), items.clone()),
+            _ => (Vec::new(), Vec::new()),
         };
-        ids.push(wait.name.clone());
+        match (wait.of.clone(), wait.item.clone()) {
+            (Some(question), Some(item)) => items.push(OfEach { question, item }),
+            _ => ids.push(wait.name.clone()),
+        }
         let failure = Failure::new("deadline", &what);
-        let (then, what) = self.settled(&otherwise, &failure, &Beside::default(), what);
-        self.otherwise(&then, what, Next::Questions { ids });
+        let beside = Beside { item: wait.item.clone(), ..Beside::default() };
+        let (then, what) = self.settled(&otherwise, &failure, &beside, what);
+        self.otherwise(&then, what, Next::Questions { ids, items });
     }
 }

@@ -13,6 +13,8 @@ mod gates;
 mod ways;
 mod models;
 mod tools;
+mod items;
+mod asked;
 mod questions;
 mod persons;
 mod effects;
@@ -74,14 +76,16 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
             deciding.decided(wait, *approve, by, note.as_ref())?;
         }
         Incoming::Ticked => deciding.ticked()?,
-        Incoming::EffectFinished { action, result } => deciding.effect_finished(action, result),
+        Incoming::EffectFinished { action, result } => {
+            deciding.effect_finished(state, action, result);
+        }
         Incoming::EffectFailed { action, failure, message, retryable } => {
             deciding.effect_failed(state, action, failure, message, *retryable);
         }
         Incoming::ToolFinished { action, ok, .. } => deciding.tool_finished(action, *ok),
         Incoming::HookFinished { action, answer } => deciding.hook_finished(state, action, answer),
         Incoming::ChildEnded { action, completed, reason, document } => {
-            deciding.child_ended(action, *completed, reason.as_deref(), document);
+            deciding.child_ended(state, action, *completed, reason.as_deref(), document);
         }
         Incoming::Told { action } => deciding.emit(Event::Told { action: action.clone() }),
         Incoming::Halted { by, reason } => {

@@ -1,0 +1,49 @@
+//! A round: what a phase that does the same for each of several items has come to so far.
+//!
+//! It begins when the phase is entered, and says which items need not be begun again. What is under way
+//! stands among the orders, not here.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The round of the phase a run stands in.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Round {
+    /// The keys of items whose child was asked for, or cannot be.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub begun: BTreeSet<String>,
+    /// Items that failed for good, and are tried again when somebody says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
+}
+
+/// An item that failed for good.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// It.
+    pub item: Value,
+    /// The key of its child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// What happened, in a sentence.
+    pub what: String,
+}
+
+impl Round {
+    /// Whether nothing is to be remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.begun.is_empty() && self.lost.is_empty()
+    }
+
+    /// Somebody helped: what was lost may be begun again.
+    pub(super) fn forgive(&mut self) {
+        for lost in std::mem::take(&mut self.lost) {
+            if let Some(key) = lost.key {
+                self.begun.remove(&key);
+            }
+        }
+    }
+}
