@@ -151,9 +151,10 @@ fn work(work: &Work) -> Option<String> {
         }
         Work::Effect { effect, .. } => Some(match effect {
             EffectSpec::Write { .. } => "writes a file".to_owned(),
+            EffectSpec::Copy { .. } => "copies a file".to_owned(),
             EffectSpec::Run { program, .. } => format!("runs {program}"),
             EffectSpec::Http { method, .. } => format!("calls a host ({method})"),
-            EffectSpec::Retrieve { source, .. } => format!("looks up in {source}"),
+            EffectSpec::Retrieve { source, .. } => format!("looks up in {}", source.source()),
         }),
         Work::Invoke(invoke) => Some(format!("runs {}", invoke.workflow)),
     }
