@@ -115,7 +115,8 @@ pub(crate) fn lines(path: &Path) -> Result<Vec<Value>, Error> {
         .collect()
 }
 
-fn text(path: &Path) -> Result<String, Error> {
+/// A file of the user's as text.
+pub(crate) fn text(path: &Path) -> Result<String, Error> {
     let unreadable = |source| Error::Unreadable { what: shown(path), source };
     let bytes = fs::read(path).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {

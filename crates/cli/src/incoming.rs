@@ -70,6 +70,11 @@ fn started(start: &Start) -> String {
     match (&start.fork, &start.parent) {
         (Some(fork), _) => format!("forked{by} from {}@{}", fork.run, fork.version),
         (None, Some(parent)) => format!("started by run {}", parent.run),
-        (None, None) => format!("started{by}"),
+        (None, None) => {
+            let with = start.input.as_ref().map_or_else(String::new, |given| {
+                format!(" with {}", shortened(&given.to_string(), 80))
+            });
+            format!("started{by}{with}")
+        }
     }
 }

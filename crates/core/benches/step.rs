@@ -93,11 +93,7 @@ fn start(bytes: usize) -> Input {
         protocol: PROTOCOL.digest.clone(),
         workflow: "main".to_owned(),
         document: Some(document(bytes)),
-        phase: None,
-        model: None,
-        by: None,
-        parent: None,
-        fork: None,
+        ..Start::default()
     };
     input(0, Incoming::Start(Box::new(start)))
 }

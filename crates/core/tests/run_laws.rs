@@ -337,12 +337,7 @@ transitions:
     let start = Start {
         protocol: protocol.digest.clone(),
         workflow: "main".to_owned(),
-        document: None,
-        phase: None,
-        model: None,
-        by: None,
-        parent: None,
-        fork: None,
+        ..Start::default()
     };
     let what = Incoming::Start(Box::new(start));
     let input = Input { time: Time(0), key: None, files: BTreeMap::new(), what };

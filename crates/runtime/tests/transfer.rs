@@ -87,11 +87,8 @@ async fn waiting() -> (Arc<MemoryStore>, Engine) {
         protocol: protocol.digest.clone(),
         workflow: "two".to_owned(),
         document: Some(json!({"n": 1})),
-        phase: None,
-        model: None,
         by: Some("ann".to_owned()),
-        parent: None,
-        fork: None,
+        ..Start::default()
     };
     engine.start("r", &protocol, start, None).await.unwrap();
     reply_plain(&engine, "no").await;

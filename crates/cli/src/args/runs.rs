@@ -60,12 +60,14 @@ pub(crate) struct Check {
 #[command(after_help = "Examples:
   countersign run
   countersign run task_loop --model openai:gpt-5-mini
+  countersign run --input \"Plan the move\"
+  countersign run ralph --input @goal.txt --model openai:gpt-5-mini
   countersign run --document start.json --detach")]
 pub(crate) struct Run {
-    /// The workflow; without it, the protocol's default one
+    /// The workflow, or a protocol that ships; without it, the folder's default workflow
     pub(crate) workflow: Option<String>,
     /// Go on with a run instead of starting one
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["workflow", "document", "input"])]
     pub(crate) resume: Option<String>,
     /// The model, whatever agents and index say
     #[arg(long, value_name = "MODEL")]
@@ -73,8 +75,8 @@ pub(crate) struct Run {
     /// A JSON file that is merged into the first document
     #[arg(long, value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,
-    /// A text for the first document, at `/input`
-    #[arg(long, value_name = "TEXT")]
+    /// What the run is started with: a text, JSON, or `@FILE`
+    #[arg(long, value_name = "TEXT|JSON|@FILE")]
     pub(crate) input: Option<String>,
     /// Leave it waiting instead of asking in the terminal
     #[arg(long)]

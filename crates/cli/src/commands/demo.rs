@@ -49,12 +49,9 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
         let start = Start {
             protocol: protocol.digest.clone(),
             workflow: protocol.default_workflow.clone(),
-            document: None,
-            phase: None,
             model: args.model.clone(),
             by: Some(house.settings.user()),
-            parent: None,
-            fork: None,
+            ..Start::default()
         };
         let run = create(&house, &protocol, start, None).await?;
         if args.approve {

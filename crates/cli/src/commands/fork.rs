@@ -33,12 +33,12 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
             phase: Some(live.state.phase.clone()),
             model: args.model.clone().or_else(|| live.state.model.clone()),
             by: Some(house.settings.user()),
-            parent: None,
             fork: Some(From {
                 run: run.clone(),
                 version: live.state.version,
                 hash: live.hash.clone(),
             }),
+            ..Start::default()
         };
         let fork = create(&house, &protocol, start, None).await?;
         if !json {

@@ -27,6 +27,7 @@ mod replay;
 mod resume;
 mod run;
 mod show;
+mod start;
 mod status;
 mod submit;
 

@@ -1,6 +1,5 @@
 //! `countersign run [WORKFLOW]`: starts a run and works on it until it rests, asking in the terminal.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,78 +7,30 @@ use countersign_core::protocol::Protocol;
 use countersign_core::run::{Pending, Start, State, Status};
 use countersign_runtime::driver::{Driver, Rest};
 use countersign_runtime::engine::fresh_name;
-use countersign_runtime::projection::{read_back, state_folder};
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_store::StoreError;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::people;
+use super::start::begin;
 use crate::args::Run;
 use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, wait};
+use crate::house::{House, wait};
 use crate::progress::Progress;
-use crate::{files, output, show};
+use crate::{output, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     let watch: Arc<dyn Watch> =
         if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
-    let document = given(args)?;
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
+        let talks = !json && !args.detach;
         let run = match &args.resume {
             Some(named) => house.run(Some(named)).await?,
-            None => {
-                let folder = house.protocol_folder()?;
-                let (protocol, _) = protocol(&folder)?;
-                begin(&house, &folder, &protocol, args, document).await?
-            }
+            None => begin(&house, args, talks).await?,
         };
-        let talks = !json && !args.detach;
         work(&house, &run, talks, json).await
     })
-}
-
-/// What the command line says about the first document.
-fn given(args: &Run) -> Result<Option<Value>, Error> {
-    let mut document = args.document.as_deref().map(files::value).transpose()?;
-    if let Some(text) = &args.input {
-        let whole = document.get_or_insert_with(|| Value::Object(Map::new()));
-        let Value::Object(members) = whole else {
-            return Err(Error::Usage("the document must be an object".to_owned()));
-        };
-        members.insert("input".to_owned(), json!(text));
-    }
-    Ok(document)
-}
-
-/// Starts a run. State files of a process that has no run yet are taken over.
-async fn begin(
-    house: &House,
-    folder: &Path,
-    protocol: &Arc<Protocol>,
-    args: &Run,
-    document: Option<Value>,
-) -> Result<String, Error> {
-    let workflow = args.workflow.clone().unwrap_or_else(|| protocol.default_workflow.clone());
-    let mut start = Start {
-        protocol: protocol.digest.clone(),
-        workflow,
-        document,
-        phase: None,
-        model: house.settings.model.value.clone(),
-        by: Some(house.settings.user()),
-        parent: None,
-        fork: None,
-    };
-    if let Some(taken) = taken_over(house, folder, protocol, &start).await? {
-        let phase = taken["phase"].as_str().unwrap_or_default().to_owned();
-        output::talk(&format!(
-            "the state files beside the protocol are taken over, in phase {phase}"
-        ));
-        start.phase = Some(phase);
-        start.document = Some(taken);
-    }
-    create(house, protocol, start, args.key.clone()).await
 }
 
 /// Creates a run under a name that nobody has.
@@ -103,26 +54,6 @@ pub(super) async fn create(
             Err(other) => return Err(other.into()),
         }
     }
-}
-
-async fn taken_over(
-    house: &House,
-    folder: &Path,
-    protocol: &Protocol,
-    start: &Start,
-) -> Result<Option<Value>, Error> {
-    let newest = countersign_store::RunFilter::newest(house.engine.tenant().clone(), 1);
-    let ours = folder.ends_with(".opencode/protocol");
-    if !ours || start.document.is_some() || !house.engine.store().runs(&newest).await?.is_empty() {
-        return Ok(None);
-    }
-    let Some(document) = read_back(&state_folder(folder), protocol.state_format)? else {
-        return Ok(None);
-    };
-    // A process that is over is not begun again in its last phase.
-    let over = matches!(document["status"].as_str(), Some("completed" | "failed"));
-    let fits = document["workflow"] == start.workflow.as_str() && document["phase"].is_string();
-    Ok((fits && !over).then_some(document))
 }
 
 /// Works on a run until it rests for good, or for somebody who is not here.

@@ -1,12 +1,13 @@
 //! `countersign status [RUN]`: where a run stands, and why.
 
+use countersign_core::protocol::Bundle;
 use countersign_core::run::{Blocked, EndKind, State, Time};
 use countersign_runtime::folder;
 
 use crate::args::Status;
 use crate::elapsed::{ago, moment, stretch, until};
 use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::house::{House, load_bundle, wait};
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
 use crate::standing::{Spending, Standing, order_told};
 use crate::table::{shortened, table};
@@ -19,8 +20,12 @@ pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
         let outcome = house.engine.look(&run).await?;
         let log = house.engine.log(&run).await?;
         let now = house.engine.clock().now();
-        let digest = house.protocol_folder().ok().and_then(|folder| folder::read(&folder).ok());
-        let digest = digest.map(|bundle| bundle.digest());
+        let bundle = house.protocol_folder().ok().and_then(|folder| folder::read(&folder).ok());
+        // Another protocol, beside a run of one that ships, is nothing to compare it with.
+        let other = |bundle: &Bundle| {
+            load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
+        };
+        let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.digest());
         let standing = Standing::of(outcome, &log, now, digest.as_deref());
         if json {
             output::json(&standing.json());

@@ -43,7 +43,7 @@ pub use work::{
     Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, Purpose, Question, Shape,
     Work,
 };
-pub use workflow::{Phase, Transition, Workflow};
+pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 
 /// The names an expression of a protocol may use, in the order of their slots.
 ///

@@ -1,6 +1,9 @@
 //! A workflow: phases and the ways between them.
 
+use std::sync::Arc;
+
 use super::{Budget, Change, Document, Duration, Gate, Origin, Outcome, Work};
+use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
@@ -13,12 +16,25 @@ pub struct Workflow {
     pub description: Option<String>,
     /// The document of its runs, where it has one of its own; see [`super::Protocol::document_of`].
     pub document: Option<Document>,
+    /// What its runs may be started with, beside a document.
+    pub input: Option<WorkflowInput>,
     /// A run begins in the first. Own phases come before included ones.
     pub phases: Vec<Phase>,
     /// The ways, in the order of the files.
     pub transitions: Vec<Transition>,
     /// Where it was said.
     pub origin: Origin,
+}
+
+/// What a run may be started with: checked like an answer, and then the first thing that changes the document.
+#[derive(Debug)]
+pub struct WorkflowInput {
+    /// What it must satisfy.
+    pub answer: Arc<Contract>,
+    /// How it, as `reply`, changes the first document.
+    pub apply: Vec<Change>,
+    /// What is asked of a person where none was given.
+    pub question: Option<String>,
 }
 
 /// One phase.

@@ -159,7 +159,7 @@ pub enum Incoming {
 }
 
 /// How a run begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Start {
     /// The digest of its protocol.
     pub protocol: String,
@@ -168,6 +168,10 @@ pub struct Start {
     /// What is merged into the protocol's first document, or is the whole document where a phase is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Value>,
+    /// What it is started with, where its workflow has an `input`; without one, an object to be merged in.
+    // The log calls it `given`: `input` is the word for what kind of input this is.
+    #[serde(default, rename = "given", skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
     /// The phase it begins in, where that is not the first: a fork, or a state file that is taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,

@@ -2,7 +2,7 @@
 //!
 //! An input is written as the log has it, without what the story can supply: `time` counts a second
 //! an input (or `after: 90000` milliseconds), and `action: model` stands for the order of that kind
-//! that is out. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
+//! that is out. `given` is the input that a run starts with. `files` tells which files are there. `input: prompt` is none: it shows the whole prompt.
 
 use std::fmt::Write as _;
 
@@ -89,6 +89,7 @@ impl<'p> Teller<'p> {
                 parent: what
                     .get("parent")
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
+                input: what.get("given").cloned(),
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
             return self.decide(Incoming::Start(Box::new(start)), files);

@@ -46,11 +46,18 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
         depth: *chance.pick(&[1, 10]),
     });
     let protocol = if chance.percent(97) { protocol.digest.clone() } else { "other".to_owned() };
+    let input = match chance.below(8) {
+        0 => Some(json!(text(chance))),
+        1 => Some(json!("a title")),
+        2 => Some(json!({ "note": "given", "good": "y" })),
+        _ => None,
+    };
     let (model, by, fork) = (None, None, None);
     Incoming::Start(Box::new(Start {
         protocol,
         workflow,
         document,
+        input,
         phase,
         model,
         by,

@@ -154,7 +154,7 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
-/// A document of the workflow's own, changes on the ways, announcements.
+/// A document of the workflow's own, an input, changes on the ways, announcements.
 const WAYS: &str = "--- contracts/tally.yaml
 id: tally
 version: 1.0.0
@@ -175,6 +175,7 @@ document:
   contract: tally
   initial: { meta: {}, rounds: 0 }
   engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
+input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
 phases:
   - { id: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
   - { id: count }

@@ -60,11 +60,7 @@ pub(crate) fn start(protocol: &Protocol, cells: usize, bytes: usize) -> Start {
         protocol: protocol.digest.clone(),
         workflow: protocol.default_workflow.clone(),
         document: Some(json!({ "cells": cells, "over": false })),
-        phase: None,
-        model: None,
-        by: None,
-        parent: None,
-        fork: None,
+        ..Start::default()
     }
 }
 

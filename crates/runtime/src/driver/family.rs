@@ -24,11 +24,9 @@ impl Driver {
             protocol: live.protocol.digest.clone(),
             workflow: workflow.clone(),
             document: Some(document.clone()),
-            phase: None,
             model: live.state.model.clone(),
-            by: None,
             parent: Some(parent.clone()),
-            fork: None,
+            ..Start::default()
         };
         let reason = match self.engine.start(run, &live.protocol, start, None).await {
             Ok(_) => return Ok(None),

@@ -5,9 +5,12 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
+/// One of them.
+type Work<'w, T> = Pin<Box<dyn Future<Output = T> + Send + 'w>>;
+
 /// Works under way, each with what it is told by.
 pub(super) struct SideBySide<'w, K, T> {
-    works: Vec<(K, Pin<Box<dyn Future<Output = T> + Send + 'w>>)>,
+    works: Vec<(K, Work<'w, T>)>,
 }
 
 impl<'w, K, T> SideBySide<'w, K, T> {

@@ -54,11 +54,11 @@ async fn write(
     workspace: &Workspace,
 ) -> Result<Value, EffectError> {
     let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
-    let write = move || match once {
-        true => workspace.write_once(&path, content.as_bytes()),
-        false => workspace.write_atomic(&path, content.as_bytes()),
+    let write = move || {
+        let bytes = content.as_bytes();
+        if once { workspace.write_once(&path, bytes) } else { workspace.write_atomic(&path, bytes) }
     };
-    blocking(write).await.map(told)
+    blocking(write).await.map(|written| told(&written))
 }
 
 /// The most that is copied: a file is read whole before it is written whole.
@@ -75,10 +75,10 @@ async fn copy(from: &str, to: &str, workspace: &Workspace) -> Result<Value, Effe
         }
         Ok(workspace.write_atomic(&to, &content.bytes)?)
     };
-    blocking(copy).await.map(told)
+    blocking(copy).await.map(|written| told(&written))
 }
 
-fn told(written: Written) -> Value {
+fn told(written: &Written) -> Value {
     json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 })
 }
 

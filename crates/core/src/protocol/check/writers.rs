@@ -6,7 +6,7 @@ use super::finding::covers;
 use super::opening::Openings;
 use super::outcomes;
 use super::view::{Standing, View};
-use super::written::{changes, parts};
+use super::written::{changes, of_input, parts};
 use crate::expr::ReadStep;
 use crate::json;
 use crate::protocol::{Hook, Phase, Protocol, Verb, Work, Workflow};
@@ -26,6 +26,9 @@ impl Writers {
             .extend(protocol.document_of(workflow).engine.iter().map(|place| place.at.clone()));
         for phase in &workflow.phases {
             writers.phase(protocol, workflow, phase, openings);
+        }
+        for (change, input) in of_input(workflow) {
+            writers.places.extend(places_of(&change.verb, input));
         }
         // What the author writes himself is not bound by what the phase may write.
         let ways = workflow.transitions.iter().flat_map(|way| &way.apply);

@@ -49,6 +49,7 @@ impl Written<'_> {
 /// The expressions of a workflow, in the order of its phases, then of its ways.
 pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) -> Vec<Written<'p>> {
     let mut all = Collected { protocol, written: Vec::new() };
+    all.changes(of_input(workflow));
     workflow.phases.iter().for_each(|phase| all.phase(phase));
     all.changes(outcomes::changes(protocol, workflow).map(|change| (change, None)));
     for (index, way) in workflow.transitions.iter().enumerate() {
@@ -118,8 +119,15 @@ pub(super) fn all_changes<'p>(
 ) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
     let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
     let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
-    let authored = ways.chain(outcomes::changes(protocol, workflow));
-    phases.chain(authored.map(|change| (change, None)))
+    let authored = ways.chain(outcomes::changes(protocol, workflow)).map(|change| (change, None));
+    of_input(workflow).chain(phases).chain(authored)
+}
+
+/// The changes that an input makes, with what it must satisfy.
+pub(super) fn of_input(workflow: &Workflow) -> impl Iterator<Item = (&Change, Option<&Value>)> {
+    workflow.input.iter().flat_map(|input| {
+        input.apply.iter().map(|change| (change, Some(input.answer.schema.source())))
+    })
 }
 
 /// The word, the place and the value of a change.

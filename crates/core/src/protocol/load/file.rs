@@ -22,7 +22,7 @@ static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compiled(WORKFLOW_SCHEMA));
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compiled(AGENT_SCHEMA));
 
 /// Keys of a workflow that the seed has no place for.
-const OWN_KEYS: [&str; 1] = ["document"];
+const OWN_KEYS: [&str; 2] = ["document", "input"];
 
 fn compiled(schema: &str) -> Schema {
     let schema = serde_json::from_str(schema).expect("our own schema is JSON");
@@ -118,7 +118,9 @@ impl File {
                 members.insert("phases".to_owned(), steps);
             }
             // The seed closes this table; what we add to it is ours to know.
-            OWN_KEYS.iter().for_each(|key| drop(members.remove(*key)));
+            for key in OWN_KEYS {
+                members.remove(key);
+            }
         }
         let violations = contract.schema.violations(&value);
         faults.extend(violations.iter().map(|violation| self.tree.violated(violation)));

@@ -95,7 +95,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         compiled.insert(workflow.id.clone(), workflow);
     }
 
-    hook::look_at_places(&names, compiled.values(), &faults);
+    hook::look_at_places(&names, &compiled, &faults);
     for (id, described) in std::mem::take(&mut names.own) {
         let (Some(raw), Some(workflow)) = (raws.get(id.as_str()), compiled.get_mut(&id)) else {
             continue;

@@ -1,5 +1,7 @@
 //! Hooks of the index.
 
+use std::collections::BTreeMap;
+
 use super::duration::duration;
 use super::faults::Faults;
 use super::file::File;
@@ -55,9 +57,9 @@ fn hook(member: &Member<'_>, programs: &Known<Program>, faults: &Faults) -> Opti
 
 /// Looks at the places that hooks write: each hook in the documents of the workflows that call it, and
 /// one that nobody calls in the document of the index.
-pub(super) fn look_at_places<'w>(
+pub(super) fn look_at_places(
     names: &Names,
-    workflows: impl Iterator<Item = &'w Workflow> + Clone,
+    workflows: &BTreeMap<String, Workflow>,
     faults: &Faults,
 ) {
     for (id, hook) in &names.hooks.things {
@@ -65,14 +67,16 @@ pub(super) fn look_at_places<'w>(
         let Some(value) = origin.tree.value.pointer(&origin.pointer) else { continue };
         let member = Member { tree: &origin.tree, pointer: origin.pointer.clone(), value };
         let calls = |phase: &Phase| [&phase.on_enter, &phase.on_exit].contains(&&Some(id.clone()));
-        let callers = workflows.clone().filter(|one| one.phases.iter().any(calls));
+        let callers = workflows.values().filter(|one| one.phases.iter().any(calls));
         let mut engines: Vec<&[EnginePlace]> =
             callers.map(|one| names.engine_of(&one.id)).collect();
         if engines.is_empty() {
             engines.push(&names.engine);
         }
         for operation in member.get("patch").iter().flat_map(Member::items) {
-            engines.iter().for_each(|engine| look(&operation, engine, faults));
+            for engine in &engines {
+                look(&operation, engine, faults);
+            }
         }
     }
 }

@@ -39,6 +39,7 @@ mod retry;
 mod phase;
 mod work;
 mod question;
+mod input;
 mod effect;
 mod change;
 

@@ -12,7 +12,7 @@ use super::member::Member;
 use super::otherwise::outcome;
 use super::scope::Scope;
 use super::{each, keywords};
-use crate::contract::{self, Schema};
+use crate::contract::{self, Contract, Schema};
 use crate::protocol::{Accepts, Choice, Choices, Question, Shape, Template};
 use crate::spec::Source;
 
@@ -130,13 +130,18 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
         let (suggested_path, accepts) = (path.transpose().ok()?, accepts?);
         return Some(Shape::Document { suggested_path, accepts });
     }
+    match member.get("answer").filter(|it| it.text().is_some_and(|text| text.contains("{{"))) {
+        Some(schema) => computed(&schema, scope),
+        None => answer(member, scope).map(Shape::Value),
+    }
+}
+
+/// What the `answer` of a question, or of an input, must satisfy; a text that is not empty where it is not said.
+pub(super) fn answer(member: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     match member.get("answer") {
         None => inline(&json!({"type": "string", "minLength": 1}), member, scope),
-        Some(answer) if answer.text().is_some_and(|text| text.contains("{{")) => {
-            computed(&answer, scope)
-        }
         Some(answer) if answer.text().is_some() => {
-            scope.names.contracts.find(&answer, scope.faults).map(Shape::Value)
+            scope.names.contracts.find(&answer, scope.faults)
         }
         Some(answer) => {
             if let Err(fault) = Schema::compile(answer.value.clone()) {
@@ -165,11 +170,11 @@ fn computed(answer: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
 }
 
 /// A contract of nothing but a schema that was seen to compile.
-fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
+fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
     let none = |path: &str| Err(format!("`{path}`: an answer reads no files"));
     match contract::load(Source::new("answer.json", file), &none) {
-        Ok(contract) => Some(Shape::Value(Arc::new(contract))),
+        Ok(contract) => Some(Arc::new(contract)),
         Err(faults) => {
             let told = faults.into_iter().map(|fault| place.fault("invalid_schema", fault.message));
             scope.faults.extend(told);

@@ -8,6 +8,7 @@
 //! `Deciding` folds each event as it makes it, so that whatever comes later sees what is true by then.
 
 mod deciding;
+mod given;
 mod phases;
 mod gates;
 mod ways;
@@ -139,15 +140,24 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
 
 /// What is recorded must be readable: values from outside nest no deeper than a document may.
 fn shallow(what: &Incoming) -> Result<(), Rejection> {
-    let (name, value) = match what {
-        Incoming::Start(start) => ("document", start.document.as_ref()),
-        Incoming::Answered { value, .. } => ("answer", Some(value)),
-        Incoming::EffectFinished { result, .. } => ("result", Some(result)),
-        Incoming::ChildEnded { document, .. } => ("document", Some(document)),
-        Incoming::HookFinished { answer: HookAnswer::Patch { ops }, .. } => ("patch", Some(ops)),
+    let given = match what {
+        Incoming::Start(start) => {
+            vec![("document", start.document.as_ref()), ("input", start.input.as_ref())]
+        }
+        Incoming::Answered { value, .. } => vec![("answer", Some(value))],
+        Incoming::EffectFinished { result, .. } => vec![("result", Some(result))],
+        Incoming::ChildEnded { document, .. } => vec![("document", Some(document))],
+        Incoming::HookFinished { answer: HookAnswer::Patch { ops }, .. } => {
+            vec![("patch", Some(ops))]
+        }
         _ => return Ok(()),
     };
-    let found = value.map_or(0, json::nesting);
     let most = json::MAX_KEPT_DEPTH;
-    if found > most { Err(Rejection::TooDeep { what: name, found, most }) } else { Ok(()) }
+    for (what, value) in given {
+        let found = value.map_or(0, json::nesting);
+        if found > most {
+            return Err(Rejection::TooDeep { what, found, most });
+        }
+    }
+    Ok(())
 }

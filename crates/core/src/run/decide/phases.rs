@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::deciding::Deciding;
-use super::writing::merged;
+use super::given::cannot;
 use crate::contract::Contract;
 use crate::protocol::Work;
 use crate::reply::{Context, Violation};
@@ -20,32 +20,16 @@ const MOST_MOVES: usize = 200;
 impl Deciding<'_> {
     /// The run begins.
     pub(super) fn start(&mut self, start: &Start) -> Result<(), Rejection> {
-        let refuse = |reason: String, violations: Vec<Violation>| {
-            Err(Rejection::CannotStart { reason, violations })
-        };
         let first = match &start.phase {
             Some(phase) => self.workflow.phase(phase),
             None => self.workflow.phases.first(),
         };
         let Some(first) = first else {
             let named = start.phase.as_deref().unwrap_or("at all");
-            return refuse(
-                format!("workflow `{}` has no phase `{named}`", self.workflow.id),
-                Vec::new(),
-            );
+            let reason = format!("workflow `{}` has no phase `{named}`", self.workflow.id);
+            return Err(cannot(reason, Vec::new()));
         };
-        let spec = self.spec();
-        let mut document = match (&start.document, &start.phase) {
-            (Some(whole), Some(_)) => whole.clone(),
-            (Some(given), None) => merged(&spec.initial, given),
-            (None, _) => spec.initial.clone(),
-        };
-        if !document.is_object() {
-            return refuse("the document must be an object".to_owned(), Vec::new());
-        }
-        if let Some(contract) = &spec.contract {
-            contract.schema.fill(&mut document);
-        }
+        let document = self.first_document(start)?;
         self.emit(Event::Started {
             protocol: self.protocol.digest.clone(),
             workflow: self.workflow.id.clone(),
@@ -54,10 +38,11 @@ impl Deciding<'_> {
             parent: start.parent.clone(),
             fork: start.fork.clone(),
         });
+        self.take_input(start)?;
         // What was given must fit before anything is done with it.
         let violations = self.first_faults(&first.id);
         if !violations.is_empty() {
-            return refuse("its first document breaks the contract".to_owned(), violations);
+            return Err(cannot("its first document breaks the contract", violations));
         }
         self.enter(&first.id);
         Ok(())

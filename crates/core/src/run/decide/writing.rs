@@ -122,6 +122,20 @@ impl Deciding<'_> {
         Ok(written)
     }
 
+    /// The patch that an input makes of the first document, which is asked about as a whole afterwards.
+    pub(super) fn written_from_input(
+        &self,
+        changes: &[Change],
+        accepted: &Accepted,
+        contract: &Contract,
+    ) -> Result<Written, Vec<Violation>> {
+        let run = self.run();
+        let written =
+            self.tried(changes, &[Some(&run), Some(accepted.value())], &[String::new()])?;
+        self.rules_hold(&written.document, &run, accepted, Some(contract))?;
+        Ok(written)
+    }
+
     /// Tries changes one after the other on a copy; each reads what those before it made. `others` are
     /// the values of the names after `state`.
     fn tried(
@@ -170,6 +184,18 @@ impl Deciding<'_> {
         accepted: &Accepted,
         contract: Option<&Contract>,
     ) -> Result<(), Vec<Violation>> {
+        self.rules_hold(document, run, accepted, contract)?;
+        self.document_holds(document, run)
+    }
+
+    /// Whether the rules over `new` hold of the document that would result.
+    fn rules_hold(
+        &self,
+        document: &Value,
+        run: &Value,
+        accepted: &Accepted,
+        contract: Option<&Contract>,
+    ) -> Result<(), Vec<Violation>> {
         let before = Context { state: Some(&self.state.document), run: Some(run), new: None };
         let after = Context { new: Some(document), ..before };
         let mut violations = Vec::new();
@@ -179,10 +205,7 @@ impl Deciding<'_> {
                 rule.check(accepted.value(), &after, &mut violations);
             }
         }
-        if !violations.is_empty() {
-            return Err(violations);
-        }
-        self.document_holds(document, run)
+        if violations.is_empty() { Ok(()) } else { Err(violations) }
     }
 
     fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {

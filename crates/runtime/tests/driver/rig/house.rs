@@ -150,12 +150,7 @@ impl House {
         Start {
             protocol: self.protocol.digest.clone(),
             workflow: self.protocol.default_workflow.clone(),
-            document: None,
-            phase: None,
-            model: None,
-            by: None,
-            parent: None,
-            fork: None,
+            ..Start::default()
         }
     }
 

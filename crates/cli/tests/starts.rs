@@ -1,0 +1,174 @@
+//! How runs begin, with the real program: what they are given, which protocol is meant, what the log
+//! calls what an author announces.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use countersign_protocols::SHIPPED;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Exit code, standard output and standard error of the program in a folder.
+fn countersign(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    for variable in ["CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        command.env_remove(variable);
+    }
+    let output = command.env("COUNTERSIGN_USER", "ann").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The same for what must go well; its standard output as JSON.
+#[track_caller]
+fn does(folder: &Path, arguments: &[&str]) -> Value {
+    let with_json: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+    let (code, out, err) = countersign(folder, &with_json);
+    assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// What is said to a command that must fail with this code.
+#[track_caller]
+fn fails(folder: &Path, expected: i32, arguments: &[&str]) -> String {
+    let (code, out, err) = countersign(folder, arguments);
+    assert_eq!(code, expected, "{arguments:?}: {out}{err}");
+    err
+}
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A folder of work with a protocol `own` of these workflows.
+fn desk(workflows: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        ".opencode/protocol/index.yaml",
+        "name: own\nversion: 1.0.0\ndefault_workflow: main\n",
+    );
+    for (name, text) in workflows {
+        write(folder.path(), &format!(".opencode/protocol/workflows/{name}.yaml"), text);
+    }
+    folder
+}
+
+const ASKS: &str =
+    "phases: [ { id: only, ask: { question: Well?, deadline: 1d } } ]\ntransitions: []\n";
+
+#[test]
+fn a_run_is_given_what_its_workflow_takes() {
+    let order = "id: order\ninput:\n  question: What and how many?\n  answer: { type: object, required: [title], properties: { title: { type: string }, count: { type: integer } } }\n  apply:\n    - { merge: '' }\n    - { emit: { event: ORDERED, data: reply.title } }\n";
+    let desk = desk(&[
+        ("main", &format!("id: main\ninput: {{ apply: {{ set: /title }} }}\n{ASKS}")),
+        ("order", &format!("{order}{ASKS}")),
+        ("plain", &format!("id: plain\n{ASKS}")),
+    ]);
+    let desk = desk.path();
+    assert_eq!(does(desk, &["run", "--input", "a text"])["document"]["title"], "a text");
+    // A text is a text, whatever it looks like.
+    assert_eq!(does(desk, &["run", "--input", "12"])["document"]["title"], "12");
+    write(desk, "goal.txt", "from a file\n");
+    assert_eq!(does(desk, &["run", "--input", "@goal.txt"])["document"]["title"], "from a file\n");
+    let said = fails(desk, 1, &["run", "--input", ""]);
+    assert!(said.contains("its input does not fit"), "{said}");
+    let said = fails(desk, 3, &["run", "--input", "@nowhere"]);
+    assert!(said.contains("nowhere"), "{said}");
+
+    let given = r#"{"title": "apples", "count": 2}"#;
+    let run = does(desk, &["run", "order", "--input", given]);
+    assert_eq!(
+        (&run["document"]["title"], &run["document"]["count"]),
+        (&json!("apples"), &json!(2))
+    );
+    write(desk, "order.json", given);
+    let run = does(desk, &["run", "order", "--input", "@order.json"]);
+    assert_eq!(run["document"]["count"], 2);
+    let (_, history, _) = countersign(desk, &["history"]);
+    assert!(history.contains("started by ann with {\"title\":\"apples\""), "{history}");
+    assert!(history.contains("ORDERED \"apples\""), "{history}");
+    let said = fails(desk, 1, &["run", "order", "--input", "apples"]);
+    assert!(said.contains("expected an object, found \"apples\""), "{said}");
+    // Nobody sits at the terminal, so the question is not asked, and the run may begin without.
+    assert!(does(desk, &["run", "order"])["document"].get("title").is_none());
+
+    let run = does(desk, &["run", "plain", "--input", r#"{"note": "merged"}"#]);
+    assert_eq!(run["document"]["note"], "merged");
+    let said = fails(desk, 1, &["run", "plain", "--input", "a text"]);
+    assert!(said.contains("workflow `plain` has no `input`"), "{said}");
+    let said = fails(desk, 2, &["run", "oder", "--input", "x"]);
+    assert!(said.contains("did you mean `order`?"), "{said}");
+    does(desk, &["replay", "--verify", "--all"]);
+}
+
+#[test]
+fn state_files_follow_the_document_of_the_workflow() {
+    let main = format!(
+        "id: main\ndocument: {{ contract: sheet, engine: {{ workflow: /meta/flow, phase: /meta/phase, status: /meta/status }} }}\n{}",
+        "phases: [ { id: first }, { id: second, ask: { question: Well?, deadline: 1d } } ]\ntransitions: [ { from: first, to: second } ]\n"
+    );
+    let desk = desk(&[("main", &main)]);
+    let desk = desk.path();
+    write(
+        desk,
+        ".opencode/protocol/contracts/sheet.yaml",
+        "id: sheet\nversion: 1.0.0\nschema: { type: object, properties: { meta: { type: object }, note: { type: string } } }\n",
+    );
+    let state = json!({ "meta": { "flow": "main", "phase": "second", "status": "waiting" }, "note": "kept" });
+    write(desk, ".opencode/state/current.json", &state.to_string());
+    let run = does(desk, &["run"]);
+    assert_eq!((&run["phase"], &run["document"]["note"]), (&json!("second"), &json!("kept")));
+    let text = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), run["document"]);
+}
+
+#[test]
+fn a_protocol_that_ships_runs_without_a_copy() {
+    let desk = tempfile::tempdir().unwrap();
+    let desk = desk.path();
+    let said = fails(desk, 2, &["run", "ralph"]);
+    assert!(said.contains("`countersign init ralph`"), "{said}");
+    let said = fails(desk, 2, &["run", "none"]);
+    assert!(said.contains("no protocol at"), "{said}");
+    let run = does(desk, &["run", "ralph", "--input", "a goal", "--model", "human"]);
+    assert_eq!(run["document"]["input"], "a goal");
+    assert!(!desk.join(".opencode").exists());
+    assert!(desk.join(".countersign/countersign.db").is_file());
+    assert_eq!(does(desk, &["status"])["protocol"]["folder_changed"], Value::Null);
+    does(desk, &["replay", "--verify"]);
+}
+
+#[test]
+fn a_folder_comes_before_what_ships() {
+    let own = desk(&[("main", &format!("id: main\n{ASKS}"))]);
+    let desk = own.path();
+    does(desk, &["run"]);
+    let ours = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
+    let run = does(desk, &["run", "ralph", "--input", "a goal", "--model", "human"]);
+    assert_eq!(run["phase"], "decompose");
+    assert_eq!(does(desk, &["status"])["protocol"]["folder_changed"], Value::Null);
+    // The state files beside the folder's protocol are those of its own runs.
+    let after = fs::read_to_string(desk.join(".opencode/state/current.json")).unwrap();
+    assert_eq!(after, ours);
+    let named = ["run", "ralph", "--protocol", ".opencode/protocol", "--model", "human"];
+    let said = fails(desk, 2, &named);
+    assert!(said.contains("no workflow `ralph`"), "{said}");
+    write(desk, ".opencode/protocol/workflows/ralph.yaml", &format!("id: ralph\n{ASKS}"));
+    assert_eq!(does(desk, &["run", "ralph"])["phase"], "only");
+}
+
+#[test]
+fn every_protocol_that_ships_can_be_copied() {
+    for shipped in SHIPPED {
+        let desk = tempfile::tempdir().unwrap();
+        does(desk.path(), &["init", shipped.name]);
+        assert_eq!(does(desk.path(), &["check"])["errors"], 0, "{}", shipped.name);
+    }
+}
