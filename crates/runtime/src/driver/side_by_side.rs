@@ -55,8 +55,8 @@ mod tests {
         // The first can only be done once the second is.
         works.push("first", async move { take.await.unwrap() });
         works.push("second", async move { give.send(7).map_or(0, |()| 1) });
-        assert_eq!(works.next().await, Some(("first", 7)));
         assert_eq!(works.next().await, Some(("second", 1)));
+        assert_eq!(works.next().await, Some(("first", 7)));
         assert_eq!(works.next().await, None);
     }
 }
