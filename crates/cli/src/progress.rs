@@ -77,6 +77,12 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             .iter()
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
+        Event::TicketsGiven { tickets } => {
+            one(format!("  {DIM}ticket given: {}{DIM:#}", tickets.join(", ")))
+        }
+        Event::TicketsTakenBack { tickets } => {
+            one(format!("  {DIM}ticket taken back: {}{DIM:#}", tickets.join(", ")))
+        }
         Event::Announced { name, data } => {
             let data = data.as_ref().map_or_else(String::new, |data| format!(" {}", show(data)));
             one(format!("  {HEADING}{name}{HEADING:#}{data}"))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_core::protocol::{BudgetName, Limit};
 use countersign_core::run::{
-    Effect, Event, Incoming, Pending, Sealed, State, Time, ToolCall, next_alarm, open,
+    Effect, Event, Incoming, Pending, Sealed, State, Time, ToolCall, next_alarm, open, view,
 };
 use countersign_runtime::engine::Outcome;
 use serde_json::{Value, json};
@@ -137,6 +137,7 @@ impl Standing {
                 "digest": protocol.digest,
                 "folder_changed": self.folder_changed,
             },
+            "tickets": state.tickets,
         })
     }
 }
@@ -198,9 +199,13 @@ fn budgets(outcome: &Outcome, now: Time) -> Vec<Spending> {
         "tool_rounds" => state.step.as_ref().map_or(0, |step| u64::from(step.tool_rounds)),
         _ => state.spent_of(key),
     };
-    let spending = limits.into_iter().map(|(name, limit)| {
+    let run = view(state);
+    let spending = limits.into_iter().filter_map(|(name, limit)| {
         let granted = state.granted.get(&name).copied().unwrap_or(0);
-        Spending { spent: spent(&name), most: limit.most.saturating_add(granted), granted, name }
+        let plain = name.split('@').next().unwrap_or(&name);
+        // One that cannot be told now is told when it is asked for.
+        let most = limit.most.of(plain, &state.document, &run).ok()?.saturating_add(granted);
+        Some(Spending { spent: spent(&name), most, granted, name })
     });
     spending.collect()
 }

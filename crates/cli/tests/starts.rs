@@ -165,6 +165,33 @@ fn a_folder_comes_before_what_ships() {
 }
 
 #[test]
+fn a_fork_inherits_tickets_and_a_state_file_brings_none() {
+    let main = "id: main
+phases:
+  - { id: plan, gives: plan, ask: { question: Plan?, deadline: 1d } }
+  - { id: draft, needs: plan, ask: { question: Draft?, deadline: 1d } }
+transitions: [ { from: plan, to: draft } ]
+";
+    let own = desk(&[("main", main)]);
+    let desk = own.path();
+    let run = does(desk, &["run"])["run"].as_str().unwrap().to_owned();
+    does(desk, &["answer", &run, "yes"]);
+    assert_eq!(does(desk, &["status", &run])["tickets"], json!(["plan"]));
+    let (_, history, _) = countersign(desk, &["history", &run]);
+    assert!(history.contains("ticket given: plan"), "{history}");
+    let fork = does(desk, &["fork", &run, "--at", "2", "--detach"]);
+    let fork = fork["run"].as_str().unwrap();
+    assert_eq!(does(desk, &["show", fork, "--state"])["tickets"], json!(["plan"]));
+    does(desk, &["replay", "--verify", "--all"]);
+
+    fs::remove_dir_all(desk.join(".countersign")).unwrap();
+    let state = json!({ "workflow": "main", "phase": "draft", "status": "waiting" });
+    write(desk, ".opencode/state/current.json", &state.to_string());
+    let said = fails(desk, 1, &["run"]);
+    assert!(said.contains("phase `draft` needs the ticket `plan`"), "{said}");
+}
+
+#[test]
 fn every_protocol_that_ships_can_be_copied() {
     for shipped in SHIPPED {
         let desk = tempfile::tempdir().unwrap();

@@ -48,7 +48,7 @@ fn the_example_of_the_seed_loads() {
 
 #[test]
 fn agents_resolve_against_their_bases() {
-    let base = sound(&format!("{INDEX}{MAIN}")).agents["oracle"].prompt.clone();
+    let base = sound(&format!("{INDEX}{MAIN}")).agents["oracle"].prompt.in_language(None).clone();
     assert!(base.starts_with("You are the oracle."));
     let rules = "--- rules/style.md\nBe short.\n--- rules/tone.txt\nBe kind.\n";
     let agent = |said: &str| {
@@ -61,21 +61,26 @@ fn agents_resolve_against_their_bases() {
         agent.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(" ")
     };
 
-    assert_eq!(agent("base: oracle").prompt, base);
+    assert_eq!(*agent("base: oracle").prompt.in_language(None), base);
     for mode in ["append", "prepend", "replace", "patch"] {
-        assert_eq!(agent(&format!("base: oracle\nmode: {mode}\nprompt: ' '")).prompt, base);
+        let blank = agent(&format!("base: oracle\nmode: {mode}\nprompt: ' '"));
+        assert_eq!(*blank.prompt.in_language(None), base);
     }
-    let prompt =
-        |mode: &str| agent(&format!("base: oracle\nmode: {mode}\nprompt: Own.")).prompt.clone();
+    let prompt = |mode: &str| {
+        let agent =
+            agent(&format!("base: oracle\nmode: {mode}\nprompt: {{ en: Own., ru: Свой. }}"));
+        assert!(agent.prompt.in_language(Some("ru")).contains("Свой."));
+        agent.prompt.in_language(None).clone()
+    };
     assert_eq!(prompt("append"), format!("{base}\n\nOwn."));
     assert_eq!(prompt("prepend"), format!("Own.\n\n{base}"));
     assert_eq!(prompt("replace"), "Own.");
     let patched = agent(
         "base: oracle\nmode: patch\nprompt: |\n  ## Limits\n\n  None.\n\n  ## More\n\n  Yes.\n",
     );
-    assert!(patched.prompt.contains("\n\n## Limits\n\nNone.\n\n## Evidence\n\n"));
-    assert!(patched.prompt.ends_with("\n\n## More\n\nYes."));
-    assert!(!patched.prompt.contains("you do not carry out"));
+    assert!(patched.prompt.in_language(None).contains("\n\n## Limits\n\nNone.\n\n## Evidence\n\n"));
+    assert!(patched.prompt.in_language(None).ends_with("\n\n## More\n\nYes."));
+    assert!(!patched.prompt.in_language(None).contains("you do not carry out"));
 
     assert_eq!(tools(""), "read list search");
     assert_eq!(tools("tools: inherit"), "read list search");
@@ -92,8 +97,11 @@ fn agents_resolve_against_their_bases() {
         (Some("m"), Some(0.5), Some(9))
     );
     assert_eq!(own.skills, ["x"]);
-    let rules: Vec<(&str, &str)> =
-        own.rules.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let rules: Vec<(&str, &str)> = own
+        .rules
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.in_language(None).as_str()))
+        .collect();
     assert_eq!(rules, [("tone", "Be kind.\n"), ("style", "Be short.\n")]);
     let warmer = agent("base: oracle\nmodel_config: { temperature: 1 }");
     assert_eq!((warmer.model.as_deref(), warmer.temperature), (None, Some(1.0)));
@@ -106,7 +114,7 @@ fn every_base_has_a_prompt_in_sections() {
     assert_eq!(ids, ["designer", "explorer", "fixer", "librarian", "oracle", "orchestrator"]);
     for agent in agents.values() {
         let headings: Vec<&str> =
-            agent.prompt.lines().filter(|line| line.starts_with('#')).collect();
+            agent.prompt.in_language(None).lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(headings, ["## Task", "## Limits", "## Evidence", "## Reply"], "{}", agent.id);
     }
     // Who looks things up or mends them has tools; who thinks has what it is shown.
@@ -173,7 +181,8 @@ fn a_folder_that_says_everything_loads() {
         .limits
         .iter()
         .map(|(name, limit)| {
-            format!("{name} {} {:?} {:?}", limit.most, limit.then.then, limit.says)
+            let says = limit.says.as_ref().map(|says| says.in_language(None));
+            format!("{name} {} {:?} {says:?}", limit.most, limit.then.then)
         })
         .collect();
     assert_eq!(
@@ -207,7 +216,7 @@ fn phases_say_what_they_do() {
     let plan = phase("plan");
     let Work::Agent(work) = &plan.work else { panic!("{:?}", plan.work) };
     assert_eq!((work.agent.id.as_str(), work.contract.id.as_str()), ("fixer", "any"));
-    assert_eq!(work.prompt.as_ref().unwrap().source(), "Do {{ state.title }}");
+    assert_eq!(work.prompt.as_ref().unwrap().in_language(None).source(), "Do {{ state.title }}");
     assert_eq!(work.purpose, Purpose::Responder);
     assert_eq!(work.reads.as_deref(), Some(&["/notes".to_owned(), "/meta/status".to_owned()][..]));
     assert_eq!(work.on_refused.as_ref().unwrap().then, Otherwise::Phase("end".to_owned()));
@@ -216,7 +225,7 @@ fn phases_say_what_they_do() {
         plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.then.clone())),
         Some(("30m".to_owned(), Otherwise::Fail))
     );
-    assert_eq!(plan.budget.limits["violations"].most, 3);
+    assert_eq!(plan.budget.limits["violations"].most.to_string(), "3");
     let verbs: Vec<String> = work.apply.iter().map(told).collect();
     assert_eq!(
         verbs,
@@ -236,7 +245,7 @@ fn phases_say_what_they_do() {
     let ids: Vec<&str> = questions.iter().map(|question| question.id.as_str()).collect();
     assert_eq!(ids, ["colour", "size", "brief", "free", "number"]);
     let Shape::Choices(Choices::Listed(choices)) = &questions[0].shape else { panic!() };
-    assert_eq!(choices[1].label, "Green");
+    assert_eq!(choices[1].label.in_language(None), "Green");
     assert!(matches!(&questions[1].shape, Shape::Choices(Choices::Computed(_))));
     assert!(matches!(&questions[2].shape, Shape::Document { suggested_path: Some(path), accepts }
         if path.source() == "inputs/brief.md"
@@ -299,6 +308,7 @@ fn gates_say_what_they_ask() {
                 Check::Expression(check) => check.source().to_owned(),
                 Check::Status { pointer, value } => format!("{pointer} = {value}"),
                 Check::File { path } => path.clone(),
+                Check::FileAt { path } => path.source().to_owned(),
                 Check::Manual { who, deadline } => {
                     format!("{} {}", who.as_deref().unwrap_or("-"), deadline.unwrap())
                 }

@@ -116,7 +116,7 @@ impl<'p> Live<'p> {
             }
             Event::PhaseEntered { .. }
             | Event::Ended { .. }
-            | Event::Blocked { blocked: Blocked::Trouble { .. } } => {
+            | Event::Blocked { blocked: Blocked::Trouble { .. } | Blocked::NoTicket { .. } } => {
                 self.orders.retain(|_, tell| *tell);
             }
             _ => {}
@@ -141,6 +141,10 @@ impl<'p> Live<'p> {
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }
         assert!(state.blocked.is_none() || state.held.is_some(), "who helps lets it go on");
+        let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
+        for need in phase.iter().flat_map(|phase| &phase.needs) {
+            assert!(state.tickets.contains(need), "{} was entered without `{need}`", state.phase);
+        }
         let out = state.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
         let stands = !out && state.waits.is_empty() && state.again_at.is_none();
         let ended = state.end.is_some();
@@ -277,11 +281,13 @@ fn guesses_reach_every_event_and_every_end() {
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 34] = [
+const KINDS: [&str; 36] = [
     "received",
     "started",
     "phase_entered",
     "way_taken",
+    "tickets_given",
+    "tickets_taken_back",
     "gates_closed",
     "model_asked",
     "provider_failed",

@@ -38,6 +38,7 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
                 version: live.state.version,
                 hash: live.hash.clone(),
             }),
+            tickets: live.state.tickets.iter().cloned().collect(),
             ..Start::default()
         };
         let fork = create(&house, &protocol, start, None).await?;

@@ -49,6 +49,9 @@ pub(super) async fn begin(house: &House, args: &Run, talks: bool) -> Result<Stri
         return create(house, &protocol, start, args.key.clone()).await;
     }
     let question = described.input.as_ref().and_then(|input| input.question.as_ref());
+    let first = &protocol.document_of(described).initial;
+    let language = protocol.language(first, &Value::Null);
+    let question = question.map(|question| question.in_language(language.as_deref()));
     let Some(question) = question.filter(|_| talks && start.input.is_none()) else {
         return create(house, &protocol, start, args.key.clone()).await;
     };

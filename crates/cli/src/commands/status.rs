@@ -63,6 +63,10 @@ fn page(standing: &Standing, now: Time) -> String {
     if let Some(at) = standing.next_alarm {
         rows.push(("next alarm", format!("{} ({})", moment(at), until(now, at))));
     }
+    if !state.tickets.is_empty() {
+        let tickets: Vec<&str> = state.tickets.iter().map(String::as_str).collect();
+        rows.push(("tickets", tickets.join(", ")));
+    }
     rows.push(("models", models(standing)));
     rows.push(("document", format!("{} bytes", standing.document_bytes)));
     let digest = protocol.digest.strip_prefix("sha256:").unwrap_or(&protocol.digest);
@@ -119,6 +123,9 @@ fn why(state: &State) -> Option<String> {
         Some(Blocked::Refused) => {
             Some(format!("{BAD}Blocked{BAD:#}: every try of the model's step was refused."))
         }
+        Some(Blocked::NoTicket { phase, ticket }) => Some(format!(
+            "{BAD}Blocked{BAD:#}: phase {phase} needs the ticket {ticket}, which the run does not hold"
+        )),
         Some(Blocked::Trouble { what }) => Some(format!("{BAD}Blocked{BAD:#}: {what}")),
         None => None,
     }

@@ -169,6 +169,7 @@ fn gate_text(gate: &Gate) -> String {
         Check::Expression(expression) => expression.source().to_owned(),
         Check::Status { pointer, value } => format!("{pointer} is {value}"),
         Check::File { path } => format!("{path} exists"),
+        Check::FileAt { path } => format!("{} exists", path.source()),
         Check::Manual { who: Some(who), .. } => format!("{who} approves"),
         Check::Manual { who: None, .. } => "somebody approves".to_owned(),
     }

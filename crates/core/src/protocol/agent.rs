@@ -1,6 +1,6 @@
 //! Agents as prompts need them: resolved against their base, with their rules' texts.
 
-use super::Origin;
+use super::{ByLanguage, Origin};
 
 /// A resolved agent.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct Agent {
     /// What it is for.
     pub description: String,
     /// The prompt, base and own put together.
-    pub prompt: String,
+    pub prompt: ByLanguage<String>,
     /// The model it names; `None` is what the caller or the index says.
     pub model: Option<String>,
     /// How freely the model chooses.
@@ -22,7 +22,7 @@ pub struct Agent {
     /// Names of skills, told in the prompt.
     pub skills: Vec<String>,
     /// The rules injected into its prompts: name and text.
-    pub rules: Vec<(String, String)>,
+    pub rules: Vec<(String, ByLanguage<String>)>,
     /// Where it was said; `None` for a base.
     pub origin: Option<Origin>,
 }

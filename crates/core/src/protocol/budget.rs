@@ -1,6 +1,13 @@
 //! Budgets: a name, a limit, and what happens when it is spent.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{ByLanguage, parse_duration};
+use crate::expr::Expr;
+use crate::reply::show;
 
 use super::Outcome;
 
@@ -14,12 +21,87 @@ pub struct Budget {
 /// One limit.
 #[derive(Debug, Clone)]
 pub struct Limit {
-    /// How much: a count, tokens, millionths of the currency, or milliseconds.
-    pub most: u64,
+    /// How much.
+    pub most: Most,
     /// What happens when it is spent.
     pub then: Outcome,
     /// The sentence for people, where the author has a better one.
-    pub says: Option<String>,
+    pub says: Option<ByLanguage<String>>,
+}
+
+/// How much a limit allows: a count, tokens, millionths of the currency, or milliseconds.
+#[derive(Debug, Clone)]
+pub enum Most {
+    /// This much.
+    Fixed(u64),
+    /// As much as an expression over `state` and `run` gives when the budget is asked.
+    Asked(Arc<Expr>),
+}
+
+impl PartialEq for Most {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Fixed(one), Self::Fixed(two)) => one == two,
+            (Self::Asked(one), Self::Asked(two)) => one.source() == two.source(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Most {}
+
+/// The amount, or the expression that gives it.
+impl std::fmt::Display for Most {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fixed(most) => write!(f, "{most}"),
+            Self::Asked(expr) => f.write_str(expr.source().trim()),
+        }
+    }
+}
+
+impl Most {
+    /// How much it is for a budget of this name, in a run with this document; a sentence where that
+    /// cannot be told.
+    pub fn of(&self, name: &str, state: &Value, run: &Value) -> Result<u64, String> {
+        let expr = match self {
+            Self::Fixed(most) => return Ok(*most),
+            Self::Asked(expr) => expr,
+        };
+        let source = expr.source().trim();
+        let value = expr.eval(&[Some(state), Some(run)]).map_err(|error| error.message)?.to_json();
+        let value = value.ok_or_else(|| format!("`{source}` is undefined"))?;
+        amount(name, &value).map_err(|expected| {
+            format!("`{source}` gives {}, and a limit of `{name}` is {expected}", show(&value))
+        })
+    }
+}
+
+/// A value as an amount in the unit that a budget of this name is counted in; what is expected where it is none.
+pub(crate) fn amount(name: &str, value: &Value) -> Result<u64, &'static str> {
+    // Expressions compute with doubles, so a whole number may come as `3.0`.
+    let whole = || {
+        let whole = |number: &f64| (0.0..9e15).contains(number) && number.fract() == 0.0;
+        value.as_u64().or_else(|| value.as_f64().filter(whole).map(|number| number as u64))
+    };
+    match name {
+        "wall_time" => {
+            let time = value.as_str().and_then(parse_duration);
+            let millis = time.map(|time| time.millis.unsigned_abs());
+            millis.ok_or("a length of time such as `1h`")
+        }
+        "money" => {
+            let units = value.as_f64().and_then(millionths);
+            units.ok_or("an amount of money, 0 or more")
+        }
+        _ => whole().ok_or("a whole number, 0 or more"),
+    }
+}
+
+/// An amount in units of the currency as millionths; `None` below zero and beyond counting.
+pub(crate) fn millionths(units: f64) -> Option<u64> {
+    let amount = (units * 1_000_000.0).round();
+    (0.0..9e18).contains(&amount).then_some(amount as u64)
 }
 
 /// The budgets the engine counts by itself. Any other name is counted by transitions and phases that spend it.

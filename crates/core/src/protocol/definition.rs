@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Agent, Bundle, Document, Hook, Policy, Workflow};
+use serde_json::Value;
+
+use super::{Agent, Bundle, ByLanguage, Document, Hook, Policy, Workflow};
 use crate::contract::Registry;
+use crate::expr::Expr;
 use crate::nearest::nearest;
 
 /// A loaded protocol. Immutable; a run is pinned to its digest.
@@ -28,7 +31,7 @@ pub struct Protocol {
     /// Agents by id, resolved against their bases.
     pub agents: BTreeMap<String, Arc<Agent>>,
     /// Rules for prompts by name: the file's name without folder and extension.
-    pub rules: BTreeMap<String, String>,
+    pub rules: BTreeMap<String, ByLanguage<String>>,
     /// Contracts of the folder, and the shipped ones.
     pub contracts: Registry,
     /// Hooks by id.
@@ -37,6 +40,8 @@ pub struct Protocol {
     pub policy: Policy,
     /// The model that is meant when neither the agent nor the caller names one.
     pub default_model: Option<String>,
+    /// What gives the language of a run, over `state` and `run`.
+    pub language: Option<Expr>,
     /// The files it was loaded from.
     pub bundle: Bundle,
     /// The digest of those files.
@@ -53,6 +58,13 @@ pub enum StateFormat {
 }
 
 impl Protocol {
+    /// The language of a run with this document; `None` where nothing gives one.
+    #[must_use]
+    pub fn language(&self, document: &Value, run: &Value) -> Option<String> {
+        let given = self.language.as_ref()?.eval(&[Some(document), Some(run)]).ok()?.to_json()?;
+        given.as_str().map(str::to_owned)
+    }
+
     /// The document of a workflow's runs: its own, or the one of the index.
     #[must_use]
     pub fn document_of<'p>(&'p self, workflow: &'p Workflow) -> &'p Document {

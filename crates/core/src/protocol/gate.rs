@@ -1,6 +1,6 @@
 //! Gates: what must hold before a way is open. Asked by `run`, which alone knows the state.
 
-use super::Duration;
+use super::{Duration, Template};
 use crate::expr::Expr;
 
 /// What must hold, and how often a closed gate is asked again.
@@ -30,6 +30,11 @@ pub enum Check {
     File {
         /// The path, relative, with `/` between names.
         path: String,
+    },
+    /// The same with places to fill, over `state` and `run`.
+    FileAt {
+        /// The path.
+        path: Template,
     },
     /// `manual`: somebody must approve.
     Manual {

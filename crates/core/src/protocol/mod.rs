@@ -7,9 +7,11 @@ mod bundle;
 mod origin;
 mod duration;
 mod template;
+mod language;
 mod definition;
 mod document;
 mod workflow;
+mod ticket;
 mod gate;
 mod outcome;
 mod each;
@@ -23,7 +25,7 @@ mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit};
+pub use budget::{Budget, BudgetName, Limit, Most};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
 pub use check::{CODES as CHECK_CODES, check};
@@ -33,6 +35,7 @@ pub use duration::{Duration, parse_duration};
 pub use each::Each;
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
+pub use language::{ByLanguage, is_language};
 pub(crate) use load::confined;
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
@@ -40,8 +43,8 @@ pub use outcome::{Otherwise, Outcome};
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
 pub use work::{
-    Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, Purpose, Question, Shape,
-    Work,
+    Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, ListedChoice, Purpose,
+    Question, Shape, Work,
 };
 pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 

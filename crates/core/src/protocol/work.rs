@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
-use super::{Agent, Change, Duration, Each, Outcome, Template};
+use super::{Agent, ByLanguage, Change, Duration, Each, Outcome, Template};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
@@ -46,7 +46,7 @@ pub struct AgentWork {
     /// What the reply must satisfy.
     pub contract: Arc<Contract>,
     /// What is asked, filled in from `state` and `run`. Without it, the phase's name and description.
-    pub prompt: Option<Template>,
+    pub prompt: Option<ByLanguage<Template>>,
     /// Which packet it gets.
     pub purpose: Purpose,
     /// The pointers of the document that are shown; all of it when absent.
@@ -91,7 +91,7 @@ pub struct Question {
     /// For each of what, and under which ids; once where absent.
     pub each: Option<(Each, Template)>,
     /// What is asked.
-    pub question: Template,
+    pub question: ByLanguage<Template>,
     /// What an answer looks like.
     pub shape: Shape,
     /// Who may answer; everybody when absent.
@@ -139,9 +139,18 @@ pub enum Accepts {
 #[derive(Debug)]
 pub enum Choices {
     /// They stand in the file.
-    Listed(Vec<Choice>),
+    Listed(Vec<ListedChoice>),
     /// An expression over `state` and `run` gives them: a list of texts, or of objects with `id` and `label`.
     Computed(Expr),
+}
+
+/// One of several answers as a file lists it.
+#[derive(Debug)]
+pub struct ListedChoice {
+    /// What is answered.
+    pub id: String,
+    /// What is shown.
+    pub label: ByLanguage<String>,
 }
 
 /// One of several answers. Stored with the wait that offers it.

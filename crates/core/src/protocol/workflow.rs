@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Budget, Change, Document, Duration, Gate, Origin, Outcome, Work};
+use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Outcome, Work};
 use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
@@ -34,7 +34,7 @@ pub struct WorkflowInput {
     /// How it, as `reply`, changes the first document.
     pub apply: Vec<Change>,
     /// What is asked of a person where none was given.
-    pub question: Option<String>,
+    pub question: Option<ByLanguage<String>>,
 }
 
 /// One phase.
@@ -60,6 +60,10 @@ pub struct Phase {
     pub timeout: Option<(Duration, Outcome)>,
     /// Limits of this phase.
     pub budget: Budget,
+    /// The tickets without which it is not entered.
+    pub needs: Vec<String>,
+    /// The tickets that are given when its work was accepted.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }
@@ -79,6 +83,8 @@ pub struct Transition {
     pub spends: Option<String>,
     /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
     pub apply: Vec<Change>,
+    /// The tickets that are given when it is taken.
+    pub gives: Vec<String>,
     /// Where it was said.
     pub origin: Origin,
 }

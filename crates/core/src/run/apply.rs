@@ -94,7 +94,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 }
             }
         }
-        Event::Started { protocol, workflow, document, model, parent, fork } => {
+        Event::Started { protocol, workflow, document, model, parent, fork, tickets } => {
             state.created_at = state.updated_at;
             state.protocol.clone_from(protocol);
             state.workflow.clone_from(workflow);
@@ -102,6 +102,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.model.clone_from(model);
             state.parent.clone_from(parent);
             state.fork.clone_from(fork);
+            state.tickets = tickets.iter().cloned().collect();
         }
         Event::PhaseEntered { phase } => {
             state.phase.clone_from(phase);
@@ -117,6 +118,10 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             spend(state, &format!("loops@{phase}"), 1);
         }
         Event::WayTaken { .. } | Event::Announced { .. } => {}
+        Event::TicketsGiven { tickets } => state.tickets.extend(tickets.iter().cloned()),
+        Event::TicketsTakenBack { tickets } => {
+            state.tickets.retain(|ticket| !tickets.contains(ticket));
+        }
         Event::GatesClosed { gates, again_at } => {
             state.closed.clone_from(gates);
             state.again_at = *again_at;
@@ -198,7 +203,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             state.closed.clear();
             state.again_at = None;
             // Whoever helps begins anew: what was ordered before is not waited for any more.
-            if matches!(blocked, Blocked::Trouble { .. }) {
+            if matches!(blocked, Blocked::Trouble { .. } | Blocked::NoTicket { .. }) {
                 drop_orders(state);
             }
         }
@@ -238,6 +243,8 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             if *again {
                 let (item, key, what) = (item.clone(), key.clone(), what.clone());
                 state.round.lost.push(Lost { item, key, what });
+            } else {
+                state.round.given_up += 1;
             }
         }
         Event::TellAsked { action, run, tell } => {
@@ -265,7 +272,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 // Every try was refused, so the step begins anew.
                 Some(Blocked::Refused) => state.step = None,
                 Some(Blocked::Trouble { .. }) => state.round.forgive(),
-                Some(Blocked::Budget { .. }) | None => {}
+                Some(Blocked::Budget { .. } | Blocked::NoTicket { .. }) | None => {}
             }
         }
         Event::Granted { budget, amount } => {

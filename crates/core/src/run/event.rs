@@ -43,6 +43,9 @@ pub enum Event {
         /// What it was forked from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fork: Option<Fork>,
+        /// The tickets it begins with: those that the version it was forked from held.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tickets: Vec<String>,
     },
     /// A phase was entered.
     PhaseEntered {
@@ -60,6 +63,16 @@ pub enum Event {
         to: String,
         /// What opened it.
         because: String,
+    },
+    /// Tickets were given: a phase's work was accepted, or a way was taken.
+    TicketsGiven {
+        /// Which.
+        tickets: Vec<String>,
+    },
+    /// Tickets were taken back: the work that gave them, or that they rest on, begins anew.
+    TicketsTakenBack {
+        /// Which.
+        tickets: Vec<String>,
     },
     /// No way was open.
     GatesClosed {
@@ -326,6 +339,8 @@ impl Event {
             Self::Started { .. } => "started",
             Self::PhaseEntered { .. } => "phase_entered",
             Self::WayTaken { .. } => "way_taken",
+            Self::TicketsGiven { .. } => "tickets_given",
+            Self::TicketsTakenBack { .. } => "tickets_taken_back",
             Self::GatesClosed { .. } => "gates_closed",
             Self::ModelAsked { .. } => "model_asked",
             Self::ProviderFailed { .. } => "provider_failed",

@@ -187,6 +187,9 @@ pub struct Start {
     /// The run it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Fork>,
+    /// The tickets that the version it was forked from held; only a fork has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tickets: Vec<String>,
 }
 
 /// The run that waits for a child.

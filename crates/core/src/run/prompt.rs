@@ -60,7 +60,10 @@ pub fn prompt(protocol: &Protocol, state: &State) -> Option<Prompt> {
     let Work::Agent(work) = &phase.work else { return None };
     let step = state.step.clone().unwrap_or_default();
     let packet = packet(&state.document, work.reads.as_deref());
-    let mut turns = vec![Turn { role: Role::User, text: asked(phase, work, state) }];
+    let language = protocol.language.as_ref();
+    let language = language.and_then(|_| protocol.language(&state.document, &view(state)));
+    let language = language.as_deref();
+    let mut turns = vec![Turn { role: Role::User, text: asked(phase, work, state, language) }];
     turns.extend(step.turns);
     Some(Prompt {
         action,
@@ -73,7 +76,7 @@ pub fn prompt(protocol: &Protocol, state: &State) -> Option<Prompt> {
         contract: Arc::clone(&work.contract),
         tools: work.agent.tools.clone(),
         purpose: work.purpose,
-        system: system(work, &packet),
+        system: system(work, &packet, language),
         packet,
         turns,
     })
@@ -91,15 +94,16 @@ fn packet(document: &Value, reads: Option<&[String]>) -> Value {
     shown
 }
 
-fn system(work: &AgentWork, packet: &Value) -> String {
+fn system(work: &AgentWork, packet: &Value, language: Option<&str>) -> String {
     let agent = &work.agent;
-    let mut text = agent.prompt.trim_end().to_owned();
+    let mut text = agent.prompt.in_language(language).trim_end().to_owned();
     text.push_str(&format!("\n\n## State\n\n```json\n{packet:#}\n```"));
     if !agent.skills.is_empty() {
         text.push_str(&format!("\n\n## Skills\n\n{}", agent.skills.join(", ")));
     }
     for (name, rule) in &agent.rules {
-        text.push_str(&format!("\n\n## Rule: {name}\n\n{}", rule.trim_end()));
+        let rule = rule.in_language(language).trim_end();
+        text.push_str(&format!("\n\n## Rule: {name}\n\n{rule}"));
     }
     text.push_str("\n\n");
     text.push_str(&terms(&work.contract));
@@ -146,8 +150,9 @@ fn tools(tools: &[Tool]) -> String {
 }
 
 /// What is asked: the phase's own words, or its name and description.
-fn asked(phase: &Phase, work: &AgentWork, state: &State) -> String {
+fn asked(phase: &Phase, work: &AgentWork, state: &State, language: Option<&str>) -> String {
     if let Some(prompt) = &work.prompt {
+        let prompt = prompt.in_language(language);
         let run = view(state);
         match prompt.fill(&[Some(&state.document), Some(&run)]) {
             Ok(text) => return text,

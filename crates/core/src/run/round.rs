@@ -14,6 +14,9 @@ pub struct Round {
     /// The keys of items whose child was asked for, or cannot be.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub begun: BTreeSet<String>,
+    /// How many items the phase went on without.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub given_up: u64,
     /// Items that failed for good, and are tried again when somebody says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Lost>,
@@ -31,11 +34,16 @@ pub struct Lost {
     pub what: String,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Round {
     /// Whether nothing is to be remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.begun.is_empty() && self.lost.is_empty()
+        *self == Self::default()
     }
 
     /// Somebody helped: what was lost may be begun again.

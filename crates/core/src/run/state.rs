@@ -1,6 +1,6 @@
 //! What a run is at one version: the fold of its events so far. Only `apply` changes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,9 @@ pub struct State {
     /// Decisions on manual gates in this phase, by position of the way.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub decisions: BTreeMap<usize, Decision>,
+    /// The tickets it holds: what phases and ways gave it, and nothing took back since.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tickets: BTreeSet<String>,
     /// What was spent, by budget: of the run under its name, of a phase under `name@phase`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: BTreeMap<String, u64>,
@@ -328,6 +331,13 @@ pub enum Blocked {
     },
     /// Every try of the model's step was refused.
     Refused,
+    /// The phase that comes next needs a ticket that the run does not hold.
+    NoTicket {
+        /// Which phase.
+        phase: String,
+        /// Which ticket.
+        ticket: String,
+    },
     /// An effect, a child, a hook or a deadline went wrong for good.
     Trouble {
         /// What, in a sentence.
@@ -398,6 +408,7 @@ impl State {
             blocked: None,
             held: None,
             decisions: BTreeMap::new(),
+            tickets: BTreeSet::new(),
             spent: BTreeMap::new(),
             granted: BTreeMap::new(),
             last_reply: None,

@@ -3,7 +3,7 @@
 use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
 use countersign_core::run::{
-    HookAnswer, Incoming, Input, ModelReply, Parent, Pending, Start, State, Time, Usage,
+    Fork, HookAnswer, Incoming, Input, ModelReply, Parent, Pending, Start, State, Time, Usage,
 };
 use serde_json::{Value, json};
 use testkit::Chance;
@@ -37,8 +37,9 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
         2 => Some(json!({ "meta": { "status": "x", "stage": 1 }, "items": [1], "total": 1 })),
         _ => None,
     };
-    let phase =
-        chance.percent(10).then(|| chance.one_of(&["review", "act", "work", "ring"]).to_owned());
+    let phase = chance
+        .percent(10)
+        .then(|| chance.one_of(&["review", "act", "work", "ring", "count"]).to_owned());
     let workflow = chance.one_of(&["main", "main", "main", "main", "child", "none"]).to_owned();
     let parent = chance.percent(20).then(|| Parent {
         run: "r0".to_owned(),
@@ -52,12 +53,20 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
         2 => Some(json!({ "note": "given", "good": "y" })),
         _ => None,
     };
-    let (model, by, fork) = (None, None, None);
+    let fork =
+        chance.percent(10).then(|| Fork { run: "r0".to_owned(), version: 3, hash: "0".to_owned() });
+    let tickets = match chance.below(12) {
+        0 => vec!["plan".to_owned()],
+        1 => vec!["plan".to_owned(), "count".to_owned()],
+        _ => Vec::new(),
+    };
+    let (model, by) = (None, None);
     Incoming::Start(Box::new(Start {
         protocol,
         workflow,
         document,
         input,
+        tickets,
         phase,
         model,
         by,

@@ -154,7 +154,7 @@ transitions:
   - { from: work, to: work, priority: 1 }
 ";
 
-/// A document of the workflow's own, an input, changes on the ways, announcements.
+/// A document of the workflow's own, an input, changes on the ways, announcements, tickets.
 const WAYS: &str = "--- contracts/tally.yaml
 id: tally
 version: 1.0.0
@@ -177,14 +177,17 @@ document:
   engine: { status: /meta/status, phase: /meta/phase, version: /meta/version }
 input: { apply: [ { set: /note }, { emit: { event: GIVEN, data: reply } } ] }
 phases:
-  - { id: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
-  - { id: count }
-  - { id: review, ask: { id: d, question: D?, apply: { set: /good } }, timeout: 5m }
+  - { id: plan, gives: plan, agent: plain, contract: note, apply: [ { set: { at: /note, value: reply.note } }, { emit: { event: PLANNED, data: reply.note } } ] }
+  - { id: count, needs: plan }
+  - { id: review, needs: [plan, count], gives: [review], ask: { id: d, question: D?, apply: { set: /good } }, timeout: { after: 5m, then: { goto: late } } }
+  - { id: late, needs: review, ask: { question: Late? } }
   - { id: done, terminal: true }
 transitions:
   - { from: plan, to: count, apply: { set: { at: /rounds, value: '0' } } }
-  - { from: count, to: review, gate: state.rounds > 1, apply: { emit: { event: COUNTED } } }
+  - { from: count, to: review, gate: state.rounds > 1, gives: count, apply: { emit: { event: COUNTED } } }
   - { from: count, to: count, priority: 1, apply: { set: { at: /rounds, value: state.rounds + 1 } } }
+  - { from: late, to: done }
+  - { from: review, to: late, gate: state.good === 'y', priority: 0 }
   - { from: review, to: done, gate: state.good === 'x', apply: { emit: { event: OVER, data: state.good } } }
   - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
 ";

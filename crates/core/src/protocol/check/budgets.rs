@@ -81,7 +81,7 @@ fn limited(protocol: &Protocol) -> Vec<(&str, Option<Origin>)> {
 }
 
 /// The index as a file with places: the policy does not remember where it was said.
-fn index_file(protocol: &Protocol) -> Option<Origin> {
+pub(super) fn index_file(protocol: &Protocol) -> Option<Origin> {
     ["index.yaml", "index.yml", "index.json"].into_iter().find_map(|name| {
         let text = protocol.bundle.files.get(name)?;
         let tree = Tree::parse(Source::new(name, text.clone())).ok()?;

@@ -2,26 +2,29 @@
 
 use super::opening::Openings;
 use super::{
-    authority, budgets, each, fields, gates, invoke, loops, mismatch, overlap, unwritten, waits,
-    ways,
+    authority, budgets, each, fields, gates, invoke, languages, loops, mismatch, overlap, tickets,
+    unwritten, waits, ways,
 };
 use crate::protocol::Protocol;
 use crate::spec::Diagnostic;
 
 /// Every code that an analysis can tell.
-pub const CODES: [&str; 18] = [
+pub const CODES: [&str; 21] = [
     "apply_mismatch",
     "authority_too_wide",
     "each_never_a_list",
     "endless_loop",
     "gate_never_opens",
     "invoke_cycle",
+    "language_missing",
     "no_way_to_end",
     "overlapping_gates",
     "reads_unwritten",
     "retry_without_change",
     "rule_reads_unknown_field",
     "shadowed_transition",
+    "ticket_skipped",
+    "ticket_unknown",
     "unknown_budget",
     "unreachable_phase",
     "unused_budget",
@@ -47,6 +50,8 @@ pub fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     findings.extend(waits::check(protocol));
     findings.extend(budgets::check(protocol));
     findings.extend(invoke::check(protocol, &openings));
+    findings.extend(tickets::check(protocol, &openings));
+    findings.extend(languages::check(protocol));
     findings.sort_by(|one, two| {
         let key = |finding: &Diagnostic| {
             (finding.source.name.clone(), finding.span, finding.code.clone())

@@ -24,6 +24,8 @@ mod each;
 mod waits;
 mod budgets;
 mod invoke;
+mod tickets;
+mod languages;
 #[cfg(test)]
 mod tests;
 

@@ -66,7 +66,7 @@ fn opening(way: &Transition, document: Option<View<'_>>) -> Opening {
     match &gate.check {
         Check::Expression(expr) => expression(expr, document),
         Check::Status { pointer, value } => status(pointer, value, document),
-        Check::File { .. } | Check::Manual { .. } => Opening::Depends,
+        Check::File { .. } | Check::FileAt { .. } | Check::Manual { .. } => Opening::Depends,
     }
 }
 

@@ -35,7 +35,7 @@ fn asked(way: &Transition) -> Option<Asked<'_>> {
     match &way.gate.as_ref()?.check {
         Check::Expression(expr) => Some(Asked::Expression(expr)),
         Check::Status { pointer, value } => Some(Asked::Status { pointer, value }),
-        Check::File { .. } | Check::Manual { .. } => None,
+        Check::File { .. } | Check::FileAt { .. } | Check::Manual { .. } => None,
     }
 }
 
@@ -47,7 +47,8 @@ fn of_phase(
 ) {
     for (index, (later, second)) in asked.iter().enumerate() {
         let overlap = asked[..index].iter().find_map(|(earlier, first)| {
-            let plain = earlier.apply.is_empty() && later.apply.is_empty();
+            let plain =
+                earlier.apply.is_empty() && later.apply.is_empty() && earlier.gives == later.gives;
             let same = earlier.to == later.to && earlier.spends == later.spends && plain;
             if earlier.priority != later.priority || same {
                 return None;

@@ -76,7 +76,7 @@ fn retry_without_change(phase: &Phase, way: &Transition) -> Option<Diagnostic> {
     let still = match &gate.check {
         Check::Expression(expr) => expr.reads().iter().all(|read| read.slot == STATE),
         Check::Status { .. } => true,
-        Check::File { .. } | Check::Manual { .. } => false,
+        Check::File { .. } | Check::FileAt { .. } | Check::Manual { .. } => false,
     };
     // Without work anybody may hand in a patch; a hook's patch may come later.
     if !still || matches!(phase.work, Work::None) || phase.on_enter.is_some() {

@@ -7,7 +7,7 @@ use super::loops;
 use super::opening::Openings;
 use super::outcomes;
 use super::whole;
-use crate::protocol::{Outcome, Phase, Protocol, Work, Workflow};
+use crate::protocol::{Budget, Outcome, Phase, Protocol, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -74,8 +74,8 @@ impl Ways {
             .iter()
             .map(|phase| {
                 let mut targets = sent_to(phase);
-                let limits = outcomes::of_budget(&protocol.policy.budget);
-                targets.extend(limits.filter_map(Outcome::target));
+                targets.extend(completes_to(phase));
+                targets.extend(spent_to(&protocol.policy.budget));
                 if phase.terminal { Vec::new() } else { targets }
             })
             .map(|targets| targets.into_iter().filter_map(position).collect())
@@ -178,14 +178,22 @@ impl Ways {
     }
 }
 
-/// The phases that something other than a transition sends a run to.
-fn sent_to(phase: &Phase) -> Vec<&str> {
-    let mut targets: Vec<&str> =
-        outcomes::of_phase(phase).into_iter().filter_map(Outcome::target).collect();
-    if let Work::Invoke(invoke) = &phase.work {
-        targets.extend(invoke.on_complete.as_deref());
+/// The phase that follows a child that completed, where that is said.
+pub(super) fn completes_to(phase: &Phase) -> Option<&str> {
+    match &phase.work {
+        Work::Invoke(invoke) => invoke.on_complete.as_deref(),
+        _ => None,
     }
-    targets
+}
+
+/// The phases that something that went wrong, or a spent budget, sends a run to.
+pub(super) fn sent_to(phase: &Phase) -> Vec<&str> {
+    outcomes::of_phase(phase).into_iter().filter_map(Outcome::target).collect()
+}
+
+/// The phases that a spent budget sends a run to.
+pub(super) fn spent_to(budget: &Budget) -> Vec<&str> {
+    outcomes::of_budget(budget).filter_map(Outcome::target).collect()
 }
 
 /// One finding for each smallest set of phases that a run gets into and never out of.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::outcomes;
 use crate::expr::Expr;
 use crate::protocol::{
-    Accepts, AgentWork, Change, Check, Choices, Each, EffectSpec, Invoke, Origin, Phase, Protocol,
-    Question, Shape, Template, Verb, Work, Workflow,
+    Accepts, AgentWork, ByLanguage, Change, Check, Choices, Each, EffectSpec, Invoke, Most, Origin,
+    Phase, Protocol, Question, Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -53,13 +53,14 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
     workflow.phases.iter().for_each(|phase| all.phase(phase));
     all.changes(outcomes::changes(protocol, workflow).map(|change| (change, None)));
     for (index, way) in workflow.transitions.iter().enumerate() {
-        if let Some(Check::Expression(expr)) = way.gate.as_ref().map(|gate| &gate.check) {
-            all.expr(expr, gate_origin(&way.origin), None);
-            if let Some(last) = all.written.last_mut() {
-                last.way = Some(index);
-            }
-        }
         let before = all.written.len();
+        match way.gate.as_ref().map(|gate| &gate.check) {
+            Some(Check::Expression(expr)) => all.expr(expr, gate_origin(&way.origin), None),
+            Some(Check::FileAt { path }) => {
+                all.template(path, &way.origin.child("gate").child("path"));
+            }
+            _ => {}
+        }
         all.changes(way.apply.iter().map(|change| (change, None)));
         all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
     }
@@ -161,6 +162,14 @@ impl<'p> Collected<'p> {
         self.written.push(Written { expr, origin, text, offset: 0, reply, way: None });
     }
 
+    fn templates(&mut self, templates: &'p ByLanguage<Template>, origin: &Origin) {
+        for (language, template) in templates.versions() {
+            let plain = language.is_empty();
+            let origin = if plain { origin.clone() } else { origin.child(language) };
+            self.template(template, &origin);
+        }
+    }
+
     fn template(&mut self, template: &'p Template, origin: &Origin) {
         let text = template.source();
         let mut from = 0;
@@ -172,13 +181,23 @@ impl<'p> Collected<'p> {
         }
     }
 
+    fn limits(&mut self, phase: &'p Phase) {
+        for (name, limit) in &phase.budget.limits {
+            let Most::Asked(expr) = &limit.most else { continue };
+            let origin = phase.origin.child("budget").child(name);
+            let short = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_string);
+            self.expr(expr, if short { origin } else { origin.child("limit") }, None);
+        }
+    }
+
     fn phase(&mut self, phase: &'p Phase) {
         let origin = &phase.origin;
+        self.limits(phase);
         match &phase.work {
             Work::None => {}
             Work::Agent(AgentWork { prompt, .. }) => {
                 if let Some(prompt) = prompt {
-                    self.template(prompt, &origin.child("prompt"));
+                    self.templates(prompt, &origin.child("prompt"));
                 }
             }
             Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
@@ -222,7 +241,7 @@ impl<'p> Collected<'p> {
                 self.each(Some(each), &origin);
                 self.template(id, &origin.child("id"));
             }
-            self.template(&question.question, &origin.child("question"));
+            self.templates(&question.question, &origin.child("question"));
             self.shape(&question.shape, &origin);
             if let Some(when) = &question.when {
                 self.expr(when, origin.child("when"), None);

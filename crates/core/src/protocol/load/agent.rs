@@ -9,12 +9,13 @@ use super::file::File;
 use super::known::{Known, unknown};
 use super::member::Member;
 use super::sections::{Mode, joined};
-use crate::protocol::{Agent, Tool};
+use super::text::text;
+use crate::protocol::{Agent, ByLanguage, Tool};
 
 /// Resolves every agent, and adds the bases by their plain ids.
 pub(super) fn agents(
     files: &[File],
-    rules: &BTreeMap<String, String>,
+    rules: &BTreeMap<String, ByLanguage<String>>,
     faults: &Faults,
 ) -> Known<Arc<Agent>> {
     let mut agents = Known::new("agent");
@@ -38,7 +39,7 @@ pub(super) fn agents(
 fn resolved(
     file: &File,
     id: &Member<'_>,
-    rules: &BTreeMap<String, String>,
+    rules: &BTreeMap<String, ByLanguage<String>>,
     faults: &Faults,
 ) -> Option<Agent> {
     let root = file.root();
@@ -57,8 +58,9 @@ fn resolved(
         None => None,
         Some(chosen) => Some(chosen_base(&chosen, faults)?),
     };
-    let prompt = root.text_of("prompt").unwrap_or_default();
-    if base.is_none() && prompt.trim().is_empty() {
+    let prompt = root.get("prompt").and_then(|prompt| text(&prompt));
+    let prompt = prompt.unwrap_or_else(|| ByLanguage::plain(String::new()));
+    if base.is_none() && prompt.versions().any(|(_, prompt)| prompt.trim().is_empty()) {
         let message = format!("agent `{name}` has neither a base nor a prompt");
         let hint = "give it a `prompt`, or a `base` to take one from".to_owned();
         faults.push(root.fault("prompt_missing", message).hinting(Some(hint)));
@@ -75,7 +77,7 @@ fn resolved(
     Some(Agent {
         id: name.to_owned(),
         description: root.owned("description")?,
-        prompt: joined(base.map_or("", |base| base.prompt), prompt, mode),
+        prompt: prompt.map(|own| joined(base.map_or("", |base| base.prompt), own, mode)),
         model,
         temperature: number("temperature").and_then(|it| temperature(&it, faults)),
         max_tokens: number("max_tokens").and_then(|it| max_tokens(&it, faults)),
@@ -154,10 +156,10 @@ fn tools(root: &Member<'_>, base: &[Tool], faults: &Faults) -> Vec<Tool> {
 
 fn injected(
     root: &Member<'_>,
-    rules: &BTreeMap<String, String>,
+    rules: &BTreeMap<String, ByLanguage<String>>,
     faults: &Faults,
-) -> Vec<(String, String)> {
-    let mut injected: Vec<(String, String)> = Vec::new();
+) -> Vec<(String, ByLanguage<String>)> {
+    let mut injected: Vec<(String, ByLanguage<String>)> = Vec::new();
     for name in root.get("rules").iter().flat_map(Member::items) {
         let Some(text) = name.text() else { continue };
         match rules.get_key_value(text) {

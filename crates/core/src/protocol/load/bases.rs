@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::protocol::{Agent, Tool};
+use crate::protocol::{Agent, ByLanguage, Tool};
 
 /// One built-in agent.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ pub(super) fn agents() -> BTreeMap<String, Arc<Agent>> {
     let agent = |base: &Base| Agent {
         id: base.id.to_owned(),
         description: base.description.to_owned(),
-        prompt: base.prompt.trim().to_owned(),
+        prompt: ByLanguage::plain(base.prompt.trim().to_owned()),
         model: None,
         temperature: None,
         max_tokens: None,

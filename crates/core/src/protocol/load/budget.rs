@@ -1,12 +1,20 @@
 //! Budgets: limits by name, in the units of each.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::duration::duration;
+use super::expression::expression;
 use super::faults::Faults;
 use super::member::Member;
 use super::otherwise::outcome;
 use super::scope::Scope;
+use super::text::text;
 use crate::nearest::nearest;
-use crate::protocol::{Budget, BudgetName, Limit};
+use crate::protocol::budget::amount;
+use crate::protocol::{Budget, BudgetName, Limit, Most, NAMES};
+use crate::reply::show;
 
 /// Reads limits. A name that nothing counts or spends, and that is nearly one the engine counts, is a slip.
 pub(super) fn budget(member: &Member<'_>, scope: &Scope<'_>) -> Budget {
@@ -26,41 +34,40 @@ pub(super) fn budget(member: &Member<'_>, scope: &Scope<'_>) -> Budget {
             None => (limit.clone(), None),
         };
         let then = outcome(then.as_ref(), scope);
-        if let Some(most) = amount(name, &most, faults) {
-            budget.limits.insert(name.to_owned(), Limit { most, then, says: limit.owned("says") });
+        if let Some(most) = self::most(name, &most, faults) {
+            let says = limit.get("says").and_then(|says| text(&says));
+            budget.limits.insert(name.to_owned(), Limit { most, then, says });
         }
     }
     budget
 }
 
-fn amount(name: &str, member: &Member<'_>, faults: &Faults) -> Option<u64> {
-    if !member.value.is_number() && !member.value.is_string() {
-        return None;
-    }
-    let expected = match name {
-        "wall_time" => {
-            if member.text().is_some() {
-                return duration(member, faults).map(|time| time.millis.unsigned_abs());
-            }
-            "a length of time such as `1h`"
+/// A limit as it stands in the file: an amount, or an expression that gives one when the budget is asked.
+fn most(name: &str, member: &Member<'_>, faults: &Faults) -> Option<Most> {
+    match member.value {
+        Value::String(text) if name == "wall_time" && begins_with_digit(text) => {
+            let time = duration(member, faults)?;
+            Some(Most::Fixed(time.millis.unsigned_abs()))
         }
-        "money" => match member.value.as_f64().and_then(millionths) {
-            Some(amount) => return Some(amount),
-            None => "an amount of money, 0 or more",
+        Value::String(_) => {
+            let expr = expression(member, &NAMES[..2], faults)?;
+            Some(Most::Asked(Arc::new(expr)))
+        }
+        Value::Number(_) => match amount(name, member.value) {
+            Ok(amount) => Some(Most::Fixed(amount)),
+            Err(expected) => {
+                let found = show(member.value);
+                let message = format!("a limit of `{name}` is {expected}, found {found}");
+                faults.push(member.fault("type", message));
+                None
+            }
         },
-        _ => match member.value.as_u64() {
-            Some(count) => return Some(count),
-            None => "a whole number, 0 or more",
-        },
-    };
-    let found = crate::reply::show(member.value);
-    let message = format!("a limit of `{name}` is {expected}, found {found}");
-    faults.push(member.fault("type", message));
-    None
+        // The schema has told it.
+        _ => None,
+    }
 }
 
-/// An amount in units of the currency as millionths; `None` below zero and beyond counting.
-pub(super) fn millionths(units: f64) -> Option<u64> {
-    let amount = (units * 1_000_000.0).round();
-    (0.0..9e18).contains(&amount).then_some(amount as u64)
+/// No expression that gives a length of time begins so; a length of time does.
+fn begins_with_digit(text: &str) -> bool {
+    text.trim_start().starts_with(|character: char| character.is_ascii_digit())
 }

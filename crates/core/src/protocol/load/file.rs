@@ -122,6 +122,11 @@ impl File {
                 members.remove(key);
             }
         }
+        // The seed knows one language.
+        if let (Kind::Agent, Some(Value::Object(versions))) = (self.kind, value.get("prompt")) {
+            let text = versions.values().next().cloned().unwrap_or_default();
+            value["prompt"] = text;
+        }
         let violations = contract.schema.violations(&value);
         faults.extend(violations.iter().map(|violation| self.tree.violated(violation)));
     }

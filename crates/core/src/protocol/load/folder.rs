@@ -120,6 +120,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         file.hold_against_seed(shipped, &faults);
     }
     let state_format = index::state_format(index);
+    let language = index::language(index, &faults);
     let prices = policy::prices(index);
     let (found, usable) = faults.finish();
     if !usable {
@@ -147,6 +148,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,
+        language,
         bundle,
         digest,
     };

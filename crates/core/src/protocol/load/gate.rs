@@ -1,6 +1,6 @@
 //! Gates of transitions.
 
-use super::expression::expression;
+use super::expression::{expression, template};
 use super::faults::Faults;
 use super::member::Member;
 use super::retry::retry;
@@ -38,7 +38,7 @@ pub(super) fn gate(member: &Member<'_>, faults: &Faults) -> Option<Gate> {
             pointer: place::dotted(&member.get("field")?, faults)?,
             value: member.owned("value")?,
         },
-        "file_exists" => Check::File { path: path::inside(&member.get("path")?, faults)? },
+        "file_exists" => file(&member.get("path")?, faults)?,
         "manual" => Check::Manual {
             who: member.owned("who"),
             deadline: member.get("deadline").and_then(|it| duration::duration(&it, faults)),
@@ -47,6 +47,16 @@ pub(super) fn gate(member: &Member<'_>, faults: &Faults) -> Option<Gate> {
     };
     let retry = member.get("retry").and_then(|it| retry(&it, faults));
     Some(Gate { description: member.owned("description"), check, retry })
+}
+
+/// The question whether a file is there, at a path that may have places to fill.
+fn file(path: &Member<'_>, faults: &Faults) -> Option<Check> {
+    if !path.text()?.contains("{{") {
+        return Some(Check::File { path: path::inside(path, faults)? });
+    }
+    let (filled, inside) = (template(path, &NAMES[..2], faults), path::inside_filled(path, faults));
+    inside?;
+    Some(Check::FileAt { path: filled? })
 }
 
 /// A gate given as text: a check, and not the name of a type, which is an easy slip.

@@ -1,9 +1,11 @@
 //! The index: which file it is, and what it says of itself.
 
 use super::contracts::stem;
+use super::expression::expression;
 use super::faults::Faults;
 use super::file::{File, Kind};
 use super::member::Member;
+use crate::expr::Expr;
 use crate::json::Span;
 use crate::protocol::{Bundle, StateFormat};
 use crate::spec::{Diagnostic, Source};
@@ -72,6 +74,11 @@ pub(super) fn card(index: &File, faults: &Faults) -> Card {
         default_workflow: text("default_workflow"),
         default_model: root.get("models").and_then(|models| models.owned("default")),
     }
+}
+
+/// What gives the language of a run.
+pub(super) fn language(index: Option<&File>, faults: &Faults) -> Option<Expr> {
+    expression(&index?.sound("language")?, &crate::protocol::NAMES[..2], faults)
 }
 
 /// How the document is laid out in files.

@@ -68,6 +68,14 @@ impl<'t> Member<'t> {
         self.items().iter().filter_map(|item| item.text().map(str::to_owned)).collect()
     }
 
+    /// The texts of a member that is one text or a list of them.
+    pub(super) fn names_of(&self, key: &str) -> Vec<String> {
+        match self.get(key) {
+            None => Vec::new(),
+            Some(one) => one.text().map_or_else(|| one.texts(), |text| vec![text.to_owned()]),
+        }
+    }
+
     /// This place, to keep.
     pub(super) fn origin(&self) -> Origin {
         Origin { tree: Arc::clone(self.tree), pointer: self.pointer.clone() }

@@ -17,6 +17,7 @@ mod place;
 mod path;
 mod expression;
 mod duration;
+mod text;
 mod contracts;
 mod keywords;
 mod rules;

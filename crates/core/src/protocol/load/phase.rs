@@ -40,6 +40,8 @@ pub(super) fn phase(
         writes,
         timeout,
         budget: budget.unwrap_or_default(),
+        needs: member.names_of("needs"),
+        gives: member.names_of("gives"),
         origin: member.origin(),
     })
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::budget::millionths;
 use super::duration::duration;
 use super::faults::Faults;
 use super::file::File;
 use super::known::Known;
 use super::member::Member;
 use super::{host, path};
+use crate::protocol::budget::millionths;
 use crate::protocol::{Duration, Program, RetrievalSource};
 
 /// How long a program may take whose author does not say.

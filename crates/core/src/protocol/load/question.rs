@@ -11,9 +11,10 @@ use super::expression::{expression, optional, template};
 use super::member::Member;
 use super::otherwise::outcome;
 use super::scope::Scope;
+use super::text::{templates, text};
 use super::{each, keywords};
 use crate::contract::{self, Contract, Schema};
-use crate::protocol::{Accepts, Choice, Choices, Question, Shape, Template};
+use crate::protocol::{Accepts, ByLanguage, Choices, ListedChoice, Question, Shape, Template};
 use crate::spec::Source;
 
 /// Reads `ask`: one question or a list of them.
@@ -72,7 +73,7 @@ fn ids(member: &Member<'_>, each: bool, scope: &Scope<'_>) -> Result<Option<Temp
 
 fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Question> {
     let faults = scope.faults;
-    let question = template(&member.get("question")?, scope.texts, faults);
+    let question = templates(&member.get("question")?, scope.texts, faults);
     let shape = shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
     let when = optional(member.get("when"), scope.texts, faults);
@@ -187,15 +188,16 @@ fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {
     if member.text().is_some() {
         return expression(member, scope.texts, scope.faults).map(Choices::Computed);
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let mut choices: Vec<ListedChoice> = Vec::new();
     for item in member.items() {
         let id = item.text().or_else(|| item.text_of("id")).unwrap_or_default().to_owned();
-        let label = item.owned("label").unwrap_or_else(|| id.clone());
+        let label = item.get("label").and_then(|label| text(&label));
+        let label = label.unwrap_or_else(|| ByLanguage::plain(id.clone()));
         if choices.iter().any(|other| other.id == id) {
             let message = format!("a choice `{id}` stands above already");
             scope.faults.push(item.fault("duplicate_id", message));
         }
-        choices.push(Choice { id, label });
+        choices.push(ListedChoice { id, label });
     }
     Some(Choices::Listed(choices))
 }

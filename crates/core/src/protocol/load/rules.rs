@@ -1,15 +1,15 @@
-//! Rules for prompts: opaque texts, by the names of their files.
+//! Rules for prompts: opaque texts, by the names of their files. `style.ru.md` is `style.md` in Russian.
 
 use std::collections::BTreeMap;
 
 use super::contracts::stem;
 use super::faults::Faults;
 use crate::json::Span;
-use crate::protocol::Bundle;
+use crate::protocol::{Bundle, ByLanguage, is_language};
 use crate::spec::{Diagnostic, Source};
 
 /// The files of `rules/` by name.
-pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, String> {
+pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, ByLanguage<String>> {
     let mut rules: BTreeMap<String, (&str, &str)> = BTreeMap::new();
     for (path, text) in bundle.under("rules") {
         let name = stem(path);
@@ -24,5 +24,22 @@ pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, String
             faults.push(fault.hinting(Some(hint)));
         }
     }
-    rules.into_iter().map(|(name, (_, text))| (name, text.to_owned())).collect()
+    let mut by_language: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    for (name, (_, text)) in &rules {
+        let version = version_of(name).filter(|(plain, _)| rules.contains_key(*plain));
+        let (name, language) = version.unwrap_or((name.as_str(), ""));
+        let versions = by_language.entry(name.to_owned()).or_default();
+        versions.push((language.to_owned(), (*text).to_owned()));
+    }
+    let mut all = BTreeMap::new();
+    for (name, mut versions) in by_language {
+        versions.sort();
+        all.extend(ByLanguage::of(versions).map(|versions| (name, versions)));
+    }
+    all
+}
+
+/// `style` and `ru` of `style.ru`.
+pub(super) fn version_of(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once('.').filter(|(plain, language)| !plain.is_empty() && is_language(language))
 }

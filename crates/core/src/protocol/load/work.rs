@@ -2,12 +2,13 @@
 
 use super::change::{applied, changes, settings};
 use super::effect::effect;
-use super::expression::{expression, optional, template};
+use super::expression::{expression, optional};
 use super::member::Member;
 use super::otherwise::outcome;
 use super::question::questions;
 use super::retry::retry;
 use super::scope::Scope;
+use super::text::templates;
 use super::{each, place};
 use crate::protocol::{AgentWork, ForEach, Invoke, NAMES, Purpose, Work};
 
@@ -17,7 +18,8 @@ const AT_ONCE: u64 = 8;
 const WORKS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
 /// Keys that mean something only beside certain works.
-const BELONGS: [(&str, &[&str]); 7] = [
+const BELONGS: [(&str, &[&str]); 8] = [
+    ("gives", &["agent", "ask", "do", "invoke"]),
     ("contract", &["agent", "do"]),
     ("apply", &["agent", "do"]),
     ("prompt", &["agent"]),
@@ -58,6 +60,7 @@ fn misplaced(phase: &Member<'_>, work: Option<&str>, scope: &Scope<'_>) {
         let hint = match (key, work) {
             ("apply", Some("ask")) => Some("put `apply` under `ask`, beside its question"),
             ("apply", Some("invoke")) => Some("put it under `invoke`, as `output`"),
+            ("gives", _) => Some("put it on a way out of the phase"),
             _ => None,
         };
         let fault = phase.fault_at_key("misplaced_key", key, message);
@@ -78,7 +81,7 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
             None
         }
     };
-    let prompt = phase.get("prompt").map(|it| template(&it, &NAMES[..2], faults).ok_or(()));
+    let prompt = phase.get("prompt").map(|it| templates(&it, &NAMES[..2], faults).ok_or(()));
     let purpose = match phase.text_of("purpose") {
         Some("tool") => Purpose::Tool,
         Some("responder") => Purpose::Responder,

@@ -163,6 +163,7 @@ fn transition(
         gate: gate.transpose().ok()?,
         spends: member.owned("spends"),
         apply,
+        gives: member.names_of("gives"),
         origin: member.origin(),
     })
 }

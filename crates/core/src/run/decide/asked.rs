@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::deciding::Deciding;
 use crate::contract::{self, Contract, Schema};
 use crate::expr::Expr;
-use crate::protocol::{Accepts, Choice, Choices, Question, Shape, confined};
+use crate::protocol::{Accepts, Choice, Choices, ListedChoice, Question, Shape, confined};
 use crate::reply::show;
 use crate::run::wait::{Wait, WaitKind, WaitShape};
 use crate::spec::Source;
@@ -26,8 +26,11 @@ impl Deciding<'_> {
         {
             return Ok(None);
         }
-        let text = question.question.fill(&roots).map_err(|error| error.message)?;
-        let (kind, shape) = shape(&question.shape, &roots)?;
+        let language = self.language();
+        let language = language.as_deref();
+        let text = question.question.in_language(language);
+        let text = text.fill(&roots).map_err(|error| error.message)?;
+        let (kind, shape) = shape(&question.shape, &roots, language)?;
         let name = match &question.each {
             None => question.id.clone(),
             Some((_, id)) => id.fill(&roots).map_err(|error| error.message)?,
@@ -45,7 +48,11 @@ impl Deciding<'_> {
     }
 }
 
-fn shape(shape: &Shape, roots: &[Option<&Value>]) -> Result<(WaitKind, WaitShape), String> {
+fn shape(
+    shape: &Shape,
+    roots: &[Option<&Value>],
+    language: Option<&str>,
+) -> Result<(WaitKind, WaitShape), String> {
     Ok(match shape {
         Shape::Value(contract) => {
             let schema = contract.schema.source().clone();
@@ -59,7 +66,13 @@ fn shape(shape: &Shape, roots: &[Option<&Value>]) -> Result<(WaitKind, WaitShape
         }
         Shape::Choices(list) => {
             let choices = match list {
-                Choices::Listed(choices) => choices.clone(),
+                Choices::Listed(choices) => {
+                    let shown = |choice: &ListedChoice| Choice {
+                        id: choice.id.clone(),
+                        label: choice.label.in_language(language).clone(),
+                    };
+                    choices.iter().map(shown).collect()
+                }
                 Choices::Computed(list) => choices(list, roots)?,
             };
             (WaitKind::Question, WaitShape::Choices { choices })

@@ -3,7 +3,7 @@
 use super::deciding::Deciding;
 use super::outcomes::Failure;
 use super::writing::Beside;
-use crate::protocol::{BudgetName, Limit, Otherwise};
+use crate::protocol::{BudgetName, Limit, Most, Otherwise, Outcome};
 use crate::run::state::{Blocked, EndKind, Next};
 use crate::run::wait::WaitKind;
 
@@ -52,14 +52,21 @@ impl Deciding<'_> {
     }
 
     /// The limit of refused replies in one step, where a file says so, with what was granted.
-    pub(super) fn violations_allowed(&self) -> Option<Limit> {
+    pub(super) fn violations_allowed(&self) -> Option<Allowed> {
         let name = BudgetName::Violations.as_str();
         let limit = self.phase().budget.limits.get(name);
         let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name))?;
         let keys = [name.to_owned(), format!("{name}@{}", self.state.phase)];
         let granted = keys.iter().filter_map(|key| self.state.granted.get(key));
-        let most = granted.fold(limit.most, |most, more| most.saturating_add(*more));
-        Some(Limit { most, ..limit.clone() })
+        let (then, says) = (limit.then.clone(), self.said(limit));
+        Some(match self.most_of(name, &limit.most) {
+            Ok(limit) => {
+                let most = granted.fold(limit, |most, more| most.saturating_add(*more));
+                Allowed { most, then, says }
+            }
+            // Nobody is asked again under a limit that cannot be told.
+            Err(why) => Allowed { most: 1, then, says: Some(untold(name, "", &why)) },
+        })
     }
 
     /// A budget that counts inside one step.
@@ -95,18 +102,46 @@ impl Deciding<'_> {
         let Some(limit) = limit else { return true };
         let spent = spent.unwrap_or_else(|| self.state.spent_of(key));
         let granted = self.state.granted.get(key).copied().unwrap_or(0);
-        let most = limit.most.saturating_add(granted);
+        let (name, phase) = key.split_once('@').unwrap_or((key, ""));
+        let limited = match self.most_of(name, &limit.most) {
+            Ok(most) => most,
+            Err(why) => {
+                let what = untold(name, phase, &why);
+                self.otherwise(&Otherwise::Wait, what, next.clone());
+                return false;
+            }
+        };
+        let most = limited.saturating_add(granted);
         if spent.saturating_add(more) <= most {
             return true;
         }
-        self.exhausted(key, &limit, (spent, most), next.clone());
+        self.exhausted(key, &limit, (spent, limited, most), next.clone());
         false
     }
 
-    fn exhausted(&mut self, key: &str, limit: &Limit, (spent, most): (u64, u64), next: Next) {
+    /// The sentence that the author has for a spent budget, in the language of the run.
+    fn said(&self, limit: &Limit) -> Option<String> {
+        limit.says.as_ref().map(|says| says.in_language(self.language().as_deref()).clone())
+    }
+
+    /// How much a limit allows now.
+    fn most_of(&self, name: &str, most: &Most) -> Result<u64, String> {
+        match most {
+            Most::Fixed(most) => Ok(*most),
+            Most::Asked(_) => most.of(name, &self.state.document, &self.run()),
+        }
+    }
+
+    fn exhausted(
+        &mut self,
+        key: &str,
+        limit: &Limit,
+        (spent, limited, most): (u64, u64, u64),
+        next: Next,
+    ) {
         let (name, phase) = key.split_once('@').unwrap_or((key, ""));
-        let of = if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") };
-        let sentence = limit.says.clone().unwrap_or_else(|| {
+        let of = of_phase(phase);
+        let sentence = self.said(limit).unwrap_or_else(|| {
             format!(
                 "The budget `{name}`{of} is spent: {} of {}.",
                 told(name, spent),
@@ -123,14 +158,31 @@ impl Deciding<'_> {
                 let question = format!("{sentence} Grant more, or end the run?");
                 let wait = self.wait(WaitKind::Budget, key, question);
                 let budget = key.to_owned();
-                self.block(Blocked::Budget { budget, limit: limit.most }, next, wait);
+                self.block(Blocked::Budget { budget, limit: limited }, next, wait);
             }
         }
     }
 }
 
 fn default_limit(name: BudgetName) -> Option<Limit> {
-    name.default_most().map(|most| Limit { most, then: Otherwise::Wait.into(), says: None })
+    let limit = |most| Limit { most: Most::Fixed(most), then: Otherwise::Wait.into(), says: None };
+    name.default_most().map(limit)
+}
+
+/// How many replies of one step may be refused, and what follows.
+pub(super) struct Allowed {
+    pub(super) most: u64,
+    pub(super) then: Outcome,
+    pub(super) says: Option<String>,
+}
+
+/// That a limit cannot be told.
+fn untold(name: &str, phase: &str, why: &str) -> String {
+    format!("The limit of the budget `{name}`{} cannot be told: {why}", of_phase(phase))
+}
+
+fn of_phase(phase: &str) -> String {
+    if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") }
 }
 
 /// An amount in the unit of its budget.

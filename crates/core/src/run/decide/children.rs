@@ -27,8 +27,10 @@ impl Deciding<'_> {
     /// when there are no more.
     pub(super) fn ask_children(&mut self, invoke: &Invoke) {
         let Some(several) = &invoke.each else {
-            if let Err(failure) = self.ask_child(invoke, None) {
-                self.child_lost(invoke, None, None, &failure);
+            if let Err(failure) = self.ask_child(invoke, None)
+                && self.child_lost(invoke, None, None, &failure)
+            {
+                self.children_done(invoke, "", false);
             }
             return;
         };
@@ -62,7 +64,8 @@ impl Deciding<'_> {
         if !self.state.round.lost.is_empty() {
             return self.tell_lost(Next::Work);
         }
-        self.children_done(invoke, "for every item");
+        let whole = self.state.round.given_up == 0;
+        self.children_done(invoke, "for every item", whole);
     }
 
     /// The first item that has no child yet.
@@ -178,22 +181,25 @@ impl Deciding<'_> {
         } else {
             Err(Failure::new("child_failed", reason.unwrap_or("no reason was given")))
         };
-        let several = keyed.is_some();
+        let (several, whole) = (keyed.is_some(), went.is_ok());
         if let Err(failure) = went
             && !self.child_lost(invoke, keyed, Some(child), &failure)
         {
             return;
         }
         if !several {
-            self.children_done(invoke, "");
+            self.children_done(invoke, "", whole);
         } else if self.state.blocked.is_none() {
             // Items may have become ready, and there is room for one more.
             self.work();
         }
     }
 
-    /// The work of the phase is done.
-    fn children_done(&mut self, invoke: &Invoke, how: &str) {
+    /// The work of the phase is done. It counts as accepted where nothing of it was given up.
+    fn children_done(&mut self, invoke: &Invoke, how: &str, whole: bool) {
+        if whole {
+            self.give_for_work();
+        }
         let name = &invoke.workflow;
         match &invoke.on_complete {
             Some(to) => {

@@ -1,5 +1,8 @@
 //! One decision under way: what is true so far, and the events that made it so.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::patch::Patch;
@@ -24,6 +27,8 @@ pub(super) struct Deciding<'p> {
     pub(super) passed: Vec<String>,
     pub(super) moves: usize,
     orders: u32,
+    /// Files that gates asked for and the input does not name.
+    pub(super) unseen: RefCell<BTreeSet<String>>,
 }
 
 impl<'p> Deciding<'p> {
@@ -70,6 +75,7 @@ impl<'p> Deciding<'p> {
             passed: Vec::new(),
             moves: 0,
             orders: 0,
+            unseen: RefCell::default(),
         };
         deciding.emit(Event::Received { input: Box::new(input.clone()) });
         deciding
@@ -147,6 +153,12 @@ impl<'p> Deciding<'p> {
     /// What the document of this run is: the workflow's own, or the one of the index.
     pub(super) fn spec(&self) -> &'p Document {
         self.protocol.document_of(self.workflow)
+    }
+
+    /// The language of the run, where the protocol says what gives it.
+    pub(super) fn language(&self) -> Option<String> {
+        self.protocol.language.as_ref()?;
+        self.protocol.language(&self.state.document, &self.run())
     }
 
     /// The value of the name `run`.

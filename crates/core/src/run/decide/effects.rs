@@ -49,22 +49,25 @@ impl Deciding<'_> {
                 Err(why) => unfilled.push((item, Failure::new("invalid", &why))),
             }
         }
+        let whole = unfilled.is_empty();
         for (item, failure) in unfilled {
             if !self.effect_lost(item, &failure) {
                 return;
             }
         }
-        self.unless_doing();
+        self.unless_doing(whole);
     }
 
-    /// Goes on when no effect of the phase is out any more.
-    fn unless_doing(&mut self) {
+    /// Goes on when no effect of the phase is out any more. The work counts as accepted where nothing of it was
+    /// given up.
+    fn unless_doing(&mut self, whole: bool) {
         let out = |order: &Pending| matches!(order, Pending::Effect { .. });
         if self.state.pending.values().any(out) || self.state.blocked.is_some() {
             return;
         }
         if self.state.round.lost.is_empty() {
-            return self.worked();
+            let whole = whole && self.state.round.given_up == 0;
+            return if whole { self.done() } else { self.worked() };
         }
         let items = self.state.round.lost.iter().map(|lost| lost.item.clone()).collect();
         self.tell_lost(Next::Items { items });
@@ -114,19 +117,19 @@ impl Deciding<'_> {
         let beside = Beside { item: item_of(before, action), ..Beside::default() };
         let accepted = match contract {
             None => Ok(taken(anything(), result)),
-            Some(contract) => self.admitted(contract, result),
+            Some(contract) => self.let_in(contract, result),
         };
         let written = accepted
             .and_then(|accepted| self.written(apply, &accepted, &beside, contract.as_deref()));
         match written {
             Ok(written) => {
                 self.change(written);
-                self.unless_doing();
+                self.unless_doing(true);
             }
             Err(violations) => {
                 let why = format!("its result was refused: {}", first(&violations));
                 if self.effect_lost(beside.item, &Failure::refused(&violations, &why)) {
-                    self.unless_doing();
+                    self.unless_doing(false);
                 }
             }
         }
@@ -158,7 +161,7 @@ impl Deciding<'_> {
             return;
         }
         if self.effect_lost(item, &lost) {
-            self.unless_doing();
+            self.unless_doing(false);
         }
     }
 

@@ -77,6 +77,9 @@ impl Deciding<'_> {
         if let Err(reason) = self.changes_of_way(index) {
             return self.stopped(index, reason);
         }
+        if !self.admitted(Some(index), &way.to, &because) {
+            return;
+        }
         if let Some(budget) = &way.spends {
             let next = Next::Take { way: index, because: because.clone() };
             if !self.within(budget, &next) {
@@ -119,9 +122,13 @@ impl Deciding<'_> {
                     }
                 }
             }
-            Check::File { path } => match self.input.files.get(path) {
-                Some(true) => Passage::Open(format!("the file `{path}` is there")),
-                Some(false) | None => Passage::Closed(format!("the file `{path}` is not there")),
+            Check::File { path } => self.is_there(path),
+            Check::FileAt { path } => match path.fill(&[Some(&self.state.document), Some(run)]) {
+                Ok(path) => self.is_there(&path),
+                Err(error) => {
+                    let source = path.source();
+                    Passage::Closed(format!("`{source}` names no file: {}", error.message))
+                }
             },
             Check::Manual { who, .. } => match self.state.decisions.get(&index) {
                 Some(decision) => {
@@ -140,6 +147,18 @@ impl Deciding<'_> {
                     Passage::Closed(format!("{who} must approve it"))
                 }
             },
+        }
+    }
+
+    fn is_there(&self, path: &str) -> Passage {
+        let known = self.input.files.get(path);
+        if known.is_none() {
+            self.unseen.borrow_mut().insert(path.to_owned());
+        }
+        if known == Some(&true) {
+            Passage::Open(format!("the file `{path}` is there"))
+        } else {
+            Passage::Closed(format!("the file `{path}` is not there"))
         }
     }
 

@@ -12,6 +12,7 @@ mod given;
 mod phases;
 mod gates;
 mod ways;
+mod tickets;
 mod models;
 mod tools;
 mod items;
@@ -33,6 +34,7 @@ use super::{Pending, Rejection, State};
 use crate::json;
 use crate::protocol::Protocol;
 use deciding::Deciding;
+use phases::MOST_MOVES;
 
 pub use clock::next_alarm;
 pub use models::hand_in;
@@ -49,6 +51,41 @@ pub struct Step {
 
 /// Decides what an input means.
 pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step, Rejection> {
+    deciding(protocol, state, input).map(Deciding::stamped)
+}
+
+/// Names in an input the files that gates ask for on the way, as `exists` tells them.
+///
+/// A path may have places to fill from what the input itself writes, so it is known only while deciding:
+/// the input is decided until nothing more is asked for. It has its time already; a rejected one asks
+/// for nothing more.
+pub fn see_files(
+    protocol: &Protocol,
+    state: &State,
+    input: &mut Input,
+    exists: impl Fn(&str) -> bool,
+) {
+    // Each round names one more file at least, and no decision takes more ways than this.
+    for _ in 0..MOST_MOVES {
+        let unseen = match deciding(protocol, state, input) {
+            Ok(deciding) => deciding.unseen.take(),
+            Err(_) => return,
+        };
+        if unseen.is_empty() {
+            return;
+        }
+        input.files.extend(unseen.into_iter().map(|path| {
+            let there = exists(&path);
+            (path, there)
+        }));
+    }
+}
+
+fn deciding<'p>(
+    protocol: &'p Protocol,
+    state: &'p State,
+    input: &'p Input,
+) -> Result<Deciding<'p>, Rejection> {
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
         let (pinned, given) = (pinned.clone(), protocol.digest.clone());
@@ -95,7 +132,7 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
         Incoming::Resumed { by, grants } => deciding.resumed(by, grants),
         Incoming::Cancelled { by, reason } => deciding.cancelled(by, reason.as_deref()),
     }
-    Ok(deciding.stamped())
+    Ok(deciding)
 }
 
 /// What can be told from the state alone, before anything is recorded.

@@ -114,7 +114,7 @@ impl Deciding<'_> {
                         let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
                         self.accept(&accepted, attempt);
                         self.change(written);
-                        self.worked();
+                        self.done();
                     }
                 }
             }
@@ -234,7 +234,7 @@ impl Deciding<'_> {
                 self.close_work(by);
                 self.accept(&accepted, 0);
                 self.change(written);
-                self.worked();
+                self.done();
             }
         }
     }
@@ -242,12 +242,20 @@ impl Deciding<'_> {
     /// Somebody hands in a text where nobody in particular was asked.
     pub(super) fn submitted(&mut self, text: &str, by: &str) -> Result<(), Rejection> {
         let phase = self.phase();
+        // A goto that may not be followed leaves the work of the phase to be done.
+        let undone = matches!(self.state.held, Some(Next::Go { .. }));
         let helped = match (&phase.work, &self.state.blocked) {
+            (Work::Agent(work), Some(Blocked::NoTicket { .. })) if undone => {
+                self.replied_by_hand(work, text, by);
+                return Ok(());
+            }
             (Work::Agent(work), Some(Blocked::Refused | Blocked::Trouble { .. })) => {
                 self.replied_by_hand(work, text, by);
                 return Ok(());
             }
-            (_, Some(Blocked::Trouble { .. })) => self.state.held.clone(),
+            (_, Some(Blocked::Trouble { .. } | Blocked::NoTicket { .. })) => {
+                self.state.held.clone()
+            }
             _ => None,
         };
         let nothing =

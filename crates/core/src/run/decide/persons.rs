@@ -112,7 +112,7 @@ fn covers(grants: &BTreeMap<String, u64>, blocked: &Blocked) -> bool {
         Blocked::Budget { budget, .. } => {
             grants.contains_key(budget) || grants.contains_key(name_of(budget))
         }
-        Blocked::Refused | Blocked::Trouble { .. } => false,
+        Blocked::Refused | Blocked::NoTicket { .. } | Blocked::Trouble { .. } => false,
     }
 }
 

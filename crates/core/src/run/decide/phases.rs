@@ -15,7 +15,7 @@ use crate::run::{Rejection, State, view};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
-const MOST_MOVES: usize = 200;
+pub(super) const MOST_MOVES: usize = 200;
 
 impl Deciding<'_> {
     /// The run begins.
@@ -29,6 +29,7 @@ impl Deciding<'_> {
             let reason = format!("workflow `{}` has no phase `{named}`", self.workflow.id);
             return Err(cannot(reason, Vec::new()));
         };
+        self.admits_start(start, first)?;
         let document = self.first_document(start)?;
         self.emit(Event::Started {
             protocol: self.protocol.digest.clone(),
@@ -37,6 +38,7 @@ impl Deciding<'_> {
             model: start.model.clone(),
             parent: start.parent.clone(),
             fork: start.fork.clone(),
+            tickets: start.tickets.clone(),
         });
         self.take_input(start)?;
         // What was given must fit before anything is done with it.
@@ -68,6 +70,7 @@ impl Deciding<'_> {
         self.drop_children("the run that started this one went on without it");
         self.emit(Event::PhaseEntered { phase: id.to_owned() });
         self.passed.push(id.to_owned());
+        self.take_back();
         self.stamp_phase();
         self.begin();
     }
@@ -122,7 +125,7 @@ impl Deciding<'_> {
             );
             return self.end(EndKind::Failed, Some(what));
         }
-        if !self.within_loops(to, &next) {
+        if !self.admitted(way, to, &because) || !self.within_loops(to, &next) {
             return;
         }
         let written = match way.map(|index| (index, self.changes_of_way(index))) {
@@ -134,6 +137,9 @@ impl Deciding<'_> {
         self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
         if let Some(written) = written {
             self.change(written);
+        }
+        if let Some(index) = way {
+            self.give(&self.workflow.transitions[index].gives);
         }
         self.enter(to);
     }

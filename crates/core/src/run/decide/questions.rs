@@ -139,7 +139,7 @@ impl Deciding<'_> {
     fn unless_asking(&mut self) {
         let asks = |wait: &Wait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
         if !self.state.waits.values().any(asks) && self.state.blocked.is_none() {
-            self.worked();
+            self.done();
         }
     }
 
@@ -180,10 +180,10 @@ impl Deciding<'_> {
                     return Err(wrong("/path", format!("a file of type {}", accepts.join(", "))));
                 }
             }
-            (_, Some(Shape::Value(contract))) => return self.admitted(contract, value),
+            (_, Some(Shape::Value(contract))) => return self.let_in(contract, value),
             (Some(WaitShape::Value { schema }), Some(Shape::Computed(_))) => {
                 let contract = contract_of(schema).expect("it was compiled when it was asked");
-                return self.admitted(&contract, value);
+                return self.let_in(&contract, value);
             }
             _ => {}
         }
@@ -191,7 +191,7 @@ impl Deciding<'_> {
     }
 
     /// A value that a contract lets in.
-    pub(super) fn admitted(
+    pub(super) fn let_in(
         &self,
         contract: &Contract,
         value: &Value,
