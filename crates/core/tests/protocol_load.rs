@@ -9,8 +9,8 @@
 mod folder;
 
 use countersign_core::protocol::{
-    Change, Check, Choices, EffectSpec, Hook, Otherwise, Purpose, Retry, Shape, StateFormat, Verb,
-    Work,
+    Accepts, Change, Check, Choices, EffectSpec, Hook, Otherwise, Purpose, Retry, Shape,
+    StateFormat, Verb, Work,
 };
 use folder::{INDEX, MAIN, sound};
 use serde_json::json;
@@ -182,7 +182,7 @@ fn a_folder_that_says_everything_loads() {
         .iter()
         .map(|(name, limit)| {
             let says = limit.says.as_ref().map(|says| says.in_language(None));
-            format!("{name} {} {:?} {says:?}", limit.most, limit.then)
+            format!("{name} {} {:?} {says:?}", limit.most, limit.then.then)
         })
         .collect();
     assert_eq!(
@@ -219,10 +219,10 @@ fn phases_say_what_they_do() {
     assert_eq!(work.prompt.as_ref().unwrap().in_language(None).source(), "Do {{ state.title }}");
     assert_eq!(work.purpose, Purpose::Responder);
     assert_eq!(work.reads.as_deref(), Some(&["/notes".to_owned(), "/meta/status".to_owned()][..]));
-    assert_eq!(work.on_refused, Some(Otherwise::Phase("end".to_owned())));
+    assert_eq!(work.on_refused.as_ref().unwrap().then, Otherwise::Phase("end".to_owned()));
     assert_eq!(work.refusal_spends.as_deref(), Some("refusals"));
     assert_eq!(
-        plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.clone())),
+        plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.then.clone())),
         Some(("30m".to_owned(), Otherwise::Fail))
     );
     assert_eq!(plan.budget.limits["violations"].most.to_string(), "3");
@@ -248,7 +248,8 @@ fn phases_say_what_they_do() {
     assert_eq!(choices[1].label.in_language(None), "Green");
     assert!(matches!(&questions[1].shape, Shape::Choices(Choices::Computed(_))));
     assert!(matches!(&questions[2].shape, Shape::Document { suggested_path: Some(path), accepts }
-        if path == "inputs/brief.md" && *accepts == [".md", ".pdf"]));
+        if path.source() == "inputs/brief.md"
+            && matches!(accepts, Accepts::Listed(list) if *list == [".md", ".pdf"])));
     let accepts = |index: usize, value: serde_json::Value| match &questions[index].shape {
         Shape::Value(contract) => contract.schema.is_valid(&value),
         other => panic!("{other:?}"),
@@ -262,14 +263,18 @@ fn phases_say_what_they_do() {
     let effects = ["write", "run", "http", "retrieve"].map(|id| match &phase(id).work {
         Work::Effect { effect, retry, on_failed, .. } => {
             let effect = match effect {
-                EffectSpec::Write { path, content } => {
+                EffectSpec::Write { path, content, once } => {
+                    assert!(!once);
                     format!("{} {}", path.source(), content.source())
                 }
+                EffectSpec::Copy { from, to } => format!("{} {}", from.source(), to.source()),
                 EffectSpec::Run { program, args, .. } => format!("{program} {}", args[0].source()),
                 EffectSpec::Http { method, url, .. } => format!("{method} {}", url.source()),
-                EffectSpec::Retrieve { source, query } => format!("{source} {}", query.source()),
+                EffectSpec::Retrieve { source, query } => {
+                    format!("{} {}", source.source(), query.source())
+                }
             };
-            format!("{effect} {:?} {on_failed:?}", retry.map(|retry| retry.max_attempts))
+            format!("{effect} {:?} {:?}", retry.map(|retry| retry.max_attempts), on_failed.then)
         }
         other => panic!("{other:?}"),
     });
@@ -287,7 +292,7 @@ fn phases_say_what_they_do() {
     assert_eq!((invoke.workflow.as_str(), invoke.input[0].0.as_str()), ("child", "/title"));
     assert_eq!(told(&invoke.output[0]), "set /result reply.result");
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
-    assert_eq!(invoke.on_failed, Otherwise::Fail);
+    assert_eq!(invoke.on_failed.then, Otherwise::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
 }
 

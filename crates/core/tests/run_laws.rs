@@ -282,7 +282,7 @@ fn guesses_reach_every_event_and_every_end() {
 }
 
 /// Every event there is; a new one must be reached too.
-const KINDS: [&str; 35] = [
+const KINDS: [&str; 36] = [
     "received",
     "started",
     "phase_entered",
@@ -311,6 +311,7 @@ const KINDS: [&str; 35] = [
     "hook_answered",
     "child_asked",
     "child_ended",
+    "item_failed",
     "tell_asked",
     "told",
     "halted",

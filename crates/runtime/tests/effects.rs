@@ -60,7 +60,15 @@ fn run(args: &[&str], input: Option<Value>) -> Effect {
 }
 
 fn write(path: &str, content: &str) -> Effect {
-    Effect::Write { path: path.to_owned(), content: content.to_owned() }
+    Effect::Write { path: path.to_owned(), content: content.to_owned(), once: false }
+}
+
+fn write_once(path: &str, content: &str) -> Effect {
+    Effect::Write { path: path.to_owned(), content: content.to_owned(), once: true }
+}
+
+fn copy(from: &str, to: &str) -> Effect {
+    Effect::Copy { from: from.to_owned(), to: to.to_owned() }
 }
 
 #[tokio::test]
@@ -77,6 +85,74 @@ async fn a_write_gives_the_same_result_each_time() {
     );
     assert_eq!(place.perform("r/1/0", &write("out/a.txt", "hello")).await.unwrap(), first);
     assert_eq!(place.file("out/a.txt"), "hello");
+}
+
+#[tokio::test]
+async fn a_write_once_never_takes_the_place_of_something_else() {
+    let place = place("");
+    let order = write_once("out/v1.md", "one");
+    let first = place.perform("r/1/0", &order).await.unwrap();
+    assert_eq!(first["bytes"], 3);
+    // A crash repeats it, under this id or, where the run begins anew, another.
+    assert_eq!(place.perform("r/1/0", &order).await.unwrap(), first);
+    assert_eq!(place.perform("r/2/0", &order).await.unwrap(), first);
+    for other in ["two", "on", "one more", ""] {
+        let error = place.perform("r/3/0", &write_once("out/v1.md", other)).await.unwrap_err();
+        assert_eq!((error.kind, error.retryable), (EffectErrorKind::Exists, false), "{other}");
+        assert_eq!(error.kind.as_str(), "exists");
+    }
+    assert_eq!(place.file("out/v1.md"), "one");
+    let left: Vec<_> = fs::read_dir(place.folder.path().join("out")).unwrap().collect();
+    assert_eq!(left.len(), 1, "nothing is left beside it: {left:?}");
+    // A name that is a link, even one that leads nowhere, is taken too.
+    std::os::unix::fs::symlink("nowhere", place.folder.path().join("out/link.md")).unwrap();
+    assert!(place.perform("r/4/0", &write_once("out/link.md", "x")).await.is_err());
+    assert!(!place.folder.path().join("out/nowhere").exists());
+    let error = place.perform("r/5/0", &write_once("out", "x")).await.unwrap_err();
+    assert_eq!(error.kind, EffectErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn of_many_who_write_once_one_is_taken() {
+    let place = place("");
+    let orders: Vec<Effect> = (0..8).map(|n| write_once("out.md", &format!("{n}"))).collect();
+    let mut tasks = tokio::task::JoinSet::new();
+    for order in orders {
+        let (workspace, Effect::Write { path, content, .. }) = (place.workspace.clone(), order)
+        else {
+            unreachable!("they are writes")
+        };
+        tasks.spawn_blocking(move || workspace.write_once(&path, content.as_bytes()).is_ok());
+    }
+    let taken = tasks.join_all().await.into_iter().filter(|taken| *taken).count();
+    assert_eq!(taken, 1);
+    assert_eq!(place.file("out.md").len(), 1);
+}
+
+#[tokio::test]
+async fn a_copy_holds_the_same_and_stays_inside() {
+    let place = place("");
+    fs::create_dir(place.folder.path().join("in")).unwrap();
+    fs::write(place.folder.path().join("in/a.bin"), [0_u8, 159, 146, 150]).unwrap();
+    let order = copy("in/a.bin", "kept/deep/b.bin");
+    let first = place.perform("r/1/0", &order).await.unwrap();
+    assert_eq!((&first["path"], &first["bytes"]), (&json!("kept/deep/b.bin"), &json!(4)));
+    assert_eq!(place.perform("r/1/0", &order).await.unwrap(), first);
+    let copied = fs::read(place.folder.path().join("kept/deep/b.bin")).unwrap();
+    assert_eq!(copied, [0, 159, 146, 150]);
+    std::os::unix::fs::symlink("/etc/hostname", place.folder.path().join("out")).unwrap();
+    for (from, to) in [
+        ("in/none", "x"),
+        ("../a", "x"),
+        ("/etc/hostname", "x"),
+        ("out", "x"),
+        ("in", "x"),
+        ("in/a.bin", "../x"),
+        ("in/a.bin", ".countersign/effects/x"),
+    ] {
+        let error = place.perform("r/2/0", &copy(from, to)).await.unwrap_err();
+        assert!(!error.retryable && error.kind == EffectErrorKind::Invalid, "{from} {to}: {error}");
+    }
 }
 
 #[tokio::test]

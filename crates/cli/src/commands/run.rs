@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Start, State, Status};
+use countersign_core::run::{Pending, Start, State, Status};
 use countersign_runtime::driver::{Driver, Rest};
 use countersign_runtime::engine::fresh_name;
 use countersign_runtime::watch::{Unwatched, Watch};
@@ -97,16 +97,28 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Resu
                 }
             }
             // What a child waits for is asked here as well: whoever started the parent sits here.
-            Rest::Child(ref child) if talks => {
-                let state = house.engine.look(child).await?.state;
-                if !people::ask(house, &state).await? {
+            Rest::Child(_) if talks => {
+                let Some(child) = asked_child(house, &outcome.state).await? else {
                     return Ok(rest);
-                }
-                driver.drive(child).await?;
+                };
+                driver.drive(&child).await?;
             }
             rest => return Ok(rest),
         }
     }
+}
+
+/// Asks what the children of a run wait for; the first of them that got an answer.
+async fn asked_child(house: &House, state: &State) -> Result<Option<String>, Error> {
+    for order in state.pending.values() {
+        if let Pending::Child { run, .. } = order {
+            let state = house.engine.look(run).await?.state;
+            if people::ask(house, &state).await? {
+                return Ok(Some(run.clone()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn tell(state: &State, rest: &Rest) {

@@ -1,8 +1,6 @@
 //! What a drawing of a workflow shows, whatever it is drawn with.
 
-use countersign_core::protocol::{
-    Check, EffectSpec, Gate, Otherwise, Phase, Shape, Spent, Work, Workflow,
-};
+use countersign_core::protocol::{Check, EffectSpec, Gate, Outcome, Phase, Shape, Work, Workflow};
 use countersign_core::run::{Event, State};
 
 /// A workflow, and where a run of it stands.
@@ -153,9 +151,10 @@ fn work(work: &Work) -> Option<String> {
         }
         Work::Effect { effect, .. } => Some(match effect {
             EffectSpec::Write { .. } => "writes a file".to_owned(),
+            EffectSpec::Copy { .. } => "copies a file".to_owned(),
             EffectSpec::Run { program, .. } => format!("runs {program}"),
             EffectSpec::Http { method, .. } => format!("calls a host ({method})"),
-            EffectSpec::Retrieve { source, .. } => format!("looks up in {source}"),
+            EffectSpec::Retrieve { source, .. } => format!("looks up in {}", source.source()),
         }),
         Work::Invoke(invoke) => Some(format!("runs {}", invoke.workflow)),
     }
@@ -179,9 +178,9 @@ fn gate_text(gate: &Gate) -> String {
 /// Where a run goes when something in a phase does not work out.
 fn exceptions(phase: &Phase) -> Vec<(String, String)> {
     let mut ways = Vec::new();
-    let mut add = |why: String, otherwise: &Otherwise| {
-        if let Otherwise::Phase(to) = otherwise {
-            ways.push((why, to.clone()));
+    let mut add = |why: String, outcome: &Outcome| {
+        if let Some(to) = outcome.target() {
+            ways.push((why, to.to_owned()));
         }
     };
     if let Some((after, otherwise)) = &phase.timeout {
@@ -203,8 +202,8 @@ fn exceptions(phase: &Phase) -> Vec<(String, String)> {
         Work::None => {}
     }
     for (name, limit) in &phase.budget.limits {
-        if let Spent::Phase(to) = &limit.then {
-            ways.push((format!("when {name} is spent"), to.clone()));
+        if let Some(to) = limit.then.target() {
+            ways.push((format!("when {name} is spent"), to.to_owned()));
         }
     }
     ways

@@ -9,20 +9,22 @@ use super::{ByLanguage, parse_duration};
 use crate::expr::Expr;
 use crate::reply::show;
 
+use super::Outcome;
+
 /// Limits by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Budget {
     /// Each limit; what is not named here is not limited here.
     pub limits: BTreeMap<String, Limit>,
 }
 
 /// One limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Limit {
     /// How much.
     pub most: Most,
     /// What happens when it is spent.
-    pub then: Spent,
+    pub then: Outcome,
     /// The sentence for people, where the author has a better one.
     pub says: Option<ByLanguage<String>>,
 }
@@ -100,17 +102,6 @@ pub(crate) fn amount(name: &str, value: &Value) -> Result<u64, &'static str> {
 pub(crate) fn millionths(units: f64) -> Option<u64> {
     let amount = (units * 1_000_000.0).round();
     (0.0..9e18).contains(&amount).then_some(amount as u64)
-}
-
-/// What happens when a budget is spent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Spent {
-    /// The run waits; a person may grant more.
-    Wait,
-    /// The run fails.
-    Fail,
-    /// The run goes on in this phase.
-    Phase(String),
 }
 
 /// The budgets the engine counts by itself. Any other name is counted by transitions and phases that spend it.

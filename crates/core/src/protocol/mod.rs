@@ -13,6 +13,8 @@ mod document;
 mod workflow;
 mod ticket;
 mod gate;
+mod outcome;
+mod each;
 mod work;
 mod change;
 mod budget;
@@ -23,23 +25,26 @@ mod load;
 mod check;
 
 pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit, Most, Spent};
+pub use budget::{Budget, BudgetName, Limit, Most};
 pub use bundle::Bundle;
 pub use change::{Change, Verb};
 pub use check::{CODES as CHECK_CODES, check};
 pub use definition::{Protocol, StateFormat};
 pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
+pub use each::Each;
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
 pub use language::{ByLanguage, is_language};
+pub(crate) use load::confined;
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use origin::Origin;
+pub use outcome::{Otherwise, Outcome};
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
 pub use work::{
-    AgentWork, Choice, Choices, EffectSpec, Invoke, ListedChoice, Otherwise, Purpose, Question,
-    Shape, Work,
+    Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, ListedChoice, Purpose,
+    Question, Shape, Work,
 };
 pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
 

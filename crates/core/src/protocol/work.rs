@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::gate::Retry;
-use super::{Agent, ByLanguage, Change, Duration, Template};
+use super::{Agent, ByLanguage, Change, Duration, Each, Outcome, Template};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
@@ -21,6 +21,8 @@ pub enum Work {
     Ask(Vec<Question>),
     /// Something is done outside.
     Effect {
+        /// For each of what; once where absent.
+        each: Option<Each>,
         /// What.
         effect: EffectSpec,
         /// How the result changes the document.
@@ -30,7 +32,7 @@ pub enum Work {
         /// When a failed attempt is repeated.
         retry: Option<Retry>,
         /// What follows when it has failed for good.
-        on_failed: Otherwise,
+        on_failed: Outcome,
     },
     /// Another workflow runs, as a run of its own.
     Invoke(Invoke),
@@ -52,7 +54,7 @@ pub struct AgentWork {
     /// How an accepted reply changes the document.
     pub apply: Vec<Change>,
     /// What follows when every re-asking is spent; `None` is what the contract says.
-    pub on_refused: Option<Otherwise>,
+    pub on_refused: Option<Outcome>,
     /// The budget that a step refused for good spends from, such as `reviewer_failures`.
     pub refusal_spends: Option<String>,
 }
@@ -83,8 +85,11 @@ impl Purpose {
 /// A question to people, or a document they are to bring.
 #[derive(Debug)]
 pub struct Question {
-    /// Unique in its phase.
+    /// Unique in its phase. Where it is asked for each of several items, the text of the template that names
+    /// each.
     pub id: String,
+    /// For each of what, and under which ids; once where absent.
+    pub each: Option<(Each, Template)>,
     /// What is asked.
     pub question: ByLanguage<Template>,
     /// What an answer looks like.
@@ -96,7 +101,7 @@ pub struct Question {
     /// The answer that is taken when the deadline passes.
     pub default: Option<Value>,
     /// What follows a deadline without a default.
-    pub otherwise: Otherwise,
+    pub otherwise: Outcome,
     /// How the answer, as `reply`, changes the document.
     pub apply: Vec<Change>,
     /// Asked only where this holds.
@@ -113,10 +118,21 @@ pub enum Shape {
     /// A file.
     Document {
         /// Where it is looked for, inside the workspace.
-        suggested_path: Option<String>,
-        /// Extensions that are taken, with the dot; any when empty.
-        accepts: Vec<String>,
+        suggested_path: Option<Template>,
+        /// What is taken.
+        accepts: Accepts,
     },
+    /// Any value that satisfies a JSON Schema, which the one expression in here gives.
+    Computed(Template),
+}
+
+/// Which files are taken.
+#[derive(Debug)]
+pub enum Accepts {
+    /// Those with these extensions, with the dot; any when empty.
+    Listed(Vec<String>),
+    /// An expression gives the list.
+    Computed(Expr),
 }
 
 /// Where the choices of a question come from.
@@ -155,6 +171,15 @@ pub enum EffectSpec {
         path: Template,
         /// What; a text as it is, anything else as JSON.
         content: Expr,
+        /// Whether a file that holds something else is left alone.
+        once: bool,
+    },
+    /// Copies a file inside the workspace.
+    Copy {
+        /// Which.
+        from: Template,
+        /// Where to.
+        to: Template,
     },
     /// Runs a program that the policy declares.
     Run {
@@ -177,7 +202,7 @@ pub enum EffectSpec {
     /// Looks something up in a declared source.
     Retrieve {
         /// Its name in the policy.
-        source: String,
+        source: Template,
         /// The question.
         query: Expr,
     },
@@ -186,6 +211,8 @@ pub enum EffectSpec {
 /// Another workflow as a run of its own.
 #[derive(Debug)]
 pub struct Invoke {
+    /// For each of what; once where absent.
+    pub each: Option<ForEach>,
     /// Its id.
     pub workflow: String,
     /// Where in the child's document what of ours goes.
@@ -195,16 +222,16 @@ pub struct Invoke {
     /// The phase that follows; without it, the gates decide.
     pub on_complete: Option<String>,
     /// What follows a child that failed.
-    pub on_failed: Otherwise,
+    pub on_failed: Outcome,
 }
 
-/// What follows when something went wrong for good.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Otherwise {
-    /// The run waits for a person.
-    Wait,
-    /// The run fails.
-    Fail,
-    /// The run goes on in this phase.
-    Phase(String),
+/// A child for each of several items.
+#[derive(Debug)]
+pub struct ForEach {
+    /// Which items.
+    pub each: Each,
+    /// What tells the child of an item from the others, a text; the item itself where absent.
+    pub key: Option<Expr>,
+    /// How many run at once.
+    pub limit: usize,
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::work::Otherwise;
-use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Work};
+use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Outcome, Work};
 use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
@@ -58,7 +57,7 @@ pub struct Phase {
     /// The pointers that may be written here; `None` is every place that is not the engine's.
     pub writes: Option<Vec<String>>,
     /// How long a run may stay.
-    pub timeout: Option<(Duration, Otherwise)>,
+    pub timeout: Option<(Duration, Outcome)>,
     /// Limits of this phase.
     pub budget: Budget,
     /// The tickets without which it is not entered.

@@ -9,6 +9,7 @@ use super::event::Event;
 use super::input::Incoming;
 use super::state::{Blocked, Decision, LastReply, ModelStep, Pending, Role, State, ToolUse, Turn};
 use super::wait::{Closing, WaitKind};
+use super::{Lost, Round};
 use crate::json;
 use crate::patch::PatchError;
 
@@ -118,6 +119,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         Event::PhaseEntered { phase } => {
             state.phase.clone_from(phase);
             state.entered_at = state.updated_at;
+            state.round = Round::default();
             state.step = None;
             state.closed.clear();
             state.again_at = None;
@@ -163,7 +165,9 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             let phase = state.phase.clone();
             state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs: repairs.len() });
             state.step = None;
-            state.blocked = None;
+            if let Some(Blocked::Trouble { .. }) = state.blocked.take() {
+                state.round.forgive();
+            }
             state.held = None;
         }
         Event::DocumentChanged { patch } => {
@@ -216,9 +220,9 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             }
         }
         Event::Held { next } => state.held = Some(next.clone()),
-        Event::EffectAsked { action, attempt, effect, not_before } => {
+        Event::EffectAsked { action, attempt, effect, not_before, item } => {
             let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
-            let order = Pending::Effect { attempt, effect, not_before };
+            let order = Pending::Effect { attempt, effect, not_before, item: item.clone() };
             state.pending.insert(action.clone(), order);
         }
         Event::ToolAsked { action, call } => {
@@ -239,10 +243,21 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
             let order = Pending::Hook { hook: hook.clone(), way: *way };
             state.pending.insert(action.clone(), order);
         }
-        Event::ChildAsked { action, run, workflow, document, depth } => {
+        Event::ChildAsked { action, run, workflow, document, depth, key, item } => {
+            state.round.begun.extend(key.clone());
             let (run, workflow, document) = (run.clone(), workflow.clone(), document.clone());
-            let order = Pending::Child { run, workflow, document, depth: *depth };
+            let (depth, key, item) = (*depth, key.clone(), item.clone());
+            let order = Pending::Child { run, workflow, document, depth, key, item };
             state.pending.insert(action.clone(), order);
+        }
+        Event::ItemFailed { item, key, what, again } => {
+            state.round.begun.extend(key.clone());
+            if *again {
+                let (item, key, what) = (item.clone(), key.clone(), what.clone());
+                state.round.lost.push(Lost { item, key, what });
+            } else {
+                state.round.given_up += 1;
+            }
         }
         Event::TellAsked { action, run, tell } => {
             let order = Pending::Tell { run: run.clone(), tell: tell.clone() };
@@ -265,9 +280,11 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         }
         Event::Unblocked { .. } => {
             state.held = None;
-            // Every try was refused, so the step begins anew.
-            if let Some(Blocked::Refused) = state.blocked.take() {
-                state.step = None;
+            match state.blocked.take() {
+                // Every try was refused, so the step begins anew.
+                Some(Blocked::Refused) => state.step = None,
+                Some(Blocked::Trouble { .. }) => state.round.forgive(),
+                Some(Blocked::Budget { .. } | Blocked::NoTicket { .. }) | None => {}
             }
         }
         Event::Granted { budget, amount } => {
@@ -277,6 +294,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
         Event::Ended { end, reason } => {
             state.end = Some((*end, reason.clone()));
             drop_orders(state);
+            state.round = Round::default();
             state.step = None;
             state.closed.clear();
             state.again_at = None;

@@ -178,6 +178,9 @@ pub enum Event {
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Time>,
+        /// The item that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<Value>,
     },
     /// An effect was done.
     EffectDone {
@@ -236,6 +239,24 @@ pub enum Event {
         document: Value,
         /// How deep it stands.
         depth: u32,
+        /// What tells its item from the others of the phase.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// The item that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<Value>,
+    },
+    /// An item of a phase that does the same for each of several failed for good.
+    ItemFailed {
+        /// It.
+        item: Value,
+        /// What tells its item from the others of the phase.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// What happened, in a sentence.
+        what: String,
+        /// Whether it is tried again when somebody says so; else the phase goes on without it.
+        again: bool,
     },
     /// A child run ended.
     ChildEnded {
@@ -342,6 +363,7 @@ impl Event {
             Self::HookAnswered { .. } => "hook_answered",
             Self::ChildAsked { .. } => "child_asked",
             Self::ChildEnded { .. } => "child_ended",
+            Self::ItemFailed { .. } => "item_failed",
             Self::TellAsked { .. } => "tell_asked",
             Self::Told { .. } => "told",
             Self::Halted { .. } => "halted",

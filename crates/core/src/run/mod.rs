@@ -15,6 +15,7 @@ mod order;
 mod input;
 mod wait;
 mod event;
+mod round;
 mod state;
 mod view;
 mod rejection;
@@ -32,9 +33,10 @@ pub use input::{Exchange, Fork, HookAnswer, Incoming, Input, ModelReply, Parent,
 pub use order::{Effect, ToolCall};
 pub use prompt::{Prompt, model_of, prompt};
 pub use rejection::Rejection;
+pub use round::{Lost, Round};
 pub use state::{
-    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Next, Pending, Role, State,
-    ToolUse, Turn,
+    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Next, OfEach, Pending, Role,
+    State, ToolUse, Turn,
 };
 pub use status::Status;
 pub use time::Time;

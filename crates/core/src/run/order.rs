@@ -16,6 +16,16 @@ pub enum Effect {
         path: String,
         /// What.
         content: String,
+        /// Whether a file that holds something else is left alone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        once: bool,
+    },
+    /// Copy a file inside the workspace.
+    Copy {
+        /// Which.
+        from: String,
+        /// Where to.
+        to: String,
     },
     /// Run a program that the policy declares.
     Run {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::order::{Effect, ToolCall};
 use super::wait::Wait;
-use super::{Fork, Parent, Status, Tell, Time};
+use super::{Fork, Parent, Round, Status, Tell, Time};
 use crate::reply::Violation;
 
 /// A run at one version. Snapshots are this, as JSON.
@@ -43,6 +43,9 @@ pub struct State {
     pub phase: String,
     /// Since when.
     pub entered_at: Time,
+    /// What came of the items of this phase.
+    #[serde(default, skip_serializing_if = "Round::is_empty")]
+    pub round: Round,
     /// The model's step that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ModelStep>,
@@ -165,6 +168,9 @@ pub enum Pending {
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         not_before: Option<Time>,
+        /// The item that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<Value>,
     },
     /// Use a tool.
     Tool {
@@ -189,6 +195,12 @@ pub enum Pending {
         document: Value,
         /// How deep it stands.
         depth: u32,
+        /// What tells its item from the others of the phase.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// The item that it is about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<Value>,
     },
     /// Tell another run something.
     Tell {
@@ -262,6 +274,14 @@ pub enum Next {
     Questions {
         /// Which.
         ids: Vec<String>,
+        /// Those that are asked for each of several items, with their items.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<OfEach>,
+    },
+    /// The effect of the phase is had for these items.
+    Items {
+        /// Which.
+        items: Vec<Value>,
     },
     /// What follows when every try of the model's step was refused.
     Refused {
@@ -287,6 +307,15 @@ pub enum Next {
         /// Why.
         because: String,
     },
+}
+
+/// A question that is asked for each of several items, and one of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfEach {
+    /// The question's id in the file.
+    pub question: String,
+    /// The item.
+    pub item: Value,
 }
 
 /// What a run cannot get past without help.
@@ -369,6 +398,7 @@ impl State {
             document: Arc::new(Value::Null),
             phase: String::new(),
             entered_at: Time::default(),
+            round: Round::default(),
             step: None,
             pending: BTreeMap::new(),
             waits: BTreeMap::new(),

@@ -17,6 +17,12 @@ pub struct Wait {
     pub phase: String,
     /// The question's id in the phase, the budget's name, or the phase a way leads to.
     pub name: String,
+    /// The question's id in the file, where it is asked for each of several items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// The item that it is asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
     /// The way that an approval is about, by its position among the workflow's transitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<usize>,

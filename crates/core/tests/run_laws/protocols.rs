@@ -192,6 +192,54 @@ transitions:
   - { from: review, to: plan, priority: 1, spends: rework, apply: [ { remove: /good }, { append: { at: /list, value: state.note.length } } ] }
 ";
 
+/// Work for each of several items, and outcomes with changes.
+const MANY: &str = "--- workflows/main.yaml
+id: main
+document: { initial: { tasks: [ { id: a }, { id: b, after: a }, { id: c } ], ended: [] } }
+phases:
+  - id: ask
+    ask:
+      - { each: state.tasks, as: task, id: \"q-{{ task.id }}\", question: \"{{ task.id }}?\", choices: [x, y], deadline: 1m, otherwise: { then: wait, apply: { append: { at: /late, value: task.id } } }, apply: { append: { at: /answers, value: task.id + reply } } }
+      - { each: state.tasks, id: \"d-{{ item.id }}\", question: D?, document: { suggested_path: \"in/{{ item.id }}.md\", accepts: \"['.md']\" }, who: anna, when: item.after !== undefined, deadline: 2m, otherwise: { goto: work } }
+    budget: { questions: { limit: 9, then: { then: { goto: work }, apply: { set: { at: /asked, value: failure.code } } } } }
+  - id: work
+    writes: [/found, /list]
+    do:
+      each: state.tasks
+      as: task
+      retrieve: { source: \"{{ task.id === 'c' ? 'notes' : task.source ?? 'notes' }}\", query: task.id }
+      retry: { interval: 1s, max_attempts: 2 }
+      on_failed: { then: wait, apply: { append: { at: /failures, value: failure.code + task.id } } }
+    contract: found
+    apply: { append: { at: /found, value: task.id } }
+  - id: call
+    invoke:
+      workflow: child
+      each: state.tasks.filter(t => t.after === undefined || state.ended.includes(t.after))
+      key: item.id
+      limit: 2
+      input: { /title: item.id }
+      output: [ { append: { at: /ended, value: item.id } }, { append: { at: /ids, value: child.id } } ]
+      on_failed: { then: go_on, apply: [ { append: { at: /ended, value: item.id } }, { append: { at: /broken, value: failure } } ] }
+    timeout: { after: 20m, then: { then: wait, apply: { set: { at: /slow, value: failure.message } } } }
+  - id: again
+    do: { each: \"state.broken ?? []\", write: { path: \"out/{{ item.code }}.md\", content: item, once: true }, on_failed: go_on }
+    apply: { append: { at: /files, value: reply } }
+  - { id: lost, terminal: true }
+  - { id: done, terminal: true }
+transitions:
+  - { from: ask, to: work }
+  - { from: work, to: call, gate: \"state.found.length > 2\" }
+  - { from: work, to: ask, priority: 1, spends: rework }
+  - { from: call, to: again }
+  - { from: again, to: done, gate: \"state.ended.length > 4\" }
+  - { from: again, to: call, priority: 1 }
+--- contracts/found.yaml
+id: found
+version: 1.0.0
+schema: { type: object, required: [note] }
+";
+
 const SHAPE: &str = "document:
   contract: ledger
   initial: { meta: { stage: work }, total: 0, items: [] }
@@ -211,6 +259,7 @@ pub(crate) fn all() -> Vec<Protocol> {
         format!("{INDEX}{PARTS}{WORLD}"),
         format!("{INDEX}{SHAPE}{PARTS}{LEDGER}"),
         format!("{INDEX}{PARTS}{WAYS}"),
+        format!("{INDEX}{PARTS}{MANY}"),
     ];
     texts.iter().map(|text| sound(text)).collect()
 }

@@ -1,6 +1,6 @@
 //! The driver itself: runs are worked on until nothing is left that can be done now.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm};
@@ -12,6 +12,7 @@ use super::orders::next_order;
 use super::perform::Hands;
 use super::presence::Presence;
 use super::rest::Rest;
+use super::side_by_side::SideBySide;
 use crate::engine::{Along, Engine, EngineError};
 
 /// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
@@ -55,42 +56,51 @@ impl Driver {
     }
 
     /// Works on a run, and on those it starts and tells, until each has come to rest. Tells where
-    /// the first one did.
+    /// the first one did. Runs that are started together are worked on side by side.
     ///
     /// May be dropped at any moment, and called again: what was kept is kept, and what was under way
     /// is done again under the same id.
     pub async fn drive(&self, run: &str) -> Result<Rest, EngineError> {
         let first = self.engine.run_id(run);
-        let mut queue = VecDeque::from([first.clone()]);
+        let mut works = SideBySide::new();
+        works.push(first.clone(), self.work(first.clone()));
         let mut rest = Rest::Held;
-        while let Some(run) = queue.pop_front() {
-            let reached = self.work(&run, &mut queue).await?;
-            if run == first {
+        while let Some((run, reached)) = works.next().await {
+            let (reached, others) = reached?;
+            // One of our own works may hold it, and tells where it came to rest.
+            if run == first && reached != Rest::Held {
                 rest = reached;
+            }
+            for other in others {
+                works.push(other.clone(), self.work(other));
             }
         }
         Ok(rest)
     }
 
-    /// Works on one run until it rests. Runs that have to be worked on because of it join the queue.
-    async fn work(&self, run: &RunId, queue: &mut VecDeque<RunId>) -> Result<Rest, EngineError> {
+    /// Works on one run until it rests. Tells which runs have to be worked on because of it.
+    async fn work(&self, run: RunId) -> Result<(Rest, Vec<RunId>), EngineError> {
+        let mut others = Vec::new();
         loop {
-            let Some(turn) = self.turn(run) else { return Ok(Rest::Held) };
-            let taken = Hold::take(&self.engine, run, &self.worker, self.presence.as_ref()).await?;
-            let Some(mut hold) = taken else { return Ok(Rest::Held) };
-            let worked = self.work_held(run, &mut hold, queue).await;
+            let Some(turn) = self.turn(&run) else { return Ok((Rest::Held, others)) };
+            let taken =
+                Hold::take(&self.engine, &run, &self.worker, self.presence.as_ref()).await?;
+            let Some(mut hold) = taken else { return Ok((Rest::Held, others)) };
+            let worked = self.work_held(&run, &mut hold, &mut others).await;
             hold.release().await;
             drop(turn);
             let (rest, version) = match worked {
                 Ok(worked) => worked,
                 // Our lease ran out, and another works on it.
-                Err(EngineError::Store(StoreError::Fenced { .. })) => return Ok(Rest::Held),
+                Err(EngineError::Store(StoreError::Fenced { .. })) => {
+                    return Ok((Rest::Held, others));
+                }
                 Err(other) => return Err(other),
             };
             // Whoever gave it something while it was held found it held, and left it to us.
-            let head = self.engine.store().head(run).await?;
+            let head = self.engine.store().head(&run).await?;
             if head.is_none_or(|head| head.version <= version) {
-                return Ok(rest);
+                return Ok((rest, others));
             }
         }
     }
@@ -105,10 +115,12 @@ impl Driver {
         &self,
         run: &RunId,
         hold: &mut Hold<'_>,
-        queue: &mut VecDeque<RunId>,
+        others: &mut Vec<RunId>,
     ) -> Result<(Rest, u64), EngineError> {
         // Orders that only other runs, or people, can finish.
         let mut left: Vec<String> = Vec::new();
+        // Waits that did not take the document that lies where it was asked for.
+        let mut tried: Vec<String> = Vec::new();
         let begun = self.engine.fresh(run).await?;
         if let Some(what) = self.unwanted(&begun.state).await? {
             self.keep(run, hold, what, Vec::new()).await?;
@@ -117,6 +129,13 @@ impl Driver {
             let live = self.engine.live(run).await?;
             let now = self.engine.clock().now();
             let Some((action, order)) = next_order(&live.state, now, &left) else {
+                if let Some(arrived) = self.hands.arrived(&live.state, &tried).await {
+                    if let Incoming::Answered { wait, .. } = &arrived {
+                        tried.push(wait.clone());
+                    }
+                    self.keep(run, hold, arrived, Vec::new()).await?;
+                    continue;
+                }
                 if self.tick(run, hold).await? {
                     continue;
                 }
@@ -124,12 +143,12 @@ impl Driver {
             };
             let done = match &order {
                 Pending::Child { run: child, .. } => {
-                    queue.push_back(self.engine.run_id(child));
+                    others.push(self.engine.run_id(child));
                     self.start_child(&live, &action, &order).await?.map(|what| (what, Vec::new()))
                 }
                 Pending::Tell { run: other, tell } => {
                     let told = self.tell(&live.state, &action, other, tell).await?;
-                    queue.push_back(self.engine.run_id(other));
+                    others.push(self.engine.run_id(other));
                     Some((told, Vec::new()))
                 }
                 _ => {

@@ -17,7 +17,7 @@ impl Driver {
         action: &str,
         order: &Pending,
     ) -> Result<Option<Incoming>, EngineError> {
-        let Pending::Child { run, workflow, document, depth } = order else { return Ok(None) };
+        let Pending::Child { run, workflow, document, depth, .. } = order else { return Ok(None) };
         let parent =
             Parent { run: live.state.run.clone(), action: action.to_owned(), depth: *depth };
         let start = Start {

@@ -11,6 +11,8 @@ mod orders;
 mod asking;
 mod perform;
 mod family;
+mod documents;
+mod side_by_side;
 mod rest;
 mod body;
 

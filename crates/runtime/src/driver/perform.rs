@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 
 /// What orders are done with.
 pub struct Hands {
-    workspace: Workspace,
+    pub(super) workspace: Workspace,
     /// The workspace as agents see it: without the engine's own folder and the protocol's.
     shown: Workspace,
     journal: Journal,

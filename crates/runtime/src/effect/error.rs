@@ -31,6 +31,8 @@ pub enum EffectErrorKind {
     Invalid,
     /// The id was used for another order.
     Conflict,
+    /// There is a file already, and it holds something else.
+    Exists,
     /// The other side said no, or ended badly.
     Failed,
     /// It took too long.
@@ -50,6 +52,7 @@ impl EffectErrorKind {
             Self::NotConfigured => "not_configured",
             Self::Invalid => "invalid",
             Self::Conflict => "conflict",
+            Self::Exists => "exists",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
             Self::TooLarge => "too_large",
@@ -84,6 +87,9 @@ impl From<WorkspaceError> for EffectError {
             // A full disk may be emptied.
             WorkspaceError::Io { .. } => {
                 Self::passing(EffectErrorKind::Unavailable, error.to_string())
+            }
+            WorkspaceError::Exists { .. } => {
+                Self::lasting(EffectErrorKind::Exists, error.to_string())
             }
             _ => Self::lasting(EffectErrorKind::Invalid, error.to_string()),
         }

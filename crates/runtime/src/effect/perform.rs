@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::http::Call;
 use super::{EffectError, EffectErrorKind, Journal, JournalError, Sources, run};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, Written};
 
 /// What effects reach.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,8 @@ pub struct World<'a> {
 /// Has an effect, or finds that it was had.
 pub async fn perform(order: &Effect, id: &str, world: World<'_>) -> Result<Value, EffectError> {
     match order {
-        Effect::Write { path, content } => write(path, content, world.workspace).await,
+        Effect::Write { path, content, once } => write(path, content, *once, world.workspace).await,
+        Effect::Copy { from, to } => copy(from, to, world.workspace).await,
         Effect::Retrieve { source, query } => world.sources.retrieve(source, query).await,
         Effect::Run { program: name, args, input } => {
             let prepare = || {
@@ -46,10 +47,39 @@ pub async fn perform(order: &Effect, id: &str, world: World<'_>) -> Result<Value
     }
 }
 
-async fn write(path: &str, content: &str, workspace: &Workspace) -> Result<Value, EffectError> {
+async fn write(
+    path: &str,
+    content: &str,
+    once: bool,
+    workspace: &Workspace,
+) -> Result<Value, EffectError> {
     let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
-    let written = blocking(move || workspace.write_atomic(&path, content.as_bytes())).await?;
-    Ok(json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 }))
+    let write = move || {
+        let bytes = content.as_bytes();
+        if once { workspace.write_once(&path, bytes) } else { workspace.write_atomic(&path, bytes) }
+    };
+    blocking(write).await.map(|written| told(&written))
+}
+
+/// The most that is copied: a file is read whole before it is written whole.
+const LARGEST_COPY: u64 = 64 * 1024 * 1024;
+
+async fn copy(from: &str, to: &str, workspace: &Workspace) -> Result<Value, EffectError> {
+    let (workspace, from, to) = (workspace.clone(), from.to_owned(), to.to_owned());
+    let copy = move || -> Result<Written, EffectError> {
+        let content = workspace.read(&from, LARGEST_COPY)?;
+        if content.truncated {
+            let (size, most) = (content.size >> 20, LARGEST_COPY >> 20);
+            let message = format!("the file to copy has {size} MiB; at most {most} are taken");
+            return Err(EffectError::lasting(EffectErrorKind::TooLarge, message));
+        }
+        Ok(workspace.write_atomic(&to, &content.bytes)?)
+    };
+    blocking(copy).await.map(|written| told(&written))
+}
+
+fn told(written: &Written) -> Value {
+    json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 })
 }
 
 /// Does something that the journal does not know to be done. What is refused was never started.

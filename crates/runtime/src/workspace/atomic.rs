@@ -32,6 +32,50 @@ pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result
     sync(folder)
 }
 
+/// Writes a file of a folder that is not there yet: beside it first, then under its name, unless somebody was
+/// faster. Whether it was written.
+pub(crate) fn write_new(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
+    let (beside, mut file) = fresh(folder)?;
+    let linked = (|| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        // Unlike a rename, a second name never takes the place of another file.
+        folder.hard_link(&beside, folder, name)
+    })();
+    let removed = folder.remove_file(&beside);
+    match linked {
+        Ok(()) => {
+            removed?;
+            sync(folder)?;
+            Ok(true)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) if has_no_second_names(&error) => write_in_place(folder, name, bytes),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file system gives a file one name only.
+fn has_no_second_names(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+}
+
+/// The same where a file has one name only. A crash in the middle leaves a part of it, which then counts as
+/// something else: better than to write over what somebody else put there.
+fn write_in_place(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    let mut file = match folder.open_with(name, &options) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    sync(folder)?;
+    Ok(true)
+}
+
 /// The permissions of a file without what would make it act as its owner: that was said of the old
 /// content.
 fn kept(old: &Metadata) -> Permissions {

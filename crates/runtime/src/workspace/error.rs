@@ -38,6 +38,12 @@ pub enum WorkspaceError {
         /// The path.
         path: String,
     },
+    /// It is there, and holds something else.
+    #[error("`{}` is there already and holds something else", shown(path))]
+    Exists {
+        /// The path.
+        path: String,
+    },
     /// A file was expected.
     #[error("`{}` is {found}, and a file was expected", shown(path))]
     NotAFile {

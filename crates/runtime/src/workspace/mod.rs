@@ -12,7 +12,7 @@ mod list;
 mod walk;
 mod search;
 
-pub(crate) use atomic::{sync, write_atomic};
+pub(crate) use atomic::{sync, write_atomic, write_new};
 pub use error::WorkspaceError;
 pub(crate) use error::led_out;
 pub(crate) use hidden::Hidden;

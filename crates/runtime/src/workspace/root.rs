@@ -10,7 +10,7 @@ use cap_std::fs::{Dir, Metadata};
 use super::hidden::components;
 use countersign_core::json::sha256;
 
-use super::{Hidden, PathFault, Place, WorkspaceError, sync, write_atomic};
+use super::{Hidden, PathFault, Place, WorkspaceError, sync, write_atomic, write_new};
 
 /// How much of a file is read when the caller does not say.
 pub const READ_LIMIT: u64 = 1024 * 1024;
@@ -132,6 +132,30 @@ impl Workspace {
         self.make_folders(&above).map_err(fault)?;
         let folder = self.root.open_dir(above.path()).map_err(fault)?;
         write_atomic(&folder, name, content).map_err(fault)?;
+        Ok(Written {
+            path: place.to_string(),
+            bytes: content.len() as u64,
+            sha256: sha256(&[content]),
+        })
+    }
+
+    /// Writes a file that is not there yet. One that holds the same is as good as written, so that it can be
+    /// done again after a crash; one that holds something else stays as it is.
+    pub fn write_once(&self, path: &str, content: &[u8]) -> Result<Written, WorkspaceError> {
+        let place = self.place(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        let Some((above, name)) = place.split() else {
+            return Err(WorkspaceError::BadPath { path: path.to_owned(), fault: PathFault::Empty });
+        };
+        self.make_folders(&above).map_err(fault)?;
+        let folder = self.root.open_dir(above.path()).map_err(fault)?;
+        let there = folder.symlink_metadata(name).is_ok();
+        if there || !write_new(&folder, name, content).map_err(fault)? {
+            let found = self.read_at(&place, content.len() as u64)?;
+            if found.truncated || found.bytes != content {
+                return Err(WorkspaceError::Exists { path: path.to_owned() });
+            }
+        }
         Ok(Written {
             path: place.to_string(),
             bytes: content.len() as u64,

@@ -9,6 +9,8 @@ mod replies;
 mod waits;
 mod effects;
 mod family;
+mod brood;
+mod documents;
 mod holds;
 mod calls;
 mod keys;

@@ -2,16 +2,17 @@
 
 use super::opening::Openings;
 use super::{
-    authority, budgets, fields, gates, invoke, languages, loops, mismatch, overlap, tickets,
+    authority, budgets, each, fields, gates, invoke, languages, loops, mismatch, overlap, tickets,
     unwritten, waits, ways,
 };
 use crate::protocol::Protocol;
 use crate::spec::Diagnostic;
 
 /// Every code that an analysis can tell.
-pub const CODES: [&str; 20] = [
+pub const CODES: [&str; 21] = [
     "apply_mismatch",
     "authority_too_wide",
+    "each_never_a_list",
     "endless_loop",
     "gate_never_opens",
     "invoke_cycle",
@@ -45,6 +46,7 @@ pub fn check(protocol: &Protocol) -> Vec<Diagnostic> {
     findings.extend(authority::check(protocol));
     findings.extend(fields::check(protocol));
     findings.extend(mismatch::check(protocol));
+    findings.extend(each::check(protocol));
     findings.extend(waits::check(protocol));
     findings.extend(budgets::check(protocol));
     findings.extend(invoke::check(protocol, &openings));

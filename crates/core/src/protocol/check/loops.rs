@@ -3,7 +3,7 @@
 use super::finding::names;
 use super::opening::Openings;
 use super::whole;
-use crate::protocol::{Hook, Phase, Protocol, Spent, Work, Workflow};
+use crate::protocol::{Hook, Phase, Protocol, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -70,7 +70,7 @@ fn forced(
         let hook = id.as_ref().and_then(|id| protocol.hooks.get(id));
         matches!(hook, Some(Hook::Program { .. }))
     };
-    let leaves = phase.budget.limits.values().any(|limit| matches!(limit.then, Spent::Phase(_)));
+    let leaves = phase.budget.limits.values().any(|limit| limit.then.target().is_some());
     let idle = matches!(phase.work, Work::None) && !phase.terminal && !leaves;
     if !idle || program(&phase.on_enter) || program(&phase.on_exit) {
         return None;

@@ -6,6 +6,7 @@
 mod inspect;
 mod finding;
 mod view;
+mod outcomes;
 mod written;
 mod whole;
 mod opening;
@@ -19,6 +20,7 @@ mod unwritten;
 mod authority;
 mod fields;
 mod mismatch;
+mod each;
 mod waits;
 mod budgets;
 mod invoke;

@@ -5,10 +5,11 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::opening::Openings;
+use super::outcomes;
 use super::ways::{completes_to, sent_to, spent_to};
 use super::whole;
 use crate::nearest::nearest;
-use crate::protocol::{BudgetName, Phase, Protocol, Spent, Workflow};
+use crate::protocol::{BudgetName, Otherwise, Phase, Protocol, Workflow};
 use crate::spec::Diagnostic;
 
 /// How many pairs of a phase and the tickets held there are looked at in one workflow.
@@ -123,20 +124,25 @@ impl<'w> Ways<'w> {
         }
         let mut worked = standing.held.clone();
         worked.extend(phase.gives.iter().cloned());
-        for (index, way) in self.workflow.ways_out(&phase.id) {
-            if self.openings.is_never(&self.workflow.id, index) {
-                continue;
+        // Who goes on without the work goes on without what it gives.
+        let goes_on = outcomes::of_phase(phase).iter().any(|one| one.then == Otherwise::GoOn);
+        let without = goes_on.then(|| standing.held.clone());
+        for left in [Some(worked), without].into_iter().flatten() {
+            for (index, way) in self.workflow.ways_out(&phase.id) {
+                if self.openings.is_never(&self.workflow.id, index) {
+                    continue;
+                }
+                let mut held = left.clone();
+                held.extend(way.gives.iter().cloned());
+                next.extend(self.position(&way.to).map(|to| (to, held)));
+                // A phase that may not be entered so often sends whoever comes on to another.
+                let full = self.workflow.phase(&way.to).and_then(loops_lead_to);
+                let full = full.and_then(|to| self.position(to));
+                next.extend(full.map(|to| (to, left.clone())));
             }
-            let mut held = worked.clone();
-            held.extend(way.gives.iter().cloned());
-            next.extend(self.position(&way.to).map(|to| (to, held)));
-            // A phase that may not be entered so often sends whoever comes on to another.
-            let full = self.workflow.phase(&way.to).and_then(loops_lead_to);
-            let full = full.and_then(|to| self.position(to));
-            next.extend(full.map(|to| (to, worked.clone())));
-        }
-        if let Some(to) = completes_to(phase).and_then(|to| self.position(to)) {
-            next.push((to, worked));
+            if let Some(to) = completes_to(phase).and_then(|to| self.position(to)) {
+                next.push((to, left));
+            }
         }
         let elsewhere = sent_to(phase).into_iter().chain(spent_to(&self.protocol.policy.budget));
         let elsewhere = elsewhere.filter_map(|to| self.position(to));
@@ -183,8 +189,5 @@ impl<'w> Ways<'w> {
 
 /// The phase that follows where another was entered too often.
 fn loops_lead_to(phase: &Phase) -> Option<&str> {
-    match &phase.budget.limits.get(BudgetName::Loops.as_str())?.then {
-        Spent::Phase(to) => Some(to),
-        Spent::Wait | Spent::Fail => None,
-    }
+    phase.budget.limits.get(BudgetName::Loops.as_str())?.then.target()
 }

@@ -40,8 +40,10 @@ fn question_without_deadline(
     let waited = match (&question.shape, count > 1) {
         (Shape::Document { .. }, true) => format!("the document `{}`", question.id),
         (Shape::Document { .. }, false) => "a document".to_owned(),
-        (Shape::Value(_) | Shape::Choices(_), true) => format!("an answer to `{}`", question.id),
-        (Shape::Value(_) | Shape::Choices(_), false) => "an answer".to_owned(),
+        (Shape::Value(_) | Shape::Computed(_) | Shape::Choices(_), true) => {
+            format!("an answer to `{}`", question.id)
+        }
+        (Shape::Value(_) | Shape::Computed(_) | Shape::Choices(_), false) => "an answer".to_owned(),
     };
     let message = format!("phase `{}` waits for {waited} without end: no deadline", phase.id);
     let hint = "say `deadline: 2d` here, or `timeout` on the phase, and what follows then";

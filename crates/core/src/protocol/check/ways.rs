@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::finding::names;
 use super::loops;
 use super::opening::Openings;
+use super::outcomes;
 use super::whole;
-use crate::protocol::{Budget, Otherwise, Phase, Protocol, Spent, Work, Workflow};
+use crate::protocol::{Budget, Outcome, Phase, Protocol, Work, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -187,30 +188,12 @@ pub(super) fn completes_to(phase: &Phase) -> Option<&str> {
 
 /// The phases that something that went wrong, or a spent budget, sends a run to.
 pub(super) fn sent_to(phase: &Phase) -> Vec<&str> {
-    let mut targets = spent_to(&phase.budget);
-    let mut all: Vec<&Otherwise> = phase.timeout.iter().map(|(_, then)| then).collect();
-    match &phase.work {
-        Work::None => {}
-        Work::Agent(work) => all.extend(&work.on_refused),
-        Work::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
-        Work::Effect { on_failed, .. } => all.push(on_failed),
-        Work::Invoke(invoke) => all.push(&invoke.on_failed),
-    }
-    targets.extend(all.into_iter().filter_map(|otherwise| match otherwise {
-        Otherwise::Phase(id) => Some(id.as_str()),
-        Otherwise::Wait | Otherwise::Fail => None,
-    }));
-    targets
+    outcomes::of_phase(phase).into_iter().filter_map(Outcome::target).collect()
 }
 
+/// The phases that a spent budget sends a run to.
 pub(super) fn spent_to(budget: &Budget) -> Vec<&str> {
-    let limits = budget.limits.values();
-    limits
-        .filter_map(|limit| match &limit.then {
-            Spent::Phase(id) => Some(id.as_str()),
-            Spent::Wait | Spent::Fail => None,
-        })
-        .collect()
+    outcomes::of_budget(budget).filter_map(Outcome::target).collect()
 }
 
 /// One finding for each smallest set of phases that a run gets into and never out of.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::finding::covers;
 use super::opening::Openings;
+use super::outcomes;
 use super::view::{Standing, View};
 use super::written::{changes, of_input, parts};
 use crate::expr::ReadStep;
@@ -29,7 +30,9 @@ impl Writers {
         for (change, input) in of_input(workflow) {
             writers.places.extend(places_of(&change.verb, input));
         }
-        for change in workflow.transitions.iter().flat_map(|way| &way.apply) {
+        // What the author writes himself is not bound by what the phase may write.
+        let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
+        for change in ways.chain(outcomes::changes(protocol, workflow)) {
             writers.places.extend(places_of(&change.verb, None));
         }
         // Whoever invokes the workflow fills its document first.

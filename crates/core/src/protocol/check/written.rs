@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::outcomes;
 use crate::expr::Expr;
 use crate::protocol::{
-    AgentWork, ByLanguage, Change, Check, Choices, EffectSpec, Invoke, Most, Origin, Phase,
-    Protocol, Question, Shape, Template, Verb, Work, Workflow,
+    Accepts, AgentWork, ByLanguage, Change, Check, Choices, Each, EffectSpec, Invoke, Most, Origin,
+    Phase, Protocol, Question, Shape, Template, Verb, Work, Workflow,
 };
 use crate::spec::Diagnostic;
 
@@ -50,6 +51,7 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
     let mut all = Collected { protocol, written: Vec::new() };
     all.changes(of_input(workflow));
     workflow.phases.iter().for_each(|phase| all.phase(phase));
+    all.changes(outcomes::changes(protocol, workflow).map(|change| (change, None)));
     for (index, way) in workflow.transitions.iter().enumerate() {
         let before = all.written.len();
         match way.gate.as_ref().map(|gate| &gate.check) {
@@ -111,14 +113,15 @@ pub(super) fn document_schema<'p>(
     protocol.document_of(workflow).contract.as_ref().map(|contract| contract.schema.source())
 }
 
-/// Every change of a workflow, of its phases and of its ways, with what `reply` must satisfy in each.
+/// Every change of a workflow, of its phases, of its ways and of what follows, with what `reply` must satisfy in each.
 pub(super) fn all_changes<'p>(
     protocol: &'p Protocol,
     workflow: &'p Workflow,
 ) -> impl Iterator<Item = (&'p Change, Option<&'p Value>)> {
     let phases = workflow.phases.iter().flat_map(|phase| changes(protocol, phase));
-    let ways = workflow.transitions.iter().flat_map(|way| &way.apply).map(|change| (change, None));
-    of_input(workflow).chain(phases).chain(ways)
+    let ways = workflow.transitions.iter().flat_map(|way| &way.apply);
+    let authored = ways.chain(outcomes::changes(protocol, workflow)).map(|change| (change, None));
+    of_input(workflow).chain(phases).chain(authored)
 }
 
 /// The changes that an input makes, with what it must satisfy.
@@ -144,7 +147,7 @@ pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
 fn answer_of(question: &Question) -> Option<&Value> {
     match &question.shape {
         Shape::Value(contract) => Some(contract.schema.source()),
-        Shape::Choices(_) | Shape::Document { .. } => None,
+        Shape::Choices(_) | Shape::Document { .. } | Shape::Computed(_) => None,
     }
 }
 
@@ -198,8 +201,16 @@ impl<'p> Collected<'p> {
                 }
             }
             Work::Ask(questions) => self.questions(questions, &origin.child("ask")),
-            Work::Effect { effect, .. } => self.effect(effect, &origin.child("do")),
-            Work::Invoke(Invoke { input, .. }) => {
+            Work::Effect { each, effect, .. } => {
+                let origin = origin.child("do");
+                self.each(each.as_ref(), &origin);
+                self.effect(effect, &origin);
+            }
+            Work::Invoke(Invoke { each, input, .. }) => {
+                self.each(each.as_ref().map(|several| &several.each), &origin.child("invoke"));
+                if let Some(key) = each.as_ref().and_then(|several| several.key.as_ref()) {
+                    self.expr(key, origin.child("invoke").child("key"), None);
+                }
                 for (pointer, expr) in input {
                     let origin = origin.child("invoke").child("input").child(pointer);
                     self.expr(expr, origin, None);
@@ -226,19 +237,51 @@ impl<'p> Collected<'p> {
         let listed = origin.tree.value.pointer(&origin.pointer).is_some_and(Value::is_array);
         for (index, question) in questions.iter().enumerate() {
             let origin = if listed { origin.child(&index.to_string()) } else { origin.clone() };
-            self.templates(&question.question, &origin.child("question"));
-            if let Shape::Choices(Choices::Computed(choices)) = &question.shape {
-                self.expr(choices, origin.child("choices"), None);
+            if let Some((each, id)) = &question.each {
+                self.each(Some(each), &origin);
+                self.template(id, &origin.child("id"));
             }
+            self.templates(&question.question, &origin.child("question"));
+            self.shape(&question.shape, &origin);
             if let Some(when) = &question.when {
                 self.expr(when, origin.child("when"), None);
             }
         }
     }
 
+    fn each(&mut self, each: Option<&'p Each>, origin: &Origin) {
+        if let Some(each) = each {
+            self.expr(&each.items, origin.child("each"), None);
+        }
+    }
+
+    fn shape(&mut self, shape: &'p Shape, origin: &Origin) {
+        match shape {
+            Shape::Value(_) | Shape::Choices(Choices::Listed(_)) => {}
+            Shape::Choices(Choices::Computed(choices)) => {
+                self.expr(choices, origin.child("choices"), None);
+            }
+            Shape::Computed(schema) => self.template(schema, &origin.child("answer")),
+            Shape::Document { suggested_path, accepts } => {
+                let origin = origin.child("document");
+                if let Some(path) = suggested_path {
+                    self.template(path, &origin.child("suggested_path"));
+                }
+                if let Accepts::Computed(list) = accepts {
+                    self.expr(list, origin.child("accepts"), None);
+                }
+            }
+        }
+    }
+
     fn effect(&mut self, effect: &'p EffectSpec, origin: &Origin) {
         match effect {
-            EffectSpec::Write { path, content } => {
+            EffectSpec::Copy { from, to } => {
+                let origin = origin.child("copy");
+                self.template(from, &origin.child("from"));
+                self.template(to, &origin.child("to"));
+            }
+            EffectSpec::Write { path, content, .. } => {
                 let origin = origin.child("write");
                 self.template(path, &origin.child("path"));
                 self.expr(content, origin.child("content"), None);
@@ -259,7 +302,8 @@ impl<'p> Collected<'p> {
                     self.expr(body, origin.child("body"), None);
                 }
             }
-            EffectSpec::Retrieve { query, .. } => {
+            EffectSpec::Retrieve { source, query } => {
+                self.template(source, &origin.child("retrieve").child("source"));
                 self.expr(query, origin.child("retrieve").child("query"), None);
             }
         }

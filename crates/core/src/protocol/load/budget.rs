@@ -1,6 +1,5 @@
 //! Budgets: limits by name, in the units of each.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,22 +7,18 @@ use serde_json::Value;
 use super::duration::duration;
 use super::expression::expression;
 use super::faults::Faults;
-use super::known::Known;
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
+use super::scope::Scope;
 use super::text::text;
 use crate::nearest::nearest;
 use crate::protocol::budget::amount;
-use crate::protocol::{Budget, BudgetName, Limit, Most, NAMES, Otherwise, Spent};
+use crate::protocol::{Budget, BudgetName, Limit, Most, NAMES};
 use crate::reply::show;
 
 /// Reads limits. A name that nothing counts or spends, and that is nearly one the engine counts, is a slip.
-pub(super) fn budget(
-    member: &Member<'_>,
-    phases: &Known<()>,
-    spent: &BTreeSet<String>,
-    faults: &Faults,
-) -> Budget {
+pub(super) fn budget(member: &Member<'_>, scope: &Scope<'_>) -> Budget {
+    let (spent, faults) = (&scope.names.spent, scope.faults);
     let mut budget = Budget::default();
     for (name, limit) in member.entries() {
         let own = BudgetName::ALL.iter().map(|own| own.as_str());
@@ -38,16 +33,10 @@ pub(super) fn budget(
             Some(most) => (most, limit.get("then")),
             None => (limit.clone(), None),
         };
-        let then = match otherwise(then.as_ref(), phases, faults) {
-            Otherwise::Wait => Spent::Wait,
-            Otherwise::Fail => Spent::Fail,
-            Otherwise::Phase(phase) => Spent::Phase(phase),
-        };
+        let then = outcome(then.as_ref(), scope);
         if let Some(most) = self::most(name, &most, faults) {
-            budget.limits.insert(
-                name.to_owned(),
-                Limit { most, then, says: limit.get("says").and_then(|says| text(&says)) },
-            );
+            let says = limit.get("says").and_then(|says| text(&says));
+            budget.limits.insert(name.to_owned(), Limit { most, then, says });
         }
     }
     budget

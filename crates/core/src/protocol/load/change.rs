@@ -3,7 +3,7 @@
 use super::expression::{expression, optional};
 use super::member::Member;
 use super::place;
-use super::scope::Scope;
+use super::scope::{FAILURE, Scope};
 use crate::protocol::{Change, Verb};
 
 const VERBS: [&str; 7] = ["patch", "merge", "set", "append", "upsert", "remove", "emit"];
@@ -91,7 +91,8 @@ fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
     }
     let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
     let value = optional(body.get("value"), scope.reads, faults);
-    if !has_reply && body.get("value").is_none() && name != "remove" {
+    let has_whole = has_reply || scope.reads.contains(&FAILURE);
+    if !has_whole && body.get("value").is_none() && name != "remove" {
         let message = format!("`{name}` without a `value` means the reply, and here is none");
         tell_no_reply(body, &message, scope);
     }

@@ -4,21 +4,18 @@ use super::expression::{expression, optional, template};
 use super::member::Member;
 use super::scope::Scope;
 use super::{host, path};
-use crate::protocol::{EffectSpec, NAMES};
+use crate::protocol::{EffectSpec, Template};
 
-const EFFECTS: [&str; 4] = ["write", "run", "http", "retrieve"];
+const EFFECTS: [&str; 5] = ["write", "copy", "run", "http", "retrieve"];
 
-/// An effect knows no reply: it is what brings one.
-const READS: &[&str] = NAMES.split_at(2).0;
-
-/// Reads what `do` does.
+/// Reads what `do` does. It knows no reply: it is what brings one.
 pub(super) fn effect(member: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpec> {
     let named: Vec<&str> = EFFECTS.into_iter().filter(|key| member.get(key).is_some()).collect();
     match named[..] {
         [name] => read(name, &member.get(name)?, scope),
         [] if !member.value.is_object() => None,
         [] => {
-            let message = "`do` names an effect: `write`, `run`, `http` or `retrieve`";
+            let message = "`do` names an effect: `write`, `copy`, `run`, `http` or `retrieve`";
             scope.faults.push(member.fault("required", message));
             None
         }
@@ -34,29 +31,31 @@ pub(super) fn effect(member: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpe
 }
 
 fn read(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpec> {
-    let faults = scope.faults;
+    let (faults, reads) = (scope.faults, scope.texts);
     match name {
         "write" => {
-            let path = body.get("path")?;
-            let (filled, inside) =
-                (template(&path, READS, faults), path::inside_filled(&path, faults));
-            let content = expression(&body.get("content")?, READS, faults);
-            inside?;
-            Some(EffectSpec::Write { path: filled?, content: content? })
+            let path = inside(&body.get("path")?, scope);
+            let content = expression(&body.get("content")?, reads, faults);
+            let once = body.value["once"] == true;
+            Some(EffectSpec::Write { path: path?, content: content?, once })
+        }
+        "copy" => {
+            let (from, to) = (inside(&body.get("from")?, scope), inside(&body.get("to")?, scope));
+            Some(EffectSpec::Copy { from: from?, to: to? })
         }
         "run" => {
             let program = body.get("program")?;
             let known = scope.names.programs.find(&program, faults).is_some();
             let args = body.get("args").map(|args| args.items()).unwrap_or_default();
-            let args: Vec<_> = args.iter().map(|arg| template(arg, READS, faults)).collect();
-            let input = optional(body.get("input"), READS, faults).ok()?;
+            let args: Vec<_> = args.iter().map(|arg| template(arg, reads, faults)).collect();
+            let input = optional(body.get("input"), reads, faults).ok()?;
             let args = args.into_iter().collect::<Option<_>>()?;
             known.then(|| EffectSpec::Run { program: owned(&program), args, input })
         }
         "http" => {
             let url = body.get("url")?;
-            let body_expr = optional(body.get("body"), READS, faults).ok();
-            let filled = template(&url, READS, faults)?;
+            let body_expr = optional(body.get("body"), reads, faults).ok();
+            let filled = template(&url, reads, faults)?;
             host::allowed(&url, scope)?;
             let body_expr = body_expr?;
             let usual = if body_expr.is_some() { "POST" } else { "GET" };
@@ -65,11 +64,21 @@ fn read(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpec> 
         }
         _ => {
             let source = body.get("source")?;
-            let known = scope.names.sources.find(&source, faults).is_some();
-            let query = expression(&body.get("query")?, READS, faults)?;
-            known.then(|| EffectSpec::Retrieve { source: owned(&source), query })
+            let filled = template(&source, reads, faults);
+            // A name that is filled in is known when it is.
+            let fixed = filled.as_ref().is_some_and(|it| it.expressions().next().is_none());
+            let known = !fixed || scope.names.sources.find(&source, faults).is_some();
+            let (query, source) = (expression(&body.get("query")?, reads, faults)?, filled?);
+            known.then_some(EffectSpec::Retrieve { source, query })
         }
     }
+}
+
+/// A path with places to fill that stays in the folder of work.
+pub(super) fn inside(member: &Member<'_>, scope: &Scope<'_>) -> Option<Template> {
+    let filled = template(member, scope.texts, scope.faults);
+    path::inside_filled(member, scope.faults)?;
+    filled
 }
 
 fn owned(member: &Member<'_>) -> String {

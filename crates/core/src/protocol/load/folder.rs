@@ -9,7 +9,7 @@ use super::contracts::{Contracts, has_extension};
 use super::faults::Faults;
 use super::file::{File, Kind};
 use super::known::Known;
-use super::scope::Names;
+use super::scope::{Names, Scope};
 use super::{agent, document, hook, index, policy, rules, workflow};
 use crate::contract::Registry;
 use crate::json::Span;
@@ -111,7 +111,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     }
     let limits = index.and_then(|index| index.root().get("policy")?.get("budget"));
     let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
-    let budget = limits.map(|limits| budget(&limits, &phases, &names.spent, &faults));
+    let budget = limits.map(|limits| budget(&limits, &Scope::whole(&names, &phases, &faults)));
     let run = first_moment(compiled.get(&card.default_workflow));
     let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);

@@ -34,6 +34,7 @@ mod include;
 mod workflow;
 mod scope;
 mod otherwise;
+mod each;
 mod gate;
 mod retry;
 mod phase;
@@ -45,3 +46,4 @@ mod change;
 
 pub use file::{AGENT_SCHEMA, INDEX_SCHEMA, WORKFLOW_SCHEMA};
 pub use folder::{Loaded, load};
+pub(crate) use path::confined;

@@ -42,7 +42,7 @@ fn tell(member: &Member<'_>, text: &str, reason: &str, faults: &Faults) {
 }
 
 /// A path read from a folder, with `.` and `..` worked in; the reason where it leads out or is none.
-pub(super) fn confined(folder: &str, path: &str) -> Result<String, &'static str> {
+pub(crate) fn confined(folder: &str, path: &str) -> Result<String, &'static str> {
     let drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     if path.contains('\0') {
         return Err("holds a NUL character");

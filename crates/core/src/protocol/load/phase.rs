@@ -5,10 +5,10 @@ use super::duration::duration;
 use super::faults::Faults;
 use super::known::Known;
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
 use super::scope::{Names, Scope};
 use super::{place, work};
-use crate::protocol::{Duration, EnginePlace, NAMES, Otherwise, Phase};
+use crate::protocol::{Duration, EnginePlace, NAMES, Outcome, Phase};
 
 /// Reads a phase; `None` where it has a fault.
 pub(super) fn phase(
@@ -18,7 +18,8 @@ pub(super) fn phase(
     faults: &Faults,
 ) -> Option<Phase> {
     let writes = member.get("writes").map(|writes| authority(&writes, engine, faults));
-    let scope = Scope { names, phases, engine, writes: writes.as_deref(), reads: &NAMES, faults };
+    let (reads, texts) = (&NAMES[..], &NAMES[..2]);
+    let scope = Scope { names, phases, engine, writes: writes.as_deref(), reads, texts, faults };
     let hook = |key: &str| {
         let hook = member.get(key)?;
         names.hooks.find(&hook, faults);
@@ -27,7 +28,7 @@ pub(super) fn phase(
     let (on_enter, on_exit) = (hook("on_enter"), hook("on_exit"));
     let work = work::work(member, &scope);
     let timeout = member.get("timeout").and_then(|it| timeout(&it, &scope));
-    let budget = member.get("budget").map(|it| budget(&it, phases, &names.spent, faults));
+    let budget = member.get("budget").map(|it| budget(&it, &scope));
     Some(Phase {
         id: member.owned("id")?,
         name: member.owned("name"),
@@ -56,8 +57,8 @@ fn authority(writes: &Member<'_>, engine: &[EnginePlace], faults: &Faults) -> Ve
     writes.items().iter().filter_map(allowed).collect()
 }
 
-fn timeout(member: &Member<'_>, scope: &Scope<'_>) -> Option<(Duration, Otherwise)> {
+fn timeout(member: &Member<'_>, scope: &Scope<'_>) -> Option<(Duration, Outcome)> {
     let after = if member.text().is_some() { member.clone() } else { member.get("after")? };
-    let then = otherwise(member.get("then").as_ref(), scope.phases, scope.faults);
+    let then = outcome(member.get("then").as_ref(), scope);
     Some((duration(&after, scope.faults)?, then))
 }

@@ -6,14 +6,15 @@ use serde_json::{Value, json};
 
 use super::change::applied;
 use super::duration::duration;
-use super::expression::{expression, optional};
+use super::effect::inside;
+use super::expression::{expression, optional, template};
 use super::member::Member;
-use super::otherwise::otherwise;
+use super::otherwise::outcome;
 use super::scope::Scope;
 use super::text::{templates, text};
-use super::{keywords, path};
+use super::{each, keywords};
 use crate::contract::{self, Contract, Schema};
-use crate::protocol::{ByLanguage, Choices, ListedChoice, NAMES, Question, Shape};
+use crate::protocol::{Accepts, ByLanguage, Choices, ListedChoice, Question, Shape, Template};
 use crate::spec::Source;
 
 /// Reads `ask`: one question or a list of them.
@@ -37,18 +38,46 @@ pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question>
             scope.faults.push(place.fault("duplicate_id", message));
         }
         seen.push((id.clone(), one.clone()));
-        questions.extend(question(one, id, scope));
+        let Ok(each) = each::each(one, &[], scope) else { continue };
+        let (reads, texts) = each::names(each.as_ref(), false);
+        let inside = Scope { reads: &reads, texts: &texts, ..*scope };
+        let Ok(ids) = ids(one, each.is_some(), &inside) else { continue };
+        questions.extend(
+            question(one, id, &inside).map(|question| Question { each: each.zip(ids), ..question }),
+        );
     }
     questions
 }
 
+/// The template that names the question of each item; `Err` where it has a fault.
+fn ids(member: &Member<'_>, each: bool, scope: &Scope<'_>) -> Result<Option<Template>, ()> {
+    if !each {
+        return Ok(None);
+    }
+    let Some(id) = member.get("id") else {
+        let message = "a question for each item has an `id` with places to fill";
+        let hint = "name each by its item: `id: \"{{ item.id }}\"`".to_owned();
+        scope.faults.push(member.fault("required", message).hinting(Some(hint)));
+        return Err(());
+    };
+    let filled = template(&id, scope.texts, scope.faults).ok_or(())?;
+    if filled.expressions().next().is_none() {
+        let name = filled.source();
+        let message = format!("every one of these questions would have the id `{name}`");
+        let hint = "name each by its item: `id: \"{{ item.id }}\"`".to_owned();
+        scope.faults.push(id.fault("duplicate_id", message).hinting(Some(hint)));
+        return Err(());
+    }
+    Ok(Some(filled))
+}
+
 fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Question> {
     let faults = scope.faults;
-    let question = templates(&member.get("question")?, &NAMES[..2], faults);
+    let question = templates(&member.get("question")?, scope.texts, faults);
     let shape = shape(member, scope);
     let deadline = member.get("deadline").and_then(|it| duration(&it, faults));
-    let when = optional(member.get("when"), &NAMES[..2], faults);
-    let otherwise = otherwise(member.get("otherwise").as_ref(), scope.phases, faults);
+    let when = optional(member.get("when"), scope.texts, faults);
+    let otherwise = outcome(member.get("otherwise").as_ref(), scope);
     let apply = applied(member, scope);
     let default = member.get("default");
     if let (Some(default), Some(shape)) = (&default, &shape)
@@ -66,6 +95,7 @@ fn question(member: &Member<'_>, id: String, scope: &Scope<'_>) -> Option<Questi
     }
     Some(Question {
         id,
+        each: None,
         question: question?,
         shape: shape?,
         who: member.owned("who"),
@@ -91,13 +121,20 @@ fn shape(member: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
     }
     if let Some(document) = member.get("document") {
         let path = document.get("suggested_path");
-        let path = path.map(|path| path::inside(&path, scope.faults).ok_or(()));
-        return Some(Shape::Document {
-            suggested_path: path.transpose().ok()?,
-            accepts: document.get("accepts").map(|it| it.texts()).unwrap_or_default(),
-        });
+        let path = path.map(|path| inside(&path, scope).ok_or(()));
+        let accepts = match document.get("accepts") {
+            Some(list) if list.text().is_some() => {
+                expression(&list, scope.texts, scope.faults).map(Accepts::Computed)
+            }
+            list => Some(Accepts::Listed(list.map(|it| it.texts()).unwrap_or_default())),
+        };
+        let (suggested_path, accepts) = (path.transpose().ok()?, accepts?);
+        return Some(Shape::Document { suggested_path, accepts });
     }
-    answer(member, scope).map(Shape::Value)
+    match member.get("answer").filter(|it| it.text().is_some_and(|text| text.contains("{{"))) {
+        Some(schema) => computed(&schema, scope),
+        None => answer(member, scope).map(Shape::Value),
+    }
 }
 
 /// What the `answer` of a question, or of an input, must satisfy; a text that is not empty where it is not said.
@@ -120,6 +157,19 @@ pub(super) fn answer(member: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contr
     }
 }
 
+/// An answer whose schema an expression gives: braces round all of the text.
+fn computed(answer: &Member<'_>, scope: &Scope<'_>) -> Option<Shape> {
+    let text = answer.text()?.trim();
+    let whole = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+    if whole.is_none_or(|inside| inside.contains("{{")) {
+        let message = "an `answer` with places to fill is one place, and it gives a JSON Schema";
+        let hint = "write `answer: \"{{ item.schema }}\"`, or name a contract".to_owned();
+        scope.faults.push(answer.fault("invalid_schema", message).hinting(Some(hint)));
+        return None;
+    }
+    template(answer, scope.texts, scope.faults).map(Shape::Computed)
+}
+
 /// A contract of nothing but a schema that was seen to compile.
 fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contract>> {
     let file = json!({"id": "answer", "version": "1.0.0", "schema": schema}).to_string();
@@ -136,7 +186,7 @@ fn inline(schema: &Value, place: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<C
 
 fn read_choices(member: &Member<'_>, scope: &Scope<'_>) -> Option<Choices> {
     if member.text().is_some() {
-        return expression(member, &NAMES[..2], scope.faults).map(Choices::Computed);
+        return expression(member, scope.texts, scope.faults).map(Choices::Computed);
     }
     let mut choices: Vec<ListedChoice> = Vec::new();
     for item in member.items() {
@@ -164,7 +214,7 @@ fn misfit(shape: &Shape, default: &Value) -> Option<String> {
             let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
             (!known).then(|| format!("the choices are `{}`", ids.join("`, `")))
         }
-        Shape::Choices(Choices::Computed(_)) => None,
+        Shape::Choices(Choices::Computed(_)) | Shape::Computed(_) => None,
         Shape::Document { .. } => Some("a document has no default".to_owned()),
     }
 }

@@ -7,7 +7,7 @@ use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
 use crate::contract::Contract;
-use crate::protocol::{Agent, EnginePlace, Hook, Program, RetrievalSource};
+use crate::protocol::{Agent, EnginePlace, Hook, NAMES, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Names {
 }
 
 /// What one phase may refer to.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) names: &'s Names,
     /// The phases of the workflow, includes merged in.
@@ -56,5 +56,18 @@ pub(super) struct Scope<'s> {
     pub(super) writes: Option<&'s [String]>,
     /// The names that expressions of its changes may use.
     pub(super) reads: &'s [&'s str],
+    /// The names that its texts, questions and orders may use.
+    pub(super) texts: &'s [&'s str],
     pub(super) faults: &'s Faults,
 }
+
+impl<'s> Scope<'s> {
+    /// What the index may refer to: the phases of all workflows, and the document it describes.
+    pub(super) fn whole(names: &'s Names, phases: &'s Known<()>, faults: &'s Faults) -> Self {
+        let (reads, texts) = (&NAMES[..], &NAMES[..2]);
+        Self { names, phases, engine: &names.engine, writes: None, reads, texts, faults }
+    }
+}
+
+/// What went wrong, as the changes of an outcome read it.
+pub(super) const FAILURE: &str = "failure";

@@ -2,15 +2,18 @@
 
 use super::change::{applied, changes, settings};
 use super::effect::effect;
-use super::expression::expression;
+use super::expression::{expression, optional};
 use super::member::Member;
-use super::otherwise::otherwise;
-use super::place;
+use super::otherwise::outcome;
 use super::question::questions;
 use super::retry::retry;
 use super::scope::Scope;
 use super::text::templates;
-use crate::protocol::{AgentWork, Invoke, NAMES, Purpose, Work};
+use super::{each, place};
+use crate::protocol::{AgentWork, ForEach, Invoke, NAMES, Purpose, Work};
+
+/// How many children run at once where the author does not say.
+const AT_ONCE: u64 = 8;
 
 const WORKS: [&str; 4] = ["agent", "ask", "do", "invoke"];
 
@@ -88,7 +91,7 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
         reads.items().iter().filter_map(|item| place::pointer(item, faults)).collect()
     });
     let apply = applied(phase, scope);
-    let on_refused = phase.get("on_refused").map(|it| otherwise(Some(&it), scope.phases, faults));
+    let on_refused = phase.get("on_refused").map(|it| outcome(Some(&it), scope));
     Some(AgentWork {
         agent: agent?,
         contract: contract?,
@@ -104,25 +107,32 @@ fn agent(phase: &Member<'_>, scope: &Scope<'_>) -> Option<AgentWork> {
 fn done(phase: &Member<'_>, body: &Member<'_>, scope: &Scope<'_>) -> Option<Work> {
     let (names, faults) = (scope.names, scope.faults);
     let contract = phase.get("contract").map(|it| names.contracts.find(&it, faults).ok_or(()));
+    let each = each::each(body, &[], scope);
+    let (reads, texts) = each::names(each.as_ref().ok().and_then(Option::as_ref), false);
+    let scope = &Scope { reads: &reads, texts: &texts, ..*scope };
     let effect = effect(body, scope);
     let apply = applied(phase, scope);
     let retry = body.get("retry").and_then(|it| retry(&it, faults));
-    let on_failed = otherwise(body.get("on_failed").as_ref(), scope.phases, faults);
+    let on_failed = outcome(body.get("on_failed").as_ref(), scope);
     let contract = contract.transpose().ok()?;
-    Some(Work::Effect { effect: effect?, apply, contract, retry, on_failed })
+    Some(Work::Effect { each: each.ok()?, effect: effect?, apply, contract, retry, on_failed })
 }
 
 fn invoke(body: &Member<'_>, scope: &Scope<'_>) -> Option<Invoke> {
     let (names, faults) = (scope.names, scope.faults);
     let workflow = body.get("workflow")?;
     let known = names.workflows.find(&workflow, faults).is_some();
+    let each = each::each(body, &["key", "limit"], scope);
+    let (reads, texts) = each::names(each.as_ref().ok().and_then(Option::as_ref), true);
+    let scope = &Scope { reads: &reads, texts: &texts, ..*scope };
+    let key = optional(body.get("key"), &texts, faults);
     let engine = names.engine_of(workflow.text().unwrap_or_default());
     let given = |(pointer, value): &(&str, Member<'_>)| {
         let at = place::named(pointer, value, faults)?;
         if let Some(own) = place::engine_at(&at, engine) {
             place::tell_engine(value, &at, own, faults);
         }
-        Some((at, expression(value, &NAMES[..2], faults)?))
+        Some((at, expression(value, scope.texts, faults)?))
     };
     let input = body.get("input").map(|input| input.entries()).unwrap_or_default();
     let input: Vec<_> = input.iter().filter_map(given).collect();
@@ -135,8 +145,11 @@ fn invoke(body: &Member<'_>, scope: &Scope<'_>) -> Option<Invoke> {
     if let Some(phase) = &on_complete {
         scope.phases.find(phase, faults);
     }
-    let on_failed = otherwise(body.get("on_failed").as_ref(), scope.phases, faults);
+    let on_failed = outcome(body.get("on_failed").as_ref(), scope);
     let on_complete = on_complete.and_then(|phase| phase.text().map(str::to_owned));
     let workflow = workflow.text()?.to_owned();
-    known.then_some(Invoke { workflow, input, output, on_complete, on_failed })
+    let limit = body.value["limit"].as_u64().unwrap_or(AT_ONCE) as usize;
+    let key = key.ok()?;
+    let each = each.ok()?.map(|each| ForEach { each, key, limit });
+    known.then_some(Invoke { each, workflow, input, output, on_complete, on_failed })
 }

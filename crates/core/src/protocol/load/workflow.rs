@@ -90,7 +90,7 @@ pub(super) fn workflow<'f>(
         ways.iter().filter_map(|way| transition(way, names, (&known, engine), faults)).collect();
     let complete = phases.len() == members.len() && transitions.len() == ways.len();
     debug_assert!(complete || faults.any(), "a part that is left out has a fault");
-    let scope = Scope { names, phases: &known, engine, writes: None, reads: &NAMES, faults };
+    let scope = Scope { engine, ..Scope::whole(names, &known, faults) };
     let input = input(raw.file, &scope);
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
@@ -150,7 +150,8 @@ fn transition(
 ) -> Option<Transition> {
     let gate = member.get("gate").map(|it| gate(&it, faults).ok_or(()));
     // What stands on a way is the author's: there is no reply, and no phase whose authority binds it.
-    let scope = Scope { names, phases, engine, writes: None, reads: &NAMES[..2], faults };
+    let reads = &NAMES[..2];
+    let scope = Scope { engine, reads, ..Scope::whole(names, phases, faults) };
     let apply = applied(member, &scope);
     for key in ["from", "to"] {
         phases.find(&member.get(key)?, faults);

@@ -1,7 +1,9 @@
 //! Budgets: what was spent against what may be, and what happens when it is too much.
 
 use super::deciding::Deciding;
-use crate::protocol::{BudgetName, Limit, Most, Otherwise, Spent};
+use super::outcomes::Failure;
+use super::writing::Beside;
+use crate::protocol::{BudgetName, Limit, Most, Otherwise, Outcome};
 use crate::run::state::{Blocked, EndKind, Next};
 use crate::run::wait::WaitKind;
 
@@ -146,11 +148,13 @@ impl Deciding<'_> {
                 told(name, most)
             )
         });
-        match &limit.then {
-            Spent::Fail => self.end(EndKind::Failed, Some(sentence)),
+        let failure = Failure::new("budget_spent", &sentence);
+        let (then, sentence) = self.settled(&limit.then, &failure, &Beside::default(), sentence);
+        match then {
+            Otherwise::Fail => self.end(EndKind::Failed, Some(sentence)),
             // A phase that needs the budget itself cannot be where a spent one leads.
-            Spent::Phase(to) if *to != self.state.phase => self.go(None, to, sentence),
-            Spent::Wait | Spent::Phase(_) => {
+            Otherwise::Phase(to) if to != self.state.phase => self.go(None, &to, sentence),
+            Otherwise::Wait | Otherwise::GoOn | Otherwise::Phase(_) => {
                 let question = format!("{sentence} Grant more, or end the run?");
                 let wait = self.wait(WaitKind::Budget, key, question);
                 let budget = key.to_owned();
@@ -161,14 +165,14 @@ impl Deciding<'_> {
 }
 
 fn default_limit(name: BudgetName) -> Option<Limit> {
-    let limit = |most| Limit { most: Most::Fixed(most), then: Spent::Wait, says: None };
+    let limit = |most| Limit { most: Most::Fixed(most), then: Otherwise::Wait.into(), says: None };
     name.default_most().map(limit)
 }
 
 /// How many replies of one step may be refused, and what follows.
 pub(super) struct Allowed {
     pub(super) most: u64,
-    pub(super) then: Spent,
+    pub(super) then: Outcome,
     pub(super) says: Option<String>,
 }
 

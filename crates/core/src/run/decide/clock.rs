@@ -1,10 +1,12 @@
 //! Time went by: deadlines, time-outs, gates that are asked again.
 
 use super::deciding::Deciding;
+use super::outcomes::Failure;
+use super::writing::Beside;
 use crate::protocol::{Otherwise, Protocol};
 use crate::run::apply::DEADLINE;
 use crate::run::event::Event;
-use crate::run::state::Next;
+use crate::run::state::{Next, OfEach};
 use crate::run::wait::{Closing, WaitKind};
 use crate::run::{Rejection, State, Time};
 
@@ -45,7 +47,9 @@ impl Deciding<'_> {
             let what = format!("Phase `{}` took longer than {after}", phase.id);
             let because = format!("it is entered again after {after} were not enough");
             let next = Next::Go { way: None, to: phase.id.clone(), because };
-            self.otherwise(otherwise, what, next);
+            let failure = Failure::new("timeout", &what);
+            let (then, what) = self.settled(otherwise, &failure, &Beside::default(), what);
+            self.otherwise(&then, what, next);
             return Ok(());
         }
         if self.state.again_at.is_some_and(|at| at <= now) {
@@ -63,7 +67,8 @@ impl Deciding<'_> {
         }
         let question = self.question(wait);
         let default = question.and_then(|question| question.default.clone());
-        let otherwise = question.map_or(Otherwise::Wait, |question| question.otherwise.clone());
+        let otherwise = question.map(|question| question.otherwise.clone());
+        let otherwise = otherwise.unwrap_or_else(|| Otherwise::Wait.into());
         if let Some(default) = default
             && self.take_answer(wait, &default, DEADLINE).is_ok()
         {
@@ -72,11 +77,17 @@ impl Deciding<'_> {
         let (id, closing) = (wait.id.clone(), Closing::Expired);
         self.emit(Event::WaitClosed { wait: id, closing });
         let what = format!("Nobody answered in time: {}", wait.question);
-        let mut ids = match &self.state.held {
-            Some(Next::Questions { ids }) => ids.clone(),
-            _ => Vec::new(),
+        let (mut ids, mut items) = match &self.state.held {
+            Some(Next::Questions { ids, items }) => (ids.clone(), items.clone()),
+            _ => (Vec::new(), Vec::new()),
         };
-        ids.push(wait.name.clone());
-        self.otherwise(&otherwise, what, Next::Questions { ids });
+        match (wait.of.clone(), wait.item.clone()) {
+            (Some(question), Some(item)) => items.push(OfEach { question, item }),
+            _ => ids.push(wait.name.clone()),
+        }
+        let failure = Failure::new("deadline", &what);
+        let beside = Beside { item: wait.item.clone(), ..Beside::default() };
+        let (then, what) = self.settled(&otherwise, &failure, &beside, what);
+        self.otherwise(&then, what, Next::Questions { ids, items });
     }
 }

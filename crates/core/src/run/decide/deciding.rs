@@ -129,7 +129,8 @@ impl<'p> Deciding<'p> {
             Next::Work => self.work(),
             Next::Ask { attempt } => self.ask_model_again(attempt, None),
             Next::Tools { calls } => self.ask_tools(calls),
-            Next::Questions { ids } => self.ask_these(&ids),
+            Next::Questions { ids, items } => self.ask_these(&ids, &items),
+            Next::Items { items } => self.ask_effects_again(items),
             Next::Refused { what } => self.refused_for_good(what),
             Next::Leave => self.worked(),
             Next::Take { way, because } => self.take(way, because),
@@ -187,6 +188,8 @@ impl<'p> Deciding<'p> {
             kind,
             phase: self.state.phase.clone(),
             name: name.to_owned(),
+            of: None,
+            item: None,
             way: None,
             question,
             shape: None,
@@ -243,6 +246,7 @@ impl<'p> Deciding<'p> {
                 self.block(Blocked::Trouble { what }, next, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
+            Otherwise::GoOn => self.worked(),
             Otherwise::Phase(to) => self.go(None, to, what),
         }
     }

@@ -15,6 +15,8 @@ mod ways;
 mod tickets;
 mod models;
 mod tools;
+mod items;
+mod asked;
 mod questions;
 mod persons;
 mod effects;
@@ -22,6 +24,7 @@ mod hooks;
 mod children;
 mod budgets;
 mod clock;
+mod outcomes;
 mod writing;
 mod stamps;
 
@@ -111,14 +114,16 @@ fn deciding<'p>(
             deciding.decided(wait, *approve, by, note.as_ref())?;
         }
         Incoming::Ticked => deciding.ticked()?,
-        Incoming::EffectFinished { action, result } => deciding.effect_finished(action, result),
+        Incoming::EffectFinished { action, result } => {
+            deciding.effect_finished(state, action, result);
+        }
         Incoming::EffectFailed { action, failure, message, retryable } => {
             deciding.effect_failed(state, action, failure, message, *retryable);
         }
         Incoming::ToolFinished { action, ok, .. } => deciding.tool_finished(action, *ok),
         Incoming::HookFinished { action, answer } => deciding.hook_finished(state, action, answer),
         Incoming::ChildEnded { action, completed, reason, document } => {
-            deciding.child_ended(action, *completed, reason.as_deref(), document);
+            deciding.child_ended(state, action, *completed, reason.as_deref(), document);
         }
         Incoming::Told { action } => deciding.emit(Event::Told { action: action.clone() }),
         Incoming::Halted { by, reason } => {

@@ -1,8 +1,10 @@
 //! A model's step: asked, judged, refused and asked again, or accepted.
 
 use super::deciding::Deciding;
+use super::outcomes::Failure;
+use super::writing::Beside;
 use crate::contract::{Contract, Then, load_inline};
-use crate::protocol::{AgentWork, Change, Origin, Otherwise, Spent, Verb, Work};
+use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
 use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
 use crate::run::Rejection;
 use crate::run::event::Event;
@@ -105,7 +107,8 @@ impl Deciding<'_> {
         match work.contract.admit(text, finish, &context) {
             Verdict::Refused(violations) => self.refuse(work, violations),
             Verdict::Accepted(accepted) => {
-                match self.written(&work.apply, &accepted, Some(&work.contract)) {
+                match self.written(&work.apply, &accepted, &Beside::default(), Some(&work.contract))
+                {
                     Err(violations) => self.refuse(work, violations),
                     Ok(written) => {
                         let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
@@ -162,21 +165,22 @@ impl Deciding<'_> {
             }
             self.emit(Event::Spent { budget: budget.clone(), amount: 1 });
         }
-        let by_budget = self.violations_allowed().map(|limit| match limit.then {
-            Spent::Wait => Otherwise::Wait,
-            Spent::Fail => Otherwise::Fail,
-            Spent::Phase(to) => Otherwise::Phase(to),
-        });
+        let by_budget = self.violations_allowed().map(|limit| limit.then);
         let by_contract = match work.contract.on_violation.then {
             Then::Fail => Otherwise::Fail,
             Then::Wait => Otherwise::Wait,
         };
-        match work.on_refused.clone().or(by_budget).unwrap_or(by_contract) {
+        let outcome = work.on_refused.clone().or(by_budget).unwrap_or_else(|| by_contract.into());
+        let step = self.state.step.as_ref();
+        let failure = Failure::refused(step.map_or(&[], |step| &step.violations), &what);
+        let (then, what) = self.settled(&outcome, &failure, &Beside::default(), what);
+        match then {
             Otherwise::Wait => {
                 let wait = self.trouble(&what);
                 self.block(Blocked::Refused, Next::Ask { attempt: 1 }, wait);
             }
             Otherwise::Fail => self.end(EndKind::Failed, Some(what)),
+            Otherwise::GoOn => self.worked(),
             Otherwise::Phase(to) => self.go(None, &to, what),
         }
     }
@@ -218,7 +222,7 @@ impl Deciding<'_> {
         let written = match work.contract.admit(text, Finish::Stop, &context) {
             Verdict::Refused(violations) => Err(violations),
             Verdict::Accepted(accepted) => self
-                .written(&work.apply, &accepted, Some(&work.contract))
+                .written(&work.apply, &accepted, &Beside::default(), Some(&work.contract))
                 .map(|written| (written, accepted)),
         };
         match written {
@@ -273,9 +277,9 @@ impl Deciding<'_> {
         let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
         let written = match contract.admit(text, Finish::Stop, &context) {
             Verdict::Refused(violations) => Err(violations),
-            Verdict::Accepted(accepted) => {
-                self.written(changes, &accepted, None).map(|written| (written, accepted))
-            }
+            Verdict::Accepted(accepted) => self
+                .written(changes, &accepted, &Beside::default(), None)
+                .map(|written| (written, accepted)),
         };
         match written {
             Err(violations) => {

@@ -96,8 +96,8 @@ impl Deciding<'_> {
             Work::None => self.choose(),
             Work::Agent(_) => self.ask_model_again(1, None),
             Work::Ask(questions) => self.ask_people(questions),
-            Work::Effect { effect, .. } => self.ask_effect(effect),
-            Work::Invoke(invoke) => self.ask_child(invoke),
+            Work::Effect { each, .. } => self.ask_effect(each.as_ref()),
+            Work::Invoke(invoke) => self.ask_children(invoke),
         }
     }
 

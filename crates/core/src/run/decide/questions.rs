@@ -1,40 +1,64 @@
 //! Questions to people: asked side by side, each answered once, each answer held against its shape.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::asked::contract_of;
 use super::deciding::Deciding;
-use super::writing::{anything, taken};
-use crate::expr::Expr;
-use crate::protocol::{Choice, Choices, ListedChoice, Otherwise, Question, Shape, Work};
+use super::writing::{Beside, anything, taken};
+use crate::contract::Contract;
+use crate::protocol::{Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::Rejection;
 use crate::run::event::Event;
-use crate::run::state::Next;
+use crate::run::state::{Next, OfEach};
 use crate::run::wait::{Closing, Wait, WaitKind, WaitShape};
 
 impl Deciding<'_> {
     /// Asks every question of the phase that applies now.
     pub(super) fn ask_people(&mut self, questions: &[Question]) {
-        self.ask_some(&questions.iter().collect::<Vec<_>>(), &Next::Work);
+        let mut all = Vec::new();
+        for question in questions {
+            let Some((each, _)) = &question.each else {
+                all.push((question, None));
+                continue;
+            };
+            match self.items(each) {
+                Ok(items) => all.extend(items.into_iter().map(|item| (question, Some(item)))),
+                Err(why) => return self.unaskable(&question.id, &why, Next::Work),
+            }
+        }
+        self.ask_some(&all, &Next::Work);
     }
 
     /// Asks these questions of the phase again.
-    pub(super) fn ask_these(&mut self, ids: &[String]) {
+    pub(super) fn ask_these(&mut self, ids: &[String], items: &[OfEach]) {
         let Work::Ask(questions) = &self.phase().work else { return };
-        let questions = questions.iter().filter(|question| ids.contains(&question.id));
-        self.ask_some(&questions.collect::<Vec<_>>(), &Next::Questions { ids: ids.to_vec() });
+        let mut all = Vec::new();
+        for question in questions {
+            if question.each.is_none() && ids.contains(&question.id) {
+                all.push((question, None));
+            }
+            let again = items.iter().filter(|one| one.question == question.id);
+            all.extend(again.map(|one| (question, Some(one.item.clone()))));
+        }
+        self.ask_some(&all, &Next::Questions { ids: ids.to_vec(), items: items.to_vec() });
     }
 
-    fn ask_some(&mut self, questions: &[&Question], next: &Next) {
+    fn ask_some(&mut self, questions: &[(&Question, Option<Value>)], next: &Next) {
+        let open = self.state.waits.values().filter(|wait| wait.shape.is_some());
+        let mut names: BTreeSet<String> = open.map(|wait| wait.name.clone()).collect();
         let mut waits = Vec::new();
-        for question in questions {
-            match self.asked(question) {
-                Ok(Some(wait)) => waits.push(wait),
+        for (question, item) in questions {
+            match self.asked(question, item.as_ref()) {
                 Ok(None) => {}
-                Err(why) => {
-                    let what = format!("Question `{}` cannot be asked: {why}", question.id);
-                    return self.otherwise(&Otherwise::Wait, what, next.clone());
+                Ok(Some(wait)) if !names.insert(wait.name.clone()) => {
+                    let why = format!("another one is called `{}` too", wait.name);
+                    return self.unaskable(&question.id, &why, next.clone());
                 }
+                Ok(Some(wait)) => waits.push(wait),
+                Err(why) => return self.unaskable(&question.id, &why, next.clone()),
             }
         }
         if !self.within_questions(waits.len() as u64, next) {
@@ -46,46 +70,9 @@ impl Deciding<'_> {
         self.unless_asking();
     }
 
-    fn asked(&self, question: &Question) -> Result<Option<Wait>, String> {
-        let run = self.run();
-        let roots = [Some(&*self.state.document), Some(&run)];
-        if let Some(when) = &question.when
-            && !when.test(&roots).map_err(|error| error.message)?
-        {
-            return Ok(None);
-        }
-        let language = self.language();
-        let language = language.as_deref();
-        let text = question.question.in_language(language);
-        let text = text.fill(&roots).map_err(|error| error.message)?;
-        let (kind, shape) = match &question.shape {
-            Shape::Value(contract) => {
-                let schema = contract.schema.source().clone();
-                (WaitKind::Question, WaitShape::Value { schema })
-            }
-            Shape::Choices(list) => {
-                let choices = match list {
-                    Choices::Listed(choices) => {
-                        let shown = |choice: &ListedChoice| Choice {
-                            id: choice.id.clone(),
-                            label: choice.label.in_language(language).clone(),
-                        };
-                        choices.iter().map(shown).collect()
-                    }
-                    Choices::Computed(list) => choices(list, &roots)?,
-                };
-                (WaitKind::Question, WaitShape::Choices { choices })
-            }
-            Shape::Document { suggested_path, accepts } => {
-                let (suggested_path, accepts) = (suggested_path.clone(), accepts.clone());
-                (WaitKind::Document, WaitShape::Document { suggested_path, accepts })
-            }
-        };
-        let mut wait = self.wait(kind, &question.id, text);
-        wait.shape = Some(shape);
-        wait.who.clone_from(&question.who);
-        wait.deadline = question.deadline.map(|deadline| self.input.time.after(deadline.millis));
-        Ok(Some(wait))
+    fn unaskable(&mut self, id: &str, why: &str, next: Next) {
+        let what = format!("Question `{id}` cannot be asked: {why}");
+        self.otherwise(&Otherwise::Wait, what, next);
     }
 
     /// Somebody answered.
@@ -139,7 +126,8 @@ impl Deciding<'_> {
         let question = self.question(wait);
         let accepted = self.fitting(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
-        let written = self.written(changes, &accepted, None)?;
+        let beside = Beside { item: wait.item.clone(), ..Beside::default() };
+        let written = self.written(changes, &accepted, &beside, None)?;
         let closing = Closing::Answered { by: by.to_owned() };
         self.emit(Event::WaitClosed { wait: wait.id.clone(), closing });
         self.change(written);
@@ -157,8 +145,9 @@ impl Deciding<'_> {
 
     /// The question in the protocol that a wait stands for.
     pub(super) fn question(&self, wait: &Wait) -> Option<&'_ Question> {
+        let id = wait.of.as_ref().unwrap_or(&wait.name);
         match &self.workflow.phase(&wait.phase)?.work {
-            Work::Ask(questions) => questions.iter().find(|question| question.id == wait.name),
+            Work::Ask(questions) => questions.iter().find(|question| question.id == *id),
             _ => None,
         }
     }
@@ -191,18 +180,28 @@ impl Deciding<'_> {
                     return Err(wrong("/path", format!("a file of type {}", accepts.join(", "))));
                 }
             }
-            (_, Some(Shape::Value(contract))) => {
-                let run = self.run();
-                let context =
-                    Context { state: Some(&self.state.document), run: Some(&run), new: None };
-                return match contract.admit_value(value, &context) {
-                    Verdict::Accepted(accepted) => Ok(*accepted),
-                    Verdict::Refused(violations) => Err(violations),
-                };
+            (_, Some(Shape::Value(contract))) => return self.let_in(contract, value),
+            (Some(WaitShape::Value { schema }), Some(Shape::Computed(_))) => {
+                let contract = contract_of(schema).expect("it was compiled when it was asked");
+                return self.let_in(&contract, value);
             }
             _ => {}
         }
         Ok(taken(anything(), value))
+    }
+
+    /// A value that a contract lets in.
+    pub(super) fn let_in(
+        &self,
+        contract: &Contract,
+        value: &Value,
+    ) -> Result<Accepted, Vec<Violation>> {
+        let run = self.run();
+        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+        match contract.admit_value(value, &context) {
+            Verdict::Accepted(accepted) => Ok(*accepted),
+            Verdict::Refused(violations) => Err(violations),
+        }
     }
 }
 
@@ -217,35 +216,4 @@ pub(super) fn wrong_kind(wait: Wait) -> Rejection {
         WaitKind::Trouble => "approve to go on, or deny it",
     };
     Rejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
-}
-
-/// The choices an expression gives.
-fn choices(list: &Expr, roots: &[Option<&Value>]) -> Result<Vec<Choice>, String> {
-    let source = list.source();
-    let value = list.eval(roots).map_err(|error| error.message)?.to_json();
-    let Some(Value::Array(items)) = value else {
-        return Err(format!("`{source}` gives no list of choices"));
-    };
-    let mut choices: Vec<Choice> = Vec::new();
-    for item in items {
-        let choice = match &item {
-            Value::String(text) => Choice { id: text.clone(), label: text.clone() },
-            Value::Object(_) => {
-                let id = item["id"]
-                    .as_str()
-                    .ok_or_else(|| format!("a choice of `{source}` has no `id`"))?;
-                let label = item["label"].as_str().or(item["text"].as_str()).unwrap_or(id);
-                Choice { id: id.to_owned(), label: label.to_owned() }
-            }
-            other => return Err(format!("a choice of `{source}` is {}", show(other))),
-        };
-        if choices.iter().any(|other| other.id == choice.id) {
-            return Err(format!("`{source}` gives the choice `{}` twice", choice.id));
-        }
-        choices.push(choice);
-    }
-    if choices.is_empty() {
-        return Err(format!("`{source}` gives no choice"));
-    }
-    Ok(choices)
 }

@@ -12,7 +12,7 @@ impl Deciding<'_> {
         if changes.is_empty() {
             return Ok(None);
         }
-        let written = self.written_by_author(changes);
+        let written = self.written_by_author(changes, &[]);
         written
             .map(Some)
             .map_err(|faults| format!("its changes cannot be made: {}", first(&faults)))
@@ -21,6 +21,6 @@ impl Deciding<'_> {
     /// Whether taking a way changes the document. One that does goes nowhere in circles.
     pub(super) fn changes_something(&self, way: &Transition) -> bool {
         !way.apply.is_empty()
-            && self.written_by_author(&way.apply).is_ok_and(|written| !written.is_empty())
+            && self.written_by_author(&way.apply, &[]).is_ok_and(|written| !written.is_empty())
     }
 }

@@ -63,6 +63,22 @@ impl Written {
     }
 }
 
+/// What changes may read beside document, run, and what they are made from.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The child that ended.
+    pub(super) child: Option<Value>,
+    /// The item that all this is about.
+    pub(super) item: Option<Value>,
+}
+
+impl Beside {
+    /// As expressions know them, in the order of their slots.
+    pub(super) fn roots(&self) -> impl Iterator<Item = Option<&Value>> {
+        [&self.child, &self.item].into_iter().filter(|one| one.is_some()).map(Option::as_ref)
+    }
+}
+
 impl Deciding<'_> {
     /// Records a change, unless it changes nothing. It must have been tried on the document of now.
     pub(super) fn change(&mut self, written: Written) {
@@ -80,21 +96,28 @@ impl Deciding<'_> {
         &self,
         changes: &[Change],
         accepted: &Accepted,
+        beside: &Beside,
         contract: Option<&Contract>,
     ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
         let writes = self.phase().writes.clone().unwrap_or_else(|| vec![String::new()]);
-        let roots = [Some(&*run), Some(accepted.value())];
+        let mut roots = vec![Some(&*run), Some(accepted.value())];
+        roots.extend(beside.roots());
         let written = self.tried(changes, &roots, &writes)?;
         self.holds_after(&written.document, &run, accepted, contract)?;
         Ok(written)
     }
 
-    /// The patch that changes of the author's make where no reply is. They are bound by the engine's
-    /// places and the contract of the document alone.
-    pub(super) fn written_by_author(&self, changes: &[Change]) -> Result<Written, Vec<Violation>> {
+    /// The patch that changes of the author's make where no reply is; `others` are the values of the names
+    /// after `run`. They are bound by the engine's places and the contract of the document alone.
+    pub(super) fn written_by_author(
+        &self,
+        changes: &[Change],
+        others: &[Option<&Value>],
+    ) -> Result<Written, Vec<Violation>> {
         let run = self.run();
-        let written = self.tried(changes, &[Some(&run)], &[String::new()])?;
+        let roots: Vec<_> = [Some(&*run)].into_iter().chain(others.iter().copied()).collect();
+        let written = self.tried(changes, &roots, &[String::new()])?;
         self.document_holds(&written.document, &run)?;
         Ok(written)
     }

@@ -8,6 +8,7 @@ mod clock;
 mod stories;
 mod world;
 mod judge;
+mod brood;
 
 use countersign_store::{Fault, Plan};
 use testkit::Chance;

@@ -160,6 +160,43 @@ transitions: [{ from: call, to: hope }, { from: hope, to: on }, { from: on, to: 
     story("family", text, vec![("what", json!("all of it"))])
 }
 
+/// Children side by side, some of them ready only when others have ended, one that fails; and effects for each
+/// of them.
+pub(super) fn brood() -> Story {
+    let text = r#"
+--- workflows/child.yaml
+id: child
+phases:
+  - { id: write, agent: writer, contract: note, apply: { set: { at: /note, value: reply.note } } }
+  - { id: ask, ask: { question: "What of {{ state.title }}?", id: what, apply: { set: /result } } }
+  - { id: put, do: { write: { path: "out/{{ state.title }}.md", content: state.result, once: true }, on_failed: fail } }
+  - { id: done, terminal: true }
+transitions: [{ from: write, to: ask }, { from: ask, to: put }, { from: put, to: done }]
+--- workflows/main.yaml
+id: main
+phases:
+  - id: all
+    invoke:
+      workflow: child
+      each: "(state.tasks ?? ['a', 'b', 'taken', 'c<a']).filter(t => !t.includes('<') || (state.got ?? []).some(g => g.startsWith(t.split('<')[1] + ' ')))"
+      as: task
+      limit: 2
+      input: { /title: "task.split('<')[0]" }
+      output: [ { append: { at: /got, value: "task + ' ' + reply.result" } } ]
+      on_failed: { then: go_on, apply: { append: { at: /got, value: "task + ' ' + failure.code" } } }
+  - id: keep
+    do: { each: state.got, as: one, copy: { from: "out/{{ one.split(' ')[0].split('<')[0] }}.md", to: "kept/{{ one.split(' ')[0].split('<')[0] }}.md" } }
+    apply: { append: { at: /kept, value: reply.path } }
+  - { id: done, terminal: true }
+transitions: [{ from: all, to: keep }, { from: keep, to: done }]
+--- work/out/taken.md
+somebody else's
+--- work/script.yaml
+- { reply: { note: hello } }
+"#;
+    story("brood", text, vec![("what", json!("all of it"))])
+}
+
 /// Rounds with long replies, so that snapshots are taken, each with a file and a program.
 pub(super) fn long() -> Story {
     let mut text = r#"
