@@ -159,7 +159,8 @@ async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
     elsewhere.give("r", what, None).await.unwrap();
     let other = import(&elsewhere, &late).await.unwrap_err().to_string();
     let parted = early.proof.versions + 1;
-    let told = format!("run `r` is here already with another history: they part at version {parted}");
+    let told =
+        format!("run `r` is here already with another history: they part at version {parted}");
     assert_eq!(other, told);
 }
 
