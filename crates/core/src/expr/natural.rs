@@ -53,7 +53,9 @@ fn string<'v>(
 /// The names of the fields of the JSON object that a text is.
 fn fields<'a>(text: &str, budget: &mut Budget) -> Result<Val<'a>, Fault> {
     match read(text, RepairLevel::None).map(|reading| reading.value) {
-        Ok(Value::Object(members)) => list(members.into_iter().map(|(name, _)| name).collect(), budget),
+        Ok(Value::Object(members)) => {
+            list(members.into_iter().map(|(name, _)| name).collect(), budget)
+        }
         Ok(_) | Err(_) => Ok(Val::Undefined),
     }
 }

@@ -23,7 +23,10 @@ fn text_is_read_as_words_and_numbers() {
         ("Text.slug('Итог №1: ../x')", r#""итог-no1-x""#),
         (r#"Text.fields(' {"b": 1, "a": {"c": 2}} ')"#, r#"["b","a"]"#),
         ("Text.fields('{}')", "[]"),
-        (r#"[Text.fields('[1]'), Text.fields('{"a": 1,}'), Text.fields('so: {"a": 1}')].filter(Boolean)"#, "[]"),
+        (
+            r#"[Text.fields('[1]'), Text.fields('{"a": 1,}'), Text.fields('so: {"a": 1}')].filter(Boolean)"#,
+            "[]",
+        ),
         ("Text.matches(state.q, '^what .* price')", "true"),
         ("Text.matches('ДОГОВОР', 'дог[оа]вор')", "true"),
         ("Text.matches('a\\nb', '^b')", "false"),
