@@ -1,0 +1,100 @@
+//! A version of a log, as a reader of snapshots wants it, and what must hold of every one.
+
+use std::fmt::Write as _;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::reply::{Context, Verdict};
+use countersign_core::run::{Entry, Event, Incoming, State, fold, view};
+use serde_json::Value;
+
+/// Folds a version into the state, and tells it. The document it leaves fits its contract.
+pub(crate) fn version(
+    protocol: &Protocol,
+    state: &mut State,
+    entry: &Entry,
+) -> (String, Vec<Event>) {
+    let events = fold(state, &entry.body).unwrap();
+    let mut told = String::new();
+    for event in &events {
+        match event {
+            Event::Received { input } => {
+                let _ = writeln!(told, "> {}", shown(&input.what));
+            }
+            Event::Stamped { places } => {
+                let moment = |value: &Value| {
+                    *value == Value::from(state.version) || *value == entry.time.to_string()
+                };
+                for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
+                    let _ = writeln!(told, "  stamped {at} {}", short(value));
+                }
+            }
+            Event::ReplyRefused { attempt, violations, .. } => {
+                let _ = writeln!(told, "  reply_refused, try {attempt}");
+                for one in violations {
+                    let _ = writeln!(told, "    {} {}", one.code, one.message);
+                }
+            }
+            other => {
+                let mut value = serde_json::to_value(other).unwrap();
+                let members = value.as_object_mut().unwrap();
+                let kind = members.remove("event").unwrap();
+                members.remove("protocol");
+                let _ = writeln!(told, "  {} {value}", kind.as_str().unwrap());
+            }
+        }
+    }
+    let _ = writeln!(told, "  = {} in {}", state.status().as_str(), state.phase);
+    hold(protocol, state, &told);
+    (told, events)
+}
+
+/// A value of the engine, which is a table of the protocol where it is long: its file shows that better.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    if text.len() > LONG { format!("(a table of {} bytes)", text.len()) } else { text }
+}
+
+/// The document as it is shown at the end, without the long tables that the engine keeps in it.
+pub(crate) fn last(protocol: &Protocol, state: &State) -> Value {
+    let mut document = (*state.document).clone();
+    for place in &protocol.document_of(&protocol.workflows[&state.workflow]).engine {
+        if let Some(value) = document.pointer_mut(&place.at)
+            && value.to_string().len() > LONG
+        {
+            *value = Value::String(short(value));
+        }
+    }
+    document
+}
+
+/// From so many bytes on a value of the engine is not told in full.
+const LONG: usize = 200;
+
+/// The document fits its contract, rules and all.
+fn hold(protocol: &Protocol, state: &State, told: &str) {
+    let workflow = &protocol.workflows[&state.workflow];
+    let Some(contract) = &protocol.document_of(workflow).contract else { return };
+    let document = &*state.document;
+    let run = view(state);
+    let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
+    if let Verdict::Refused(violations) = contract.admit_value(document, &context) {
+        panic!(
+            "version {}: the document breaks its contract: {violations:#?}\n{told}",
+            state.version
+        );
+    }
+}
+
+/// An input as a reader needs it: what came, without what is known anyway.
+fn shown(what: &Incoming) -> String {
+    let mut value = serde_json::to_value(what).unwrap();
+    let members = value.as_object_mut().unwrap();
+    let kind = members.remove("input").unwrap();
+    for known in ["action", "protocol", "finish", "usage"] {
+        if members.get(known).is_some_and(|value| value != "length") {
+            members.remove(known);
+        }
+    }
+    let rest = if members.is_empty() { String::new() } else { format!(" {value}") };
+    format!("{}{rest}", kind.as_str().unwrap())
+}
