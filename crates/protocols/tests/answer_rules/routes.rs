@@ -36,8 +36,8 @@ fn unrouted() -> countersign_core::protocol::Protocol {
     let lines: Vec<String> = text
         .lines()
         .map(|line| {
-            match line.trim_start().starts_with("gate: \"Text.matches(state.user_query, '") {
-                true => "    gate: \"state.user_query === 'never'\"".to_owned(),
+            match line.trim_start().starts_with("check: \"Text.matches(state.user_query, '") {
+                true => "      check: \"state.user_query === 'never'\"".to_owned(),
                 false => line.to_owned(),
             }
         })
