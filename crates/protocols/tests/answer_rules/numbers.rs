@@ -11,8 +11,8 @@ fn rule() -> Expr {
     let ways = workflow["transitions"].as_array().unwrap();
     let way = ways.iter().find(|way| way["from"] == "draft" && way["to"] == "rules").unwrap();
     let changes = way["apply"].as_array().unwrap();
-    let values = changes.iter().filter_map(|change| change["set"]["value"].as_str());
-    let value = values.filter(|value| value.contains("'contract.numbers'")).last().unwrap();
+    let mut values = changes.iter().filter_map(|change| change["set"]["value"].as_str());
+    let value = values.find(|value| value.contains("'contract.numbers'")).unwrap();
     Expr::compile(value, &["state"]).unwrap()
 }
 

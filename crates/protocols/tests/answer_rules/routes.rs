@@ -36,10 +36,10 @@ fn unrouted() -> countersign_core::protocol::Protocol {
     let lines: Vec<String> = text
         .lines()
         .map(|line| {
-            match line.trim_start().starts_with("check: \"Text.matches(state.user_query, '") {
-                true => "      check: \"state.user_query === 'never'\"".to_owned(),
-                false => line.to_owned(),
-            }
+            let is_pattern =
+                line.trim_start().starts_with("check: \"Text.matches(state.user_query, '");
+            let never = "      check: \"state.user_query === 'never'\"";
+            if is_pattern { never.to_owned() } else { line.to_owned() }
         })
         .collect();
     *text = lines.join("\n");
