@@ -90,6 +90,23 @@ pub const SHIPPED: &[Shipped] = &[
         beside: beside!("demo": "replies.yaml"),
     },
     Shipped {
+        name: "intake",
+        about: "somebody is interviewed until enough is known, then the outline of a document is drafted",
+        files: folder!("intake":
+            "index.yaml",
+            "workflows/intake.yaml",
+            "workflows/skeleton.yaml",
+            "agents/interpreter.yaml",
+            "agents/gatekeeper.yaml",
+            "agents/drafter.yaml",
+            "contracts/outline.yaml",
+            "contracts/skeleton.yaml",
+            "rules/style.md",
+            "rules/style.ru.md",
+        ),
+        beside: folder!("intake": "replies.yaml"),
+    },
+    Shipped {
         name: "ralph",
         about: "a goal is cut into tasks, and the tasks are done one by one until all are",
         files: folder!("ralph":

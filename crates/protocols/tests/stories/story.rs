@@ -38,7 +38,7 @@ pub(crate) fn tell(protocol: &str, name: &str) {
     let text = std::fs::read_to_string(tests.join(protocol).join(format!("{name}.yaml"))).unwrap();
     let story = match Tree::parse(Source::new(name, &text)) {
         Ok(tree) => tree.value,
-        Err(fault) => panic!("{name}: {fault:?}"),
+        Err(fault) => panic!("{fault}"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let told = runtime.block_on(async {
