@@ -1,0 +1,39 @@
+//! Stories: scripted conversations with a shipped protocol, through the real engine and its driver, over
+//! a database in a file. What became of each is under snapshot.
+//!
+//! A story is a YAML file, see [`story`]. After every version the document is held against its contract,
+//! and at the end the log of every run is proved by replay.
+
+mod clock;
+mod expected;
+mod house;
+mod story;
+mod told;
+
+pub(crate) use story::tell;
+
+/// A test for every story of a folder, named like its file; one more sees that none is forgotten.
+macro_rules! stories {
+    ($protocol:literal: $($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            $crate::stories::tell($protocol, stringify!($name));
+        })*
+
+        #[test]
+        fn every_story_is_told() {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join($protocol);
+            let mut there: Vec<String> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+                .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+                .collect();
+            there.sort();
+            let mut told = vec![$(stringify!($name)),*];
+            told.sort_unstable();
+            assert_eq!(there, told);
+        }
+    };
+}
+pub(crate) use stories;

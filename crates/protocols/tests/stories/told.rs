@@ -1,0 +1,78 @@
+//! A version of a log, as a reader of snapshots wants it, and what must hold of every one.
+
+use std::fmt::Write as _;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::reply::{Context, Verdict};
+use countersign_core::run::{Entry, Event, Incoming, State, fold, view};
+use serde_json::Value;
+
+/// Folds a version into the state, and tells it. The document it leaves fits its contract.
+pub(crate) fn version(
+    protocol: &Protocol,
+    state: &mut State,
+    entry: &Entry,
+) -> (String, Vec<Event>) {
+    let events = fold(state, &entry.body).unwrap();
+    let mut told = String::new();
+    for event in &events {
+        match event {
+            Event::Received { input } => {
+                let _ = writeln!(told, "> {}", shown(&input.what));
+            }
+            Event::Stamped { places } => {
+                let moment = |value: &Value| {
+                    *value == Value::from(state.version) || *value == entry.time.to_string()
+                };
+                for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
+                    let _ = writeln!(told, "  stamped {at} {value}");
+                }
+            }
+            Event::ReplyRefused { attempt, violations, .. } => {
+                let _ = writeln!(told, "  reply_refused, try {attempt}");
+                for one in violations {
+                    let _ = writeln!(told, "    {} {}", one.code, one.message);
+                }
+            }
+            other => {
+                let mut value = serde_json::to_value(other).unwrap();
+                let members = value.as_object_mut().unwrap();
+                let kind = members.remove("event").unwrap();
+                members.remove("protocol");
+                let _ = writeln!(told, "  {} {value}", kind.as_str().unwrap());
+            }
+        }
+    }
+    let _ = writeln!(told, "  = {} in {}", state.status().as_str(), state.phase);
+    hold(protocol, state, &told);
+    (told, events)
+}
+
+/// The document fits its contract, rules and all.
+fn hold(protocol: &Protocol, state: &State, told: &str) {
+    let workflow = &protocol.workflows[&state.workflow];
+    let Some(contract) = &protocol.document_of(workflow).contract else { return };
+    let document = &*state.document;
+    let run = view(state);
+    let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
+    if let Verdict::Refused(violations) = contract.admit_value(document, &context) {
+        panic!(
+            "version {}: the document breaks its contract: {violations:#?}\n{told}",
+            state.version
+        );
+    }
+}
+
+/// An input as a reader needs it: what came, without what is known anyway.
+fn shown(what: &Incoming) -> String {
+    let mut value = serde_json::to_value(what).unwrap();
+    let members = value.as_object_mut().unwrap();
+    let kind = members.remove("input").unwrap();
+    for known in ["action", "protocol", "finish", "usage"] {
+        if members.get(known).is_some_and(|value| value != "length") {
+            members.remove(known);
+        }
+    }
+    let rest = if members.is_empty() { String::new() } else { format!(" {value}") };
+    format!("{}{rest}", kind.as_str().unwrap())
+}
