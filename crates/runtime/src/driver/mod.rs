@@ -12,12 +12,14 @@ mod asking;
 mod perform;
 mod family;
 mod documents;
+mod outlook;
 mod side_by_side;
 mod rest;
 mod body;
 
 pub use body::Driver;
 pub use models::{Connected, Models};
+pub use outlook::Outlook;
 pub use perform::{Hands, handed_in};
 pub use presence::Presence;
 pub use rest::Rest;
