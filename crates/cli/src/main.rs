@@ -16,6 +16,7 @@ mod show;
 mod sources;
 mod standing;
 mod table;
+mod terminal;
 mod waiting;
 
 use std::process::ExitCode;

@@ -32,16 +32,9 @@ pub(crate) fn passing(text: &str) {
     }
 }
 
-/// Asks a line of whoever sits at the terminal; `None` where nobody does, or they are done.
-pub(crate) fn ask(question: &str) -> Option<String> {
-    use std::io::IsTerminal as _;
-    if !std::io::stdin().is_terminal() {
-        return None;
-    }
+/// Writes a question, and leaves the line to whoever answers.
+pub(crate) fn question(text: &str) {
     let mut stream = anstream::stderr();
-    let _ = write!(stream, "{question} ");
+    let _ = write!(stream, "{text} ");
     let _ = stream.flush();
-    let mut line = String::new();
-    let read = std::io::stdin().read_line(&mut line).ok()?;
-    (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
 }

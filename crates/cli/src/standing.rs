@@ -155,7 +155,7 @@ pub(crate) fn order_told(order: &Pending) -> String {
 pub(crate) fn effect_told(effect: &Effect) -> String {
     match effect {
         Effect::Write { path, .. } => format!("write {path}"),
-        Effect::Copy { from, to } => format!("copy {from} to {to}"),
+        Effect::Copy { from, to, .. } => format!("copy {from} to {to}"),
         Effect::Run { program, .. } => format!("run {program}"),
         Effect::Http { method, url, .. } => format!("{method} {url}"),
         Effect::Retrieve { source, .. } => format!("look up in {source}"),

@@ -267,7 +267,7 @@ fn phases_say_what_they_do() {
                     assert!(!once);
                     format!("{} {}", path.source(), content.source())
                 }
-                EffectSpec::Copy { from, to } => format!("{} {}", from.source(), to.source()),
+                EffectSpec::Copy { from, to, .. } => format!("{} {}", from.source(), to.source()),
                 EffectSpec::Run { program, args, .. } => format!("{program} {}", args[0].source()),
                 EffectSpec::Http { method, url, .. } => format!("{method} {}", url.source()),
                 EffectSpec::Retrieve { source, query } => {

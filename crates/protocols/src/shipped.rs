@@ -119,6 +119,25 @@ pub const SHIPPED: &[Shipped] = &[
         ),
         beside: beside!("ralph": "replies.yaml"),
     },
+    Shipped {
+        name: "delivery",
+        about: "tasks are planned, carried out, reviewed and reworked, and what was approved is delivered",
+        files: folder!("delivery":
+            "index.yaml",
+            "workflows/delivery.yaml",
+            "workflows/task.yaml",
+            "agents/xiaobo.yaml",
+            "agents/xiaojing.yaml",
+            "contracts/delivery_input.yaml",
+            "contracts/delivery_state.yaml",
+            "contracts/task_state.yaml",
+            "contracts/xiaobo_plan_v1.yaml",
+            "contracts/plan_review.yaml",
+            "contracts/task_action.yaml",
+            "contracts/node_review.yaml",
+        ),
+        beside: folder!("delivery": "replies.yaml"),
+    },
 ];
 
 /// A shipped protocol by its name.

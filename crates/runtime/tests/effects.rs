@@ -68,7 +68,7 @@ fn write_once(path: &str, content: &str) -> Effect {
 }
 
 fn copy(from: &str, to: &str) -> Effect {
-    Effect::Copy { from: from.to_owned(), to: to.to_owned() }
+    Effect::Copy { from: from.to_owned(), to: to.to_owned(), once: false }
 }
 
 #[tokio::test]
@@ -153,6 +153,20 @@ async fn a_copy_holds_the_same_and_stays_inside() {
         let error = place.perform("r/2/0", &copy(from, to)).await.unwrap_err();
         assert!(!error.retryable && error.kind == EffectErrorKind::Invalid, "{from} {to}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_copy_once_never_takes_the_place_of_something_else() {
+    let place = place("");
+    for (id, path, content) in [("r/1/0", "a.md", "one"), ("r/1/1", "b.md", "two")] {
+        place.perform(id, &write(path, content)).await.unwrap();
+    }
+    let once = |from: &str| Effect::Copy { from: from.into(), to: "kept.md".into(), once: true };
+    let first = place.perform("r/2/0", &once("a.md")).await.unwrap();
+    assert_eq!(place.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
+    let error = place.perform("r/3/0", &once("b.md")).await.unwrap_err();
+    assert_eq!(error.kind.as_str(), "exists");
+    assert_eq!(fs::read_to_string(place.folder.path().join("kept.md")).unwrap(), "one");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod runs;
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
+    Task, TaskAction, TaskList, TaskReset,
 };
 
 /// Models propose, contracts decide.
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Resume(Resume),
     /// End a run for good
     Cancel(Cancel),
+    /// Look at the tasks of a run, and let failed ones be tried again
+    Task(Task),
     /// Prove a run's log: fold it, check its chain, decide everything again
     Replay(Replay),
     /// Begin a new run from a version of another

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Where things are, and who asks.
 #[derive(Debug, Clone, Default, Args)]
@@ -81,6 +81,9 @@ pub(crate) struct Run {
     /// Leave it waiting instead of asking in the terminal
     #[arg(long)]
     pub(crate) detach: bool,
+    /// Stay until it has ended: go on when a document arrives where it is looked for, or somebody answers
+    #[arg(long, conflicts_with = "detach")]
+    pub(crate) stay: bool,
     /// The same key twice is one run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
@@ -335,6 +338,47 @@ pub(crate) struct Import {
 
 #[derive(Debug, Parser)]
 pub(crate) struct Doctor {
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Task {
+    #[command(subcommand)]
+    pub(crate) action: TaskAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskAction {
+    /// List the tasks of a run: the runs it started for each of several items, by their keys
+    List(TaskList),
+    /// Let a failed task be tried again
+    Reset(TaskReset),
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct TaskList {
+    /// The run
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Answers the question `reset` that the task waits with.\n\nExample:\n  countersign task reset k7mw2p report --because \"The model was changed\""
+)]
+pub(crate) struct TaskReset {
+    /// The run
+    pub(crate) run: String,
+    /// The key of the task; without it, the run itself is meant
+    pub(crate) task: Option<String>,
+    /// Why it should be tried again
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) because: String,
+    /// The same key twice is one answer
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
     #[command(flatten)]
     pub(crate) site: Site,
 }

@@ -8,7 +8,7 @@ use countersign_protocols::find;
 use countersign_runtime::watch::{Unwatched, Watch};
 
 use super::init::put;
-use super::run::{create, work};
+use super::run::{Manner, create, work};
 use crate::args::{Demo, Site};
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
                 house.engine.give(&run, what, None).await?;
             }
         }
-        let exit = work(&house, &run, false, json).await?;
+        let exit = work(&house, &run, Manner::Leaves, json).await?;
         if !json && !args.approve {
             output::talk(&format!(
                 "\nNow you: cd {shown} && countersign approve {run} --note \"fine\""

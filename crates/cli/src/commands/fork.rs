@@ -7,7 +7,7 @@ use countersign_core::run::{Fork as From, Start};
 use countersign_runtime::watch::{Unwatched, Watch};
 
 use super::diff;
-use super::run::{create, work};
+use super::run::{Manner, create, work};
 use crate::args::Fork;
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
@@ -51,7 +51,8 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
         if args.detach {
             return Ok(work_not(&fork, json));
         }
-        let exit = work(&house, &fork, !json, json).await?;
+        let manner = if json { Manner::Leaves } else { Manner::Talks };
+        let exit = work(&house, &fork, manner, json).await?;
         if !json {
             compare(&house, &run, &fork).await?;
         }

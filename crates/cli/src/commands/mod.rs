@@ -30,6 +30,7 @@ mod show;
 mod start;
 mod status;
 mod submit;
+mod task;
 
 use crate::args::{Args, Command};
 use crate::exit::{Error, Exit};
@@ -56,6 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Halt(args) => halt::run(args, json),
         Command::Resume(args) => resume::run(args, json),
         Command::Cancel(args) => cancel::run(args, json),
+        Command::Task(args) => task::run(args, json),
         Command::Replay(args) => replay::run(args, json),
         Command::Fork(args) => fork::run(args, json),
         Command::Graph(args) => graph::run(args, json),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::{brought, meant};
 use crate::exit::Error;
 use crate::house::House;
-use crate::output;
+use crate::{output, terminal};
 
 /// Asks for everything that waits for a person here. False where nobody answered.
 pub(super) async fn ask(house: &House, state: &State) -> Result<bool, Error> {
@@ -18,7 +18,7 @@ pub(super) async fn ask(house: &House, state: &State) -> Result<bool, Error> {
         if wait.who.as_ref().is_some_and(|who| *who != by) {
             continue;
         }
-        let Some(what) = asked(house, wait, &by)? else { continue };
+        let Some(what) = asked(house, wait, &by).await? else { continue };
         match house.engine.give(&state.run, what, None).await {
             Ok(_) => {
                 moved = true;
@@ -35,7 +35,7 @@ pub(super) async fn ask(house: &House, state: &State) -> Result<bool, Error> {
     Ok(moved)
 }
 
-fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>, Error> {
+async fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>, Error> {
     let (id, by) = (wait.id.clone(), by.to_owned());
     Ok(match wait.kind {
         WaitKind::Question => {
@@ -46,7 +46,7 @@ fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>, Error
                 }
                 _ => String::new(),
             };
-            let line = output::ask(&format!("? {}{choices}", wait.question));
+            let line = terminal::ask(&format!("? {}{choices}", wait.question)).await;
             line.filter(|line| !line.is_empty()).map(|line| Incoming::Answered {
                 wait: id,
                 value: meant(&line, Some(wait)),
@@ -54,7 +54,7 @@ fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>, Error
             })
         }
         WaitKind::Document => {
-            let line = output::ask(&format!("? {} (path of the file)", wait.question));
+            let line = terminal::ask(&format!("? {} (path of the file)", wait.question)).await;
             match line.filter(|line| !line.is_empty()) {
                 None => None,
                 Some(path) => {
@@ -64,7 +64,8 @@ fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>, Error
             }
         }
         WaitKind::Approval | WaitKind::Budget | WaitKind::Trouble => {
-            let line = output::ask(&format!("? {} [y/n, or nothing to leave it]", wait.question));
+            let line =
+                terminal::ask(&format!("? {} [y/n, or nothing to leave it]", wait.question)).await;
             let approve = match line.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => true,
                 Some("n" | "N" | "no") => false,

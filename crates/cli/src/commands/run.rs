@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Pending, Start, State, Status};
-use countersign_runtime::driver::{Driver, Rest};
+use countersign_runtime::driver::{Driver, Outlook, Rest};
 use countersign_runtime::engine::fresh_name;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_store::StoreError;
@@ -25,12 +25,28 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
         let talks = !json && !args.detach;
+        let manner = match (args.stay, talks) {
+            (true, _) => Manner::Stays,
+            (false, true) => Manner::Talks,
+            (false, false) => Manner::Leaves,
+        };
         let run = match &args.resume {
             Some(named) => house.run(Some(named)).await?,
             None => begin(&house, args, talks).await?,
         };
-        work(&house, &run, talks, json).await
+        work(&house, &run, manner, json).await
     })
+}
+
+/// What is done when a run rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It is left as it is.
+    Leaves,
+    /// Whoever sits at the terminal is asked.
+    Talks,
+    /// The same, and it is waited for what comes from elsewhere.
+    Stays,
 }
 
 /// Creates a run under a name that nobody has.
@@ -57,9 +73,14 @@ pub(super) async fn create(
 }
 
 /// Works on a run until it rests for good, or for somebody who is not here.
-pub(super) async fn work(house: &House, run: &str, talks: bool, json: bool) -> Result<Exit, Error> {
+pub(super) async fn work(
+    house: &House,
+    run: &str,
+    manner: Manner,
+    json: bool,
+) -> Result<Exit, Error> {
     let driver = house.driver()?;
-    let rest = to_rest(house, &driver, run, talks).await?;
+    let rest = to_rest(house, &driver, run, manner).await?;
     let outcome = house.engine.look(run).await?;
     let state = &outcome.state;
     if json {
@@ -77,35 +98,94 @@ pub(super) async fn work(house: &House, run: &str, talks: bool, json: bool) -> R
     Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
 }
 
-async fn to_rest(house: &House, driver: &Driver, run: &str, talks: bool) -> Result<Rest, Error> {
+async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> Result<Rest, Error> {
+    let mut told = String::new();
     loop {
-        let rest = driver.drive(run).await?;
-        let outcome = house.engine.look(run).await?;
-        match rest {
-            Rest::Until(at) if talks => {
-                let pause = at.since(house.engine.clock().now());
-                if pause > 0 {
-                    output::talk(&format!(
-                        "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
-                    ));
+        let (rest, seen) = driven(driver, run).await?;
+        if manner == Manner::Leaves || matches!(rest, Rest::Ended(_) | Rest::Halted) {
+            return Ok(rest);
+        }
+        let state = house.engine.look(run).await?.state;
+        let alarm = match rest {
+            Rest::Until(at) => Some(at.since(house.engine.clock().now())),
+            _ => None,
+        };
+        if alarm.is_some_and(|pause| pause > 0)
+            && let Rest::Until(at) = rest
+        {
+            output::talk(&format!(
+                "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
+            ));
+        }
+        let stays = manner == Manner::Stays;
+        if stays {
+            let waits = open_waits(house, &state).await?;
+            if waits != told {
+                output::talk(&waits);
+                told = waits;
+            }
+        }
+        let asked = async {
+            match (&rest, alarm) {
+                (_, Some(pause)) => {
+                    tokio::time::sleep(Duration::from_millis(pause)).await;
+                    Ok(true)
                 }
-                tokio::time::sleep(Duration::from_millis(pause)).await;
+                // What a child waits for is asked here as well: whoever started the parent sits here.
+                (Rest::Waiting | Rest::Child(_), None) => asked(house, driver, &state).await,
+                _ => Ok(false),
             }
-            Rest::Waiting if talks => {
-                if !people::ask(house, &outcome.state).await? {
-                    return Ok(rest);
-                }
+        };
+        // A document may come, or somebody may answer elsewhere, while a question stands here.
+        tokio::select! {
+            biased;
+            moved = asked => match moved? {
+                true => {}
+                false if stays => driver.changed(run, &seen).await?,
+                false => return Ok(rest),
+            },
+            changed = driver.changed(run, &seen) => {
+                changed?;
+                output::talk("");
             }
-            // What a child waits for is asked here as well: whoever started the parent sits here.
-            Rest::Child(_) if talks => {
-                let Some(child) = asked_child(house, &outcome.state).await? else {
-                    return Ok(rest);
-                };
-                driver.drive(&child).await?;
-            }
-            rest => return Ok(rest),
         }
     }
+}
+
+/// Works on a run until a look out before and after agree: whatever comes later can be seen to have come.
+async fn driven(driver: &Driver, run: &str) -> Result<(Rest, Outlook), Error> {
+    let mut before = driver.outlook(run).await?;
+    loop {
+        let rest = driver.drive(run).await?;
+        let after = driver.outlook(run).await?;
+        if after == before || rest == Rest::Held {
+            return Ok((rest, after));
+        }
+        before = after;
+    }
+}
+
+/// Asks what a run and its children wait for; whether somebody answered.
+async fn asked(house: &House, driver: &Driver, state: &State) -> Result<bool, Error> {
+    if people::ask(house, state).await? {
+        return Ok(true);
+    }
+    let Some(child) = asked_child(house, state).await? else { return Ok(false) };
+    driver.drive(&child).await?;
+    Ok(true)
+}
+
+/// What a run and its children wait for, in words.
+async fn open_waits(house: &House, state: &State) -> Result<String, Error> {
+    let mut told: Vec<String> =
+        state.waits.values().map(|wait| show::wait(&state.run, wait)).collect();
+    for order in state.pending.values() {
+        if let Pending::Child { run, .. } = order {
+            let state = house.engine.look(run).await?.state;
+            told.extend(state.waits.values().map(|wait| show::wait(run, wait)));
+        }
+    }
+    Ok(told.join("\n"))
 }
 
 /// Asks what the children of a run wait for; the first of them that got an answer.

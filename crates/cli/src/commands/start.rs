@@ -16,7 +16,7 @@ use super::run::create;
 use crate::args::Run;
 use crate::exit::Error;
 use crate::house::{House, SHIPPED_DATA, load_bundle, protocol};
-use crate::{files, output};
+use crate::{files, output, terminal};
 
 /// The protocol that is meant, and where it is.
 struct Meant {
@@ -58,7 +58,7 @@ pub(super) async fn begin(house: &House, args: &Run, talks: bool) -> Result<Stri
         return create(house, &protocol, start, args.key.clone()).await;
     };
     loop {
-        let line = output::ask(&format!("? {question}")).filter(|line| !line.is_empty());
+        let line = terminal::ask(&format!("? {question}")).await.filter(|line| !line.is_empty());
         start.input = line.as_deref().map(|line| as_meant(line, described));
         match create(house, &protocol, start.clone(), args.key.clone()).await {
             // Whoever was asked may say it otherwise; whoever said nothing is told.

@@ -1,5 +1,7 @@
 //! A contract: schema, intake and rules under an id and a version.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::rule::Rule;
@@ -24,8 +26,8 @@ pub struct Contract {
     pub repairs: RepairLevel,
     /// What the object must look like.
     pub schema: Schema,
-    /// What must hold beyond the schema.
-    pub rules: Vec<Rule>,
+    /// What must hold beyond the schema; its own come before those of its base.
+    pub rules: Vec<Arc<Rule>>,
     /// What happens to a refused reply.
     pub on_violation: OnViolation,
     /// How this version relates to the one before it.

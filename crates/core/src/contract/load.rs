@@ -1,10 +1,11 @@
 //! Contract files: text to a compiled contract, or every fault with its place.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
 use super::definition::{Compatibility, Contract, OnViolation, Then};
+use super::registry::{Registry, RegistryError};
 use super::rule::{NAMES, Rule};
 use super::schema::Schema;
 use crate::expr::Expr;
@@ -23,8 +24,18 @@ static FILE: LazyLock<Schema> = LazyLock::new(|| {
     Schema::compile(schema).expect("our own schema compiles")
 });
 
-/// Loads a contract file.
+/// Loads a contract file that stands by itself.
 pub fn load(source: Source, read: Reader<'_>) -> Result<Contract, Vec<Diagnostic>> {
+    load_upon(source, read, &Registry::default())
+}
+
+/// Loads a contract file that may have one of these contracts as its base: it then takes what that one
+/// takes, and may have more rules.
+pub fn load_upon(
+    source: Source,
+    read: Reader<'_>,
+    known: &Registry,
+) -> Result<Contract, Vec<Diagnostic>> {
     let mut tree = Tree::parse(source).map_err(|fault| vec![fault])?;
     FILE.fill(&mut tree.value);
     let violations = FILE.violations(&tree.value);
@@ -32,26 +43,43 @@ pub fn load(source: Source, read: Reader<'_>) -> Result<Contract, Vec<Diagnostic
         return Err(violations.iter().map(|violation| tree.violated(violation)).collect());
     }
     let mut faults = Vec::new();
-    let schema = schema(&tree, read).map_err(|fault| faults.push(fault)).ok();
-    let rules = rules(&tree, &mut faults);
+    let base = base(&tree, known).map_err(|fault| faults.push(fault)).ok().flatten();
+    let schema = match &base {
+        Some(base) => Schema::compile(base.schema.source().clone()).ok(),
+        None if tree.value.get("base").is_some() => None,
+        None => schema(&tree, read).map_err(|fault| faults.push(fault)).ok(),
+    };
+    let rules = rules(&tree, base.as_deref(), &mut faults);
     let (Some(schema), true) = (schema, faults.is_empty()) else { return Err(faults) };
 
     let file = &tree.value;
     let text = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
-    let intake = Intake::parse(&text("intake")).unwrap_or_default();
-    let repairs = RepairLevel::parse(&text("repairs")).unwrap_or(intake.default_repairs());
+    let intake = Intake::parse(&text("intake"));
+    let intake = intake.or(base.as_ref().map(|base| base.intake)).unwrap_or_default();
+    let repairs = RepairLevel::parse(&text("repairs"))
+        .or(base.as_ref().map(|base| base.repairs))
+        .unwrap_or(intake.default_repairs());
     let asked = &file["on_violation"];
-    let on_violation = OnViolation {
-        reask: asked["reask"].as_u64().map_or(OnViolation::default().reask, |count| count as u32),
-        then: if asked["then"] == "wait" { Then::Wait } else { Then::Fail },
+    let on_violation = match &base {
+        Some(base) if asked.is_null() => base.on_violation,
+        _ => OnViolation {
+            reask: asked["reask"]
+                .as_u64()
+                .map_or(OnViolation::default().reask, |count| count as u32),
+            then: if asked["then"] == "wait" { Then::Wait } else { Then::Fail },
+        },
     };
-    let digest = json::digest(&json!({
+    let mut decisive = json!({
         "schema": schema.source(),
         "intake": intake.as_str(),
         "repairs": repairs.as_str(),
         "rules": file["rules"],
         "on_violation": asked,
-    }));
+    });
+    if let Some(base) = &base {
+        decisive["base"] = json!(base.digest);
+    }
+    let digest = json::digest(&decisive);
     Ok(Contract {
         id: text("id"),
         version: text("version"),
@@ -92,14 +120,22 @@ fn schema(tree: &Tree, read: Reader<'_>) -> Result<Schema, Diagnostic> {
     })
 }
 
-fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
+/// The contract that this one is built upon.
+fn base(tree: &Tree, known: &Registry) -> Result<Option<Arc<Contract>>, Diagnostic> {
+    let Some(name) = tree.value["base"].as_str() else { return Ok(None) };
+    let fault = |error: RegistryError| tree.fault("unknown_contract", "/base", error.to_string());
+    known.find(name).map(|base| Some(Arc::clone(base))).map_err(fault)
+}
+
+fn rules(tree: &Tree, base: Option<&Contract>, faults: &mut Vec<Diagnostic>) -> Vec<Arc<Rule>> {
+    let inherited = base.map_or(&[][..], |base| &base.rules);
+    let mut rules: Vec<Arc<Rule>> = Vec::new();
     for (index, rule) in tree.value["rules"].as_array().into_iter().flatten().enumerate() {
         let base = format!("/rules/{index}");
         let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
         let id = text("id");
-        if rules.iter().any(|other| other.id == id) {
-            let message = format!("a rule `{id}` stands above already");
+        if rules.iter().chain(inherited).any(|other| other.id == id) {
+            let message = format!("a rule `{id}` stands above, or in the base, already");
             faults.push(tree.fault("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(Pattern::parse);
@@ -120,8 +156,10 @@ fn rules(tree: &Tree, faults: &mut Vec<Diagnostic>) -> Vec<Rule> {
         };
         let when = compile("when");
         if let Some(then) = compile("then") {
-            rules.push(Rule { id, each, when, then, at: text("at"), says: text("says") });
+            let (at, says) = (text("at"), text("says"));
+            rules.push(Arc::new(Rule { id, each, when, then, at, says }));
         }
     }
+    rules.extend(inherited.iter().cloned());
     rules
 }

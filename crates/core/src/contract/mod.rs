@@ -17,7 +17,7 @@ mod export;
 pub use compat::{Answer, Change, ChangeKind, Comparison, compare, compare_with};
 pub use definition::{Compatibility, Contract, OnViolation, Then};
 pub use export::{Effect, Export, Loss, Target, export};
-pub use load::{FILE_SCHEMA, Reader, load, load_inline};
+pub use load::{FILE_SCHEMA, Reader, load, load_inline, load_upon};
 pub use registry::{Registry, RegistryError};
 pub use rule::{NAMES, Rule};
 pub use sample::Sampler;

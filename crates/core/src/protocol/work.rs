@@ -180,6 +180,8 @@ pub enum EffectSpec {
         from: Template,
         /// Where to.
         to: Template,
+        /// Whether a file that holds something else is left alone.
+        once: bool,
     },
     /// Runs a program that the policy declares.
     Run {

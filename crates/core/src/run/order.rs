@@ -26,6 +26,9 @@ pub enum Effect {
         from: String,
         /// Where to.
         to: String,
+        /// Whether a file that holds something else is left alone.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        once: bool,
     },
     /// Run a program that the policy declares.
     Run {

@@ -23,7 +23,7 @@ const PAUSES: [i64; 4] = [100, 300, 1_000, 3_000];
 pub struct Driver {
     pub(super) engine: Arc<Engine>,
     models: Arc<dyn Models>,
-    hands: Hands,
+    pub(super) hands: Hands,
     worker: String,
     presence: Option<Presence>,
     /// Runs that are worked on right now: a lease tells workers apart, not the calls of one.

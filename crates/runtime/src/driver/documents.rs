@@ -42,7 +42,7 @@ impl Hands {
 }
 
 /// Where the document of a wait is looked for.
-fn suggested(wait: &Wait) -> Option<&str> {
+pub(super) fn suggested(wait: &Wait) -> Option<&str> {
     match &wait.shape {
         Some(WaitShape::Document { suggested_path, .. }) if wait.who.is_none() => {
             suggested_path.as_deref()

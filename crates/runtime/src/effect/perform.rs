@@ -30,7 +30,7 @@ pub struct World<'a> {
 pub async fn perform(order: &Effect, id: &str, world: World<'_>) -> Result<Value, EffectError> {
     match order {
         Effect::Write { path, content, once } => write(path, content, *once, world.workspace).await,
-        Effect::Copy { from, to } => copy(from, to, world.workspace).await,
+        Effect::Copy { from, to, once } => copy(from, to, *once, world.workspace).await,
         Effect::Retrieve { source, query } => world.sources.retrieve(source, query).await,
         Effect::Run { program: name, args, input } => {
             let prepare = || {
@@ -64,7 +64,12 @@ async fn write(
 /// The most that is copied: a file is read whole before it is written whole.
 const LARGEST_COPY: u64 = 64 * 1024 * 1024;
 
-async fn copy(from: &str, to: &str, workspace: &Workspace) -> Result<Value, EffectError> {
+async fn copy(
+    from: &str,
+    to: &str,
+    once: bool,
+    workspace: &Workspace,
+) -> Result<Value, EffectError> {
     let (workspace, from, to) = (workspace.clone(), from.to_owned(), to.to_owned());
     let copy = move || -> Result<Written, EffectError> {
         let content = workspace.read(&from, LARGEST_COPY)?;
@@ -73,7 +78,12 @@ async fn copy(from: &str, to: &str, workspace: &Workspace) -> Result<Value, Effe
             let message = format!("the file to copy has {size} MiB; at most {most} are taken");
             return Err(EffectError::lasting(EffectErrorKind::TooLarge, message));
         }
-        Ok(workspace.write_atomic(&to, &content.bytes)?)
+        let bytes = &content.bytes;
+        Ok(if once {
+            workspace.write_once(&to, bytes)?
+        } else {
+            workspace.write_atomic(&to, bytes)?
+        })
     };
     blocking(copy).await.map(|written| told(&written))
 }

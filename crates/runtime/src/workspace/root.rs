@@ -3,6 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
@@ -92,6 +93,14 @@ impl Workspace {
                 _ => Err(WorkspaceError::from_io(path, error)),
             },
         }
+    }
+
+    /// The size of a file and when it was last written, to tell whether it changed; `None` where there is none.
+    #[must_use]
+    pub fn stamp(&self, path: &str) -> Option<(u64, Option<SystemTime>)> {
+        let place = self.place(path).ok()?;
+        let found = self.root.metadata(place.path()).ok().filter(Metadata::is_file)?;
+        Some((found.len(), found.modified().ok().map(cap_std::time::SystemTime::into_std)))
     }
 
     /// Reads a file, at most `limit` bytes of it.

@@ -34,7 +34,7 @@ fn whole(contract: &Contract) -> Value {
         "reask": contract.on_violation.reask,
         "then": contract.on_violation.then.as_str(),
     });
-    all["rules"] = contract.rules.iter().map(rule_json).collect();
+    all["rules"] = contract.rules.iter().map(|rule| rule_json(rule)).collect();
     all["schema"] = contract.schema.source().clone();
     all
 }

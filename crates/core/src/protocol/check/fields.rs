@@ -79,7 +79,9 @@ fn of_contracts(protocol: &Protocol) -> Vec<Diagnostic> {
         let name = format!("{}@{}", name("id"), name("version"));
         let Ok(contract) = protocol.contracts.find(&name) else { continue };
         let root = Origin::root(&Arc::new(tree));
-        for (index, rule) in contract.rules.iter().enumerate() {
+        // Those of a base come last, and are not the author's.
+        let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
+        for (index, rule) in contract.rules.iter().take(own).enumerate() {
             let origin = root.child("rules").child(&index.to_string());
             of_rule(contract, rule, &origin, &mut findings);
         }

@@ -276,7 +276,7 @@ impl<'p> Collected<'p> {
 
     fn effect(&mut self, effect: &'p EffectSpec, origin: &Origin) {
         match effect {
-            EffectSpec::Copy { from, to } => {
+            EffectSpec::Copy { from, to, .. } => {
                 let origin = origin.child("copy");
                 self.template(from, &origin.child("from"));
                 self.template(to, &origin.child("to"));

@@ -28,16 +28,22 @@ impl Contracts {
         let mut contracts = Self { all: shipped.clone(), own, broken };
         for (path, text) in bundle.under("contracts") {
             if has_extension(path, &["yaml", "yml"]) {
-                contracts.add(bundle, path, text, faults);
+                contracts.add((bundle, shipped), path, text, faults);
             }
         }
         contracts
     }
 
-    fn add(&mut self, bundle: &Bundle, path: &str, text: &str, faults: &Faults) {
+    fn add(
+        &mut self,
+        (bundle, shipped): (&Bundle, &Registry),
+        path: &str,
+        text: &str,
+        faults: &Faults,
+    ) {
         let tree = Tree::parse(Source::new(path, text)).ok().map(Arc::new);
         let read = |relative: &str| read(bundle, relative);
-        let contract = match contract::load(Source::new(path, text), &read) {
+        let contract = match contract::load_upon(Source::new(path, text), &read, shipped) {
             Ok(contract) => contract,
             Err(found) => {
                 faults.extend(found.into_iter().map(|fault| in_bundle(fault, path)));

@@ -41,7 +41,8 @@ fn read(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<EffectSpec> 
         }
         "copy" => {
             let (from, to) = (inside(&body.get("from")?, scope), inside(&body.get("to")?, scope));
-            Some(EffectSpec::Copy { from: from?, to: to? })
+            let once = body.value["once"] == true;
+            Some(EffectSpec::Copy { from: from?, to: to?, once })
         }
         "run" => {
             let program = body.get("program")?;

@@ -93,7 +93,9 @@ impl Deciding<'_> {
                     other => format!("{other:#}\n"),
                 },
             },
-            EffectSpec::Copy { from, to } => Effect::Copy { from: text(from)?, to: text(to)? },
+            EffectSpec::Copy { from, to, once } => {
+                Effect::Copy { from: text(from)?, to: text(to)?, once: *once }
+            }
             EffectSpec::Run { program, args, input } => Effect::Run {
                 program: program.clone(),
                 args: args.iter().map(text).collect::<Result<_, _>>()?,
