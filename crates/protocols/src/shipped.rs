@@ -104,7 +104,7 @@ pub const SHIPPED: &[Shipped] = &[
             "rules/style.md",
             "rules/style.ru.md",
         ),
-        beside: folder!("intake": "replies.yaml"),
+        beside: beside!("intake": "replies.yaml"),
     },
     Shipped {
         name: "ralph",
@@ -136,7 +136,7 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/task_action.yaml",
             "contracts/node_review.yaml",
         ),
-        beside: folder!("delivery": "replies.yaml"),
+        beside: beside!("delivery": "replies.yaml"),
     },
 ];
 
