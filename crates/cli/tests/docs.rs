@@ -30,7 +30,7 @@ fn transcripts_are_true() {
 /// Every page: the README, the reference, the error codes.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![testkit::root().join("README.md")];
-    for folder in ["docs/errors", "docs/reference", "docs"] {
+    for folder in ["docs/errors", "docs/reference", "docs/protocols", "docs"] {
         let entries = fs::read_dir(testkit::root().join(folder)).unwrap();
         pages.extend(entries.map(|entry| entry.unwrap().path()));
     }
