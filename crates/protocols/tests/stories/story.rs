@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use super::expected::{expect, expect_rejection};
 use super::house::{House, RUN};
-use super::told::version;
+use super::told::{last, version};
 
 /// Tells a story of a protocol, and holds it against its snapshot.
 pub(crate) fn tell(protocol: &str, name: &str) {
@@ -254,7 +254,11 @@ impl Teller {
             }
             let state = self.house.state(run).await;
             let (status, phase) = (state.status().as_str(), &state.phase);
-            let _ = write!(self.told, "\n{run}: {status} in {phase}\n{:#}\n", state.document);
+            let _ = write!(
+                self.told,
+                "\n{run}: {status} in {phase}\n{:#}\n",
+                last(&self.house.protocol, &state)
+            );
         }
     }
 }
