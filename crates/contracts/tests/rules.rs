@@ -29,11 +29,8 @@ fn every_sample_is_accepted() {
 fn every_case_is_refused_by_its_rules() {
     each_contract(|contract, file| {
         for case in file["cases"].as_array().unwrap() {
-            let context = Context {
-                state: case.get("state"),
-                run: case.get("run"),
-                new: case.get("new"),
-            };
+            let context =
+                Context { state: case.get("state"), run: case.get("run"), new: case.get("new") };
             let refused = violations_in(contract, &changed(file, case), &context);
             let codes: BTreeSet<_> =
                 refused.iter().map(|violation| violation.code.to_string()).collect();

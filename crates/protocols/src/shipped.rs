@@ -104,7 +104,7 @@ pub const SHIPPED: &[Shipped] = &[
             "rules/style.md",
             "rules/style.ru.md",
         ),
-        beside: folder!("intake": "replies.yaml"),
+        beside: beside!("intake": "replies.yaml"),
     },
     Shipped {
         name: "ralph",
