@@ -27,10 +27,33 @@ fn transcripts_are_true() {
     assert!(replayed >= 40, "only {replayed} transcripts were found");
 }
 
+/// A drawing stands under the command that makes it, in a comment; the page of a protocol is named like it.
+#[test]
+fn drawings_are_true() {
+    let mut wrong = Vec::new();
+    for page in pages().into_iter().filter(|page| page.parent().unwrap().ends_with("protocols")) {
+        let name = page.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&page).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        run(&format!("countersign init {name}"), folder.path());
+        let drawings: Vec<&str> = text.split("<!-- countersign graph").skip(1).collect();
+        assert!(!drawings.is_empty(), "{name} has no drawing");
+        for drawing in drawings {
+            let (arguments, rest) = drawing.split_once(" -->\n```mermaid\n").unwrap();
+            let shown = rest.split("\n```").next().unwrap();
+            let printed = run(&format!("countersign graph{arguments}"), folder.path());
+            if printed.trim_end() != shown.trim_end() {
+                wrong.push(format!("{name}: `countersign graph{arguments}` prints\n{printed}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 /// Every page: the README, the reference, the error codes.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![testkit::root().join("README.md")];
-    for folder in ["docs/errors", "docs/reference", "docs"] {
+    for folder in ["docs/errors", "docs/protocols", "docs/reference", "docs"] {
         let entries = fs::read_dir(testkit::root().join(folder)).unwrap();
         pages.extend(entries.map(|entry| entry.unwrap().path()));
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::run::{Event, Incoming, State, fold};
+use countersign_core::run::{Event, Incoming, State};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::watch::Unwatched;
 use serde_json::{Value, json};
@@ -98,13 +98,9 @@ async fn child(house: &House, run: &str, task: &str) -> Result<String, Error> {
 /// The children of a run that have keys, the newest of each key.
 async fn children(house: &House, run: &str) -> Result<BTreeMap<String, String>, Error> {
     let mut children = BTreeMap::new();
-    let mut state = State::blank(run);
     for entry in house.engine.log(run).await? {
-        let events = fold(&mut state, &entry.body).map_err(|source| EngineError::Corrupt {
-            run: run.to_owned(),
-            source: source.into(),
-        })?;
-        for event in events {
+        let events = entry.open(run);
+        for event in events.map_err(|source| EngineError::corrupt(run.to_owned(), source))? {
             if let Event::ChildAsked { run, key: Some(key), .. } = event {
                 children.insert(key, run);
             }
