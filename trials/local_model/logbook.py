@@ -11,8 +11,8 @@ class Logbook:
     def __init__(self, exported: str):
         lines = [json.loads(line) for line in exported.splitlines()]
         self.run = lines[0]["run"]
-        bodies = [json.loads(line["body"]) for line in lines if line.get("line") == "event"]
-        self.events = [{"time": body["time"], **body["what"]} for body in bodies]
+        entries = [json.loads(line["body"]) for line in lines if line.get("line") == "entry"]
+        self.events = [{"time": one["time"], **event} for one in entries for event in one["events"]]
         self.blobs = {line["digest"]: kept(line) for line in lines if line.get("line") == "blob"}
 
 

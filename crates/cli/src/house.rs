@@ -24,6 +24,9 @@ use crate::sources;
 /// What is said where there is nothing to look at.
 pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
 
+/// Where protocols that are run without a copy have their data, in the engine's own folder.
+pub(crate) const SHIPPED_DATA: &str = "shipped";
+
 /// What most commands need.
 pub(crate) struct House {
     pub(crate) settings: Settings,
@@ -129,7 +132,8 @@ impl House {
         let shown = workspace.clone().hide(&hidden)?;
         let journal = Journal::open(&self.home.effects())?;
         let hands = Hands::new(workspace, shown, journal, self.home.workspace())
-            .with_sources(Arc::new(sources::kinds()));
+            .with_sources(Arc::new(sources::kinds()))
+            .with_data(self.home.folder().join(SHIPPED_DATA));
         let settings = countersign_models::Settings::from_env(&env)
             .map_err(|error| Error::Usage(error.to_string()))?;
         let models = Connected::new(settings, self.home.workspace().to_owned());

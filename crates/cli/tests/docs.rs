@@ -27,18 +27,17 @@ fn transcripts_are_true() {
     assert!(replayed >= 40, "only {replayed} transcripts were found");
 }
 
-/// A drawing stands under the command that makes it, in a comment; the page of a protocol is named like it.
+/// On the page of a protocol, which is named like it, a drawing stands under the command that makes it.
 #[test]
 fn drawings_are_true() {
-    let mut wrong = Vec::new();
+    let (mut wrong, mut drawn) = (Vec::new(), 0);
     for page in pages().into_iter().filter(|page| page.parent().unwrap().ends_with("protocols")) {
         let name = page.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = fs::read_to_string(&page).unwrap();
         let folder = tempfile::tempdir().unwrap();
         run(&format!("countersign init {name}"), folder.path());
-        let drawings: Vec<&str> = text.split("<!-- countersign graph").skip(1).collect();
-        assert!(!drawings.is_empty(), "{name} has no drawing");
-        for drawing in drawings {
+        for drawing in text.split("<!-- countersign graph").skip(1) {
+            drawn += 1;
             let (arguments, rest) = drawing.split_once(" -->\n```mermaid\n").unwrap();
             let shown = rest.split("\n```").next().unwrap();
             let printed = run(&format!("countersign graph{arguments}"), folder.path());
@@ -48,12 +47,13 @@ fn drawings_are_true() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(drawn >= 2, "only {drawn} drawings were found");
 }
 
 /// Every page: the README, the reference, the error codes.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![testkit::root().join("README.md")];
-    for folder in ["docs/errors", "docs/protocols", "docs/reference", "docs"] {
+    for folder in ["docs/errors", "docs/reference", "docs/protocols", "docs"] {
         let entries = fs::read_dir(testkit::root().join(folder)).unwrap();
         pages.extend(entries.map(|entry| entry.unwrap().path()));
     }

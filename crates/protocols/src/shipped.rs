@@ -12,7 +12,7 @@ pub struct Shipped {
     /// The files of the protocol folder: path and text.
     pub files: &'static [(&'static str, &'static str)],
     /// Files that go beside it, into the folder of work.
-    pub beside: &'static [(&'static str, &'static str)],
+    pub beside: &'static [(&'static str, &'static [u8])],
 }
 
 macro_rules! folder {
@@ -21,8 +21,60 @@ macro_rules! folder {
     };
 }
 
+macro_rules! beside {
+    ($name:literal: $($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../templates/", $name, "/", $path)))),*]
+    };
+}
+
 /// Every protocol that ships.
 pub const SHIPPED: &[Shipped] = &[
+    Shipped {
+        name: "answer",
+        about: "a question is answered from evidence, or refused safely",
+        files: folder!("answer":
+            "index.yaml",
+            "workflows/answer.yaml",
+            "agents/analyst.yaml",
+            "agents/architect.yaml",
+            "agents/classifier.yaml",
+            "agents/guardian.yaml",
+            "agents/librarian.yaml",
+            "agents/writer.yaml",
+            "contracts/answer_state.schema.json",
+            "contracts/answer_state.yaml",
+            "contracts/draft.yaml",
+            "contracts/lookups.yaml",
+            "contracts/request_kind.yaml",
+            "rules/queries.md",
+        ),
+        beside: beside!("answer":
+            "replies.yaml",
+            "replies/definition.yaml",
+            "replies/design.yaml",
+            "replies/policy.yaml",
+            "data/documents/claims-portal-design.md",
+            "data/documents/data-exchange-design.md",
+            "data/documents/meeting-2026-11-09.md",
+            "data/documents/metrics.md",
+            "data/documents/onboarding.md",
+            "data/documents/opening-an-issue.md",
+            "data/documents/reading-the-board.md",
+            "data/documents/run-book.pdf",
+            "data/documents/weekly-report.md",
+            "data/documents/архив-перенос.md",
+            "data/documents/接口说明.md",
+            "data/documents/시범-운영-계획.md",
+            "data/documents/예산-안내.md",
+            "data/make.sql",
+            "data/make_pdf.py",
+            "data/policies/access-rights.md",
+            "data/policies/budget-changes.md",
+            "data/policies/data-protection.md",
+            "data/policies/milestones.md",
+            "data/policies/retention.md",
+        ),
+    },
     Shipped {
         name: "demo",
         about: "a short text is planned, written, approved by a person and put into a file",
@@ -35,7 +87,24 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/draft.yaml",
             "rules/voice.md",
         ),
-        beside: folder!("demo": "replies.yaml"),
+        beside: beside!("demo": "replies.yaml"),
+    },
+    Shipped {
+        name: "intake",
+        about: "somebody is interviewed until enough is known, then the outline of a document is drafted",
+        files: folder!("intake":
+            "index.yaml",
+            "workflows/intake.yaml",
+            "workflows/skeleton.yaml",
+            "agents/interpreter.yaml",
+            "agents/gatekeeper.yaml",
+            "agents/drafter.yaml",
+            "contracts/outline.yaml",
+            "contracts/skeleton.yaml",
+            "rules/style.md",
+            "rules/style.ru.md",
+        ),
+        beside: beside!("intake": "replies.yaml"),
     },
     Shipped {
         name: "ralph",
@@ -48,7 +117,7 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/plan.yaml",
             "contracts/report.yaml",
         ),
-        beside: folder!("ralph": "replies.yaml"),
+        beside: beside!("ralph": "replies.yaml"),
     },
     Shipped {
         name: "delivery",
@@ -67,7 +136,7 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/task_action.yaml",
             "contracts/node_review.yaml",
         ),
-        beside: folder!("delivery": "replies.yaml"),
+        beside: beside!("delivery": "replies.yaml"),
     },
 ];
 

@@ -33,8 +33,9 @@ fn every_file_of_a_template_is_listed() {
         let listed: BTreeSet<String> = shipped
             .files
             .iter()
-            .chain(shipped.beside)
-            .map(|(path, _)| (*path).to_owned())
+            .map(|(path, _)| *path)
+            .chain(shipped.beside.iter().map(|(path, _)| *path))
+            .map(str::to_owned)
             .collect();
         let mut there = BTreeSet::new();
         collect(&folder, "", &mut there);

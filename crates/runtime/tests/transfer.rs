@@ -158,8 +158,9 @@ async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
     let what = Incoming::Cancelled { by: "bob".to_owned(), reason: None };
     elsewhere.give("r", what, None).await.unwrap();
     let other = import(&elsewhere, &late).await.unwrap_err().to_string();
-    let parted = early.proof.events + 1;
-    let told = format!("run `r` is here already with another history: they part at event {parted}");
+    let parted = early.proof.versions + 1;
+    let told =
+        format!("run `r` is here already with another history: they part at version {parted}");
     assert_eq!(other, told);
 }
 
@@ -196,7 +197,7 @@ async fn a_file_that_was_touched_is_refused_by_name() {
     let file = export(&here, "r").await.unwrap();
     refused(
         &file.replace("\\\"word\\\\\\\": \\\\\\\"yes", "\\\"word\\\\\\\": \\\\\\\"nah"),
-        "event 1",
+        "version 3 does not follow",
     );
     refused(&file.replace("слово", "слева"), "expected the digest");
     refused(&file.replace("countersign-run", "zip"), "expected a file of format");
@@ -209,10 +210,10 @@ async fn a_file_that_was_touched_is_refused_by_name() {
         let kept = lines.iter().enumerate().filter(|(at, _)| *at != gone).map(|(_, line)| *line);
         kept.collect::<Vec<_>>().join("\n")
     };
-    refused(&without(1), "line 2: expected the protocol, found event 1");
-    refused(&without(4), "line 5: expected event 3, found event 4");
-    refused(&without(lines.len() - 1), "which an event speaks of, found the end of the file");
-    refused(&format!("{file}{}\n", lines[2]), "expected the end of the file, found event 1");
+    refused(&without(1), "line 2: expected the protocol, found version 1");
+    refused(&without(4), "line 5: expected version 3, found the bytes");
+    refused(&without(lines.len() - 1), "which a version speaks of, found the end of the file");
+    refused(&format!("{file}{}\n", lines[2]), "expected the end of the file, found version 1");
     for line in 0..lines.len() {
         assert!(read(&without(line)).is_err(), "line {line} can be left out");
     }
@@ -227,7 +228,7 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
     let mut forged = Vec::new();
     for line in file.lines() {
         let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
-        if value["line"] == "event" {
+        if value["line"] == "entry" {
             let body = value["body"]
                 .as_str()
                 .unwrap()

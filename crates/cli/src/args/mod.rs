@@ -9,8 +9,8 @@ mod runs;
 
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
-    History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit, Task,
-    TaskAction, TaskList, TaskReset,
+    History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
+    Task, TaskAction, TaskList, TaskReset,
 };
 
 /// Models propose, contracts decide.

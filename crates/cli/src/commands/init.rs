@@ -49,21 +49,44 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
 
 /// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.
 pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error> {
-    let inside =
-        shipped.files.iter().map(|(path, text)| (format!(".opencode/protocol/{path}"), *text));
-    let beside = shipped.beside.iter().map(|(path, text)| ((*path).to_owned(), *text));
-    let files: Vec<(String, &str)> = inside.chain(beside).collect();
+    let inside = shipped
+        .files
+        .iter()
+        .map(|(path, text)| (format!(".opencode/protocol/{path}"), text.as_bytes()));
+    let beside = shipped.beside.iter().map(|(path, bytes)| ((*path).to_owned(), *bytes));
+    let files: Vec<(String, &[u8])> = inside.chain(beside).collect();
     if let Some((taken, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
         let taken = folder.join(taken).display().to_string();
         return Err(Error::Usage(format!("`{taken}` is there already; nothing was written")));
     }
-    for (path, text) in &files {
-        let path = folder.join(path);
-        let unwritable = |source| Error::Unwritable { what: path.display().to_string(), source };
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(unwritable)?;
-        }
-        fs::write(&path, text).map_err(unwritable)?;
+    for (path, bytes) in &files {
+        write(&folder.join(path), bytes)?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Writes what goes beside a protocol into a folder of its own, all of it or nothing, and only once.
+pub(super) fn put_beside(shipped: &Shipped, folder: &Path) -> Result<(), Error> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let part = folder.with_extension(format!("part-{}", std::process::id()));
+    for (path, bytes) in shipped.beside {
+        write(&part.join(path), bytes)?;
+    }
+    match fs::rename(&part, folder) {
+        // Another process was faster; its files are the same.
+        Err(_) if folder.is_dir() => drop(fs::remove_dir_all(&part)),
+        other => other
+            .map_err(|source| Error::Unwritable { what: folder.display().to_string(), source })?,
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let unwritable = |source| Error::Unwritable { what: path.display().to_string(), source };
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(unwritable)?;
+    }
+    fs::write(path, bytes).map_err(unwritable)
 }

@@ -64,7 +64,8 @@ async fn asked(house: &House, wait: &Wait, by: &str) -> Result<Option<Incoming>,
             }
         }
         WaitKind::Approval | WaitKind::Budget | WaitKind::Trouble => {
-            let line = terminal::ask(&format!("? {} [y/n, or nothing to leave it]", wait.question)).await;
+            let line =
+                terminal::ask(&format!("? {} [y/n, or nothing to leave it]", wait.question)).await;
             let approve = match line.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => true,
                 Some("n" | "N" | "no") => false,

@@ -98,12 +98,7 @@ pub(super) async fn work(
     Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
 }
 
-async fn to_rest(
-    house: &House,
-    driver: &Driver,
-    run: &str,
-    manner: Manner,
-) -> Result<Rest, Error> {
+async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> Result<Rest, Error> {
     let mut told = String::new();
     loop {
         let (rest, seen) = driven(driver, run).await?;
@@ -115,7 +110,9 @@ async fn to_rest(
             Rest::Until(at) => Some(at.since(house.engine.clock().now())),
             _ => None,
         };
-        if alarm.is_some_and(|pause| pause > 0) && let Rest::Until(at) = rest {
+        if alarm.is_some_and(|pause| pause > 0)
+            && let Rest::Until(at) = rest
+        {
             output::talk(&format!(
                 "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
             ));

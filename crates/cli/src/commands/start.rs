@@ -7,13 +7,15 @@ use countersign_core::json::{RepairLevel, read};
 use countersign_core::protocol::{Document, Protocol, Workflow};
 use countersign_core::run::Start;
 use countersign_protocols::{Shipped, find};
+use countersign_runtime::driver::data_folder;
 use countersign_runtime::projection::{read_back, state_folder};
 use serde_json::Value;
 
+use super::init::put_beside;
 use super::run::create;
 use crate::args::Run;
 use crate::exit::Error;
-use crate::house::{House, load_bundle, protocol};
+use crate::house::{House, SHIPPED_DATA, load_bundle, protocol};
 use crate::{files, output, terminal};
 
 /// The protocol that is meant, and where it is.
@@ -90,7 +92,7 @@ fn meant(house: &House, args: &Run) -> Result<Meant, Error> {
 }
 
 fn of_shipped(house: &House, shipped: &Shipped) -> Result<Meant, Error> {
-    let (protocol, _) = load_bundle(shipped.bundle())?;
+    let (protocol, _) = load_bundle(shipped.bundle_without_copy())?;
     let script = protocol.default_model.as_deref().and_then(|model| model.strip_prefix("script:"));
     // A script of replies goes beside a copy; without one it would be missed in the middle of the run.
     if let Some(script) = script.filter(|_| house.settings.model.value.is_none())
@@ -100,6 +102,9 @@ fn of_shipped(house: &House, shipped: &Shipped) -> Result<Meant, Error> {
         return Err(Error::Usage(format!(
             "`{name}` asks the script `{script}`, which is not here; name a model with --model, or put a copy here with `countersign init {name}`"
         )));
+    }
+    if !protocol.policy.sources.is_empty() {
+        put_beside(shipped, &house.home.folder().join(SHIPPED_DATA).join(data_folder(&protocol)))?;
     }
     let workflow = protocol.default_workflow.clone();
     Ok(Meant { protocol, workflow, folder: None })

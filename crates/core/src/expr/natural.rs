@@ -2,10 +2,13 @@
 //!
 //! Ours, not JavaScript's, so nothing is converted: what is no string is an error.
 
+use serde_json::Value;
+
 use super::budget::Budget;
 use super::error::Fault;
 use super::value::Val;
 use super::vocabulary::TextFunction;
+use crate::json::{RepairLevel, read};
 use crate::text;
 
 /// Calls a function of `Text`.
@@ -21,6 +24,7 @@ pub(super) fn call<'a>(
         TextFunction::Numbers => list(text::numbers(subject), budget),
         TextFunction::Fingerprint => Val::string(text::fingerprint(subject), budget),
         TextFunction::Slug => Val::string(text::slug(subject), budget),
+        TextFunction::Fields => fields(subject, budget),
         TextFunction::Similarity => {
             let other = string(second, function, budget)?;
             Ok(Val::Num(text::similarity(subject, other)))
@@ -46,6 +50,16 @@ fn string<'v>(
     Ok(text)
 }
 
+/// The names of the fields of the JSON object that a text is.
+fn fields<'a>(text: &str, budget: &mut Budget) -> Result<Val<'a>, Fault> {
+    match read(text, RepairLevel::None).map(|reading| reading.value) {
+        Ok(Value::Object(members)) => {
+            list(members.into_iter().map(|(name, _)| name).collect(), budget)
+        }
+        Ok(_) | Err(_) => Ok(Val::Undefined),
+    }
+}
+
 fn list<'a>(texts: Vec<String>, budget: &mut Budget) -> Result<Val<'a>, Fault> {
     budget.work(texts.len())?;
     let items = texts.into_iter().map(|text| Val::string(text, budget));
@@ -61,6 +75,7 @@ impl TextFunction {
             Self::Similarity => "similarity",
             Self::Numbers => "numbers",
             Self::Slug => "slug",
+            Self::Fields => "fields",
         }
     }
 }

@@ -49,6 +49,9 @@ pub(super) fn builtin_gives(builtin: Builtin, first: Option<&May>) -> May {
             May::truth(first.lists.is_some(), !others.is_never())
         }
         Builtin::Text(TextFunction::Words | TextFunction::Numbers) => May::list(0, usize::MAX),
+        Builtin::Text(TextFunction::Fields) => {
+            May::only(Plain::Undefined).or(&May::list(0, usize::MAX))
+        }
         Builtin::Text(TextFunction::Fingerprint | TextFunction::Slug) => May::text(),
         Builtin::Text(TextFunction::Similarity) => {
             May { numbers: Numbers::Between(0.0, 1.0), ..May::default() }

@@ -69,6 +69,7 @@ pub(super) enum TextFunction {
     Similarity,
     Numbers,
     Slug,
+    Fields,
 }
 
 /// Functions of `Pointer`: ours too.
@@ -132,6 +133,7 @@ const BUILTINS: &[(&str, &str, Builtin, usize)] = &[
     ("Text", "similarity", Builtin::Text(TextFunction::Similarity), TWO),
     ("Text", "numbers", Builtin::Text(TextFunction::Numbers), ONE),
     ("Text", "slug", Builtin::Text(TextFunction::Slug), ONE),
+    ("Text", "fields", Builtin::Text(TextFunction::Fields), ONE),
     ("Pointer", "has", Builtin::Pointer(PointerFunction::Has), TWO),
     ("Pointer", "get", Builtin::Pointer(PointerFunction::Get), TWO),
 ];

@@ -23,6 +23,8 @@ pub enum Verb {
     Patch {
         /// Where in the reply it stands.
         from: String,
+        /// What it may change, where that is less than what the phase may.
+        writes: Option<Vec<String>>,
     },
     /// The value is merged in, as RFC 7396 says.
     Merge {

@@ -10,7 +10,7 @@ use super::{State, Time};
 /// The value of the name `run`.
 #[must_use]
 pub fn view(state: &State) -> Value {
-    let mut members = Map::with_capacity(12);
+    let mut members = Map::with_capacity(13);
     for (name, value) in [
         ("id", json!(state.run)),
         ("workflow", json!(state.workflow)),
@@ -19,6 +19,7 @@ pub fn view(state: &State) -> Value {
         ("version", json!(state.version)),
         ("created_at", json!(state.created_at.to_string())),
         ("updated_at", json!(state.updated_at.to_string())),
+        ("elapsed_ms", json!(elapsed(state))),
         ("loops", json!(loops(state))),
         ("spent", spent(state)),
         ("last_reply", last_reply(state.last_reply.as_ref())),
@@ -27,6 +28,11 @@ pub fn view(state: &State) -> Value {
         members.insert(name.to_owned(), value);
     }
     Value::Object(members)
+}
+
+/// How long the run has been there, up to the input that is decided.
+fn elapsed(state: &State) -> u64 {
+    state.updated_at.since(state.created_at)
 }
 
 fn loops(state: &State) -> u64 {
@@ -93,6 +99,7 @@ impl View {
             self.updated_at = state.updated_at;
             set("updated_at", &|_| false, &|| json!(state.updated_at.to_string()));
             set("created_at", &|_| false, &|| json!(state.created_at.to_string()));
+            set("elapsed_ms", &|_| false, &|| json!(elapsed(state)));
         }
         if self.last_reply != state.last_reply {
             self.last_reply.clone_from(&state.last_reply);

@@ -73,7 +73,7 @@ impl House {
     }
 
     /// Puts a file into the folder of work, whole.
-    pub(crate) fn put(&self, path: &str, content: &str) {
+    pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.work().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();

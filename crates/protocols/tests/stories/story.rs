@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use super::expected::{expect, expect_rejection};
 use super::house::{House, RUN};
-use super::told::version;
+use super::told::{last, version};
 
 /// Tells a story of a protocol, and holds it against its snapshot.
 pub(crate) fn tell(protocol: &str, name: &str) {
@@ -38,7 +38,7 @@ pub(crate) fn tell(protocol: &str, name: &str) {
     let text = std::fs::read_to_string(tests.join(protocol).join(format!("{name}.yaml"))).unwrap();
     let story = match Tree::parse(Source::new(name, &text)) {
         Ok(tree) => tree.value,
-        Err(fault) => panic!("{name}: {fault:?}"),
+        Err(fault) => panic!("{fault}"),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let told = runtime.block_on(async {
@@ -254,7 +254,11 @@ impl Teller {
             }
             let state = self.house.state(run).await;
             let (status, phase) = (state.status().as_str(), &state.phase);
-            let _ = write!(self.told, "\n{run}: {status} in {phase}\n{:#}\n", state.document);
+            let _ = write!(
+                self.told,
+                "\n{run}: {status} in {phase}\n{:#}\n",
+                last(&self.house.protocol, &state)
+            );
         }
     }
 }

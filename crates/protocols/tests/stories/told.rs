@@ -25,7 +25,7 @@ pub(crate) fn version(
                     *value == Value::from(state.version) || *value == entry.time.to_string()
                 };
                 for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
-                    let _ = writeln!(told, "  stamped {at} {value}");
+                    let _ = writeln!(told, "  stamped {at} {}", short(value));
                 }
             }
             Event::ReplyRefused { attempt, violations, .. } => {
@@ -47,6 +47,28 @@ pub(crate) fn version(
     hold(protocol, state, &told);
     (told, events)
 }
+
+/// A value of the engine, which is a table of the protocol where it is long: its file shows that better.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    if text.len() > LONG { format!("(a table of {} bytes)", text.len()) } else { text }
+}
+
+/// The document as it is shown at the end, without the long tables that the engine keeps in it.
+pub(crate) fn last(protocol: &Protocol, state: &State) -> Value {
+    let mut document = (*state.document).clone();
+    for place in &protocol.document_of(&protocol.workflows[&state.workflow]).engine {
+        if let Some(value) = document.pointer_mut(&place.at)
+            && value.to_string().len() > LONG
+        {
+            *value = Value::String(short(value));
+        }
+    }
+    document
+}
+
+/// From so many bytes on a value of the engine is not told in full.
+const LONG: usize = 200;
 
 /// The document fits its contract, rules and all.
 fn hold(protocol: &Protocol, state: &State, told: &str) {

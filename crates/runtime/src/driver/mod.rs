@@ -9,6 +9,7 @@ mod presence;
 mod hold;
 mod orders;
 mod asking;
+mod data;
 mod perform;
 mod family;
 mod documents;
@@ -18,6 +19,7 @@ mod rest;
 mod body;
 
 pub use body::Driver;
+pub use data::data_folder;
 pub use models::{Connected, Models};
 pub use outlook::Outlook;
 pub use perform::{Hands, handed_in};

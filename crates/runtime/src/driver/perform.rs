@@ -13,6 +13,7 @@ use countersign_store::Blob;
 use serde_json::json;
 
 use super::asking::ask;
+use super::data::data_folder;
 use super::models::Models;
 use crate::effect::{self, EffectError, Journal, SourceKinds, Sources, World};
 use crate::engine::{Engine, Live};
@@ -28,6 +29,8 @@ pub struct Hands {
     journal: Journal,
     folder: PathBuf,
     kinds: Option<Arc<dyn SourceKinds>>,
+    /// Where protocols that are not in the folder of work have their data.
+    data: Option<PathBuf>,
 }
 
 /// What came of an order, and the bytes it speaks of; nothing where somebody else must do it.
@@ -37,13 +40,26 @@ impl Hands {
     /// Hands that work in a folder and keep their notes in another.
     #[must_use]
     pub fn new(workspace: Workspace, shown: Workspace, journal: Journal, folder: &Path) -> Self {
-        Self { workspace, shown, journal, folder: folder.to_owned(), kinds: None }
+        Self { workspace, shown, journal, folder: folder.to_owned(), kinds: None, data: None }
     }
 
     /// The same hands, with more kinds of sources to look things up in.
     #[must_use]
     pub fn with_sources(self, kinds: Arc<dyn SourceKinds>) -> Self {
         Self { kinds: Some(kinds), ..self }
+    }
+
+    /// The same hands. Where this folder has one named like [`data_folder`] says, the sources of that
+    /// protocol read there instead of in the folder of work.
+    #[must_use]
+    pub fn with_data(self, folder: PathBuf) -> Self {
+        Self { data: Some(folder), ..self }
+    }
+
+    /// The folder that the sources of a protocol read in.
+    fn base(&self, protocol: &Protocol) -> PathBuf {
+        let own = self.data.as_ref().map(|data| data.join(data_folder(protocol)));
+        own.filter(|own| own.is_dir()).unwrap_or_else(|| self.folder.clone())
     }
 
     /// Does an order of a run.
@@ -60,8 +76,8 @@ impl Hands {
         match order {
             Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
             Pending::Effect { effect, .. } => {
-                let sources =
-                    Sources::open_with(&protocol.policy, &self.folder, self.kinds.as_deref());
+                let base = self.base(protocol);
+                let sources = Sources::open_with(&protocol.policy, &base, self.kinds.as_deref());
                 let world = World {
                     policy: &protocol.policy,
                     workspace: &self.workspace,

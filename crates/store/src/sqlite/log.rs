@@ -9,7 +9,7 @@ use crate::{EntryRow, RunId, SnapshotRow, StoreError};
 const TAIL: &str = "SELECT number, version, tail FROM runs WHERE tenant = ?1 AND id = ?2";
 const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
     WHERE run = ?1 AND version <= ?2 ORDER BY version DESC LIMIT 1";
-const BEGINNING: &str = "SELECT entry FROM snapshots
+const BEGINNING: &str = "SELECT entry, version FROM snapshots
     WHERE run = ?1 AND version >= ?2 ORDER BY version LIMIT 1";
 const ENTRY: &str =
     "SELECT previous, run, version, first, last, time, hash, body FROM log WHERE row = ?1";
@@ -50,30 +50,23 @@ impl<'d> Log<'d> {
             return Ok(Vec::new());
         }
         let mut statement = self.db.prepare_cached(BEGINNING)?;
-        let beginning = statement.query_row(params![self.run, last as i64], |row| row.get(0));
-        let mut row = beginning.optional()?.unwrap_or(self.tail);
+        let beginning = statement.query_row(params![self.run, last as i64], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+        });
+        let (mut row, beginning) = beginning.optional()?.unwrap_or((self.tail, self.version));
         let mut entries = Vec::new();
-        let mut later = None;
-        loop {
-            let (previous, entry) = self.entry(row)?;
-            let version = entry.version;
-            // A row that leads astray, or in a circle, must not be followed for ever.
-            if later.is_some_and(|later| version + 1 != later) {
-                return Err(self.broken(row));
-            }
+        for version in (after + 1..=beginning).rev() {
+            let (previous, entry) = self.entry(row, version)?;
             if version <= last {
                 entries.push(entry);
             }
-            if version <= after + 1 {
-                break;
-            }
-            (row, later) = (previous, Some(version));
+            row = previous;
         }
         entries.reverse();
         Ok(entries)
     }
 
-    fn entry(&self, place: i64) -> Result<(i64, EntryRow), StoreError> {
+    fn entry(&self, place: i64, version: u64) -> Result<(i64, EntryRow), StoreError> {
         let mut statement = self.db.prepare_cached(ENTRY)?;
         let found = statement.query_row([place], |row| {
             let number = |column| row.get::<_, i64>(column).map(|number| number as u64);
@@ -88,17 +81,13 @@ impl<'d> Log<'d> {
             Ok((row.get(0)?, row.get::<_, i64>(1)?, entry))
         });
         match found.optional()? {
-            Some((previous, run, entry)) if run == self.run => Ok((previous, entry)),
-            _ => Err(self.broken(place)),
+            Some((previous, run, entry)) if (run, entry.version) == (self.run, version) => {
+                Ok((previous, entry))
+            }
+            _ => Err(StoreError::Corrupt {
+                what: format!("version {version} of the run is not in row {place} of the log"),
+            }),
         }
-    }
-
-    fn broken(&self, place: i64) -> StoreError {
-        let what = format!(
-            "row {place} of the log is not the entry of run number {} that belongs there",
-            self.run
-        );
-        StoreError::Corrupt { what }
     }
 }
 

@@ -392,7 +392,7 @@ mod tests {
         let (_folder, open) = place();
         let writer = Arc::new(Writer::start(open().unwrap(), open.clone()).unwrap());
         let (release, gate) = mpsc::channel();
-        let (begun, began) = oneshot::channel();
+        let (begun, heard) = oneshot::channel();
         let begun = std::sync::Mutex::new(Some(begun));
         let first = tokio::spawn({
             let writer = Arc::clone(&writer);
@@ -405,7 +405,7 @@ mod tests {
                 writer.submit(hold).await
             }
         });
-        began.await.unwrap();
+        heard.await.unwrap();
         let place = || thread::current().name().map(str::to_owned);
         let second = writer.submit(move |db| note(1)(db).map(|()| place()));
         let (second, ()) = tokio::join!(second, async { release.send(()).unwrap() });

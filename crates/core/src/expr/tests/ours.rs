@@ -21,6 +21,12 @@ fn text_is_read_as_words_and_numbers() {
         ("Text.similarity(state.q, 'Who signs the contract?')", "0.125"),
         ("Text.numbers('1,250.50 or 1 250,50, 5 %')", r#"["1250.5","1250.5","5%"]"#),
         ("Text.slug('Итог №1: ../x')", r#""итог-no1-x""#),
+        (r#"Text.fields(' {"b": 1, "a": {"c": 2}} ')"#, r#"["b","a"]"#),
+        ("Text.fields('{}')", "[]"),
+        (
+            r#"[Text.fields('[1]'), Text.fields('{"a": 1,}'), Text.fields('so: {"a": 1}')].filter(Boolean)"#,
+            "[]",
+        ),
         ("Text.matches(state.q, '^what .* price')", "true"),
         ("Text.matches('ДОГОВОР', 'дог[оа]вор')", "true"),
         ("Text.matches('a\\nb', '^b')", "false"),
@@ -100,7 +106,7 @@ fn a_pattern_is_compiled_when_the_expression_is() {
             "Text.stems('a')",
             "`Text.stems` may not be used",
             "stems",
-            "of `Text` there are `words`, `fingerprint`, `similarity`, `numbers`, `slug`, `matches`",
+            "of `Text` there are `words`, `fingerprint`, `similarity`, `numbers`, `slug`, `fields`, `matches`",
         ),
         (
             "Text.matches",

@@ -77,7 +77,10 @@ fn touched(protocol: &Protocol, phase: &Phase) -> Option<Vec<Touched>> {
     }
     for (change, reply) in changes(protocol, phase) {
         match &change.verb {
-            Verb::Patch { from } => touched.extend(pinned(View::of(reply?), from)?),
+            Verb::Patch { writes: Some(writes), .. } => {
+                touched.extend(writes.iter().cloned().map(Touched::Place));
+            }
+            Verb::Patch { from, writes: None } => touched.extend(pinned(View::of(reply?), from)?),
             Verb::Emit { .. } => {}
             other => touched.push(Touched::Place(parts(other).1.to_owned())),
         }

@@ -107,7 +107,7 @@ fn stands_still(workflow: &Workflow, phase: &Phase, openings: &Openings<'_>) -> 
 /// The places a change writes. What it takes away it does not write.
 pub(super) fn places_of(verb: &Verb, reply: Option<&Value>) -> Vec<String> {
     match verb {
-        Verb::Patch { .. } => vec![String::new()],
+        Verb::Patch { writes, .. } => writes.clone().unwrap_or_else(|| vec![String::new()]),
         Verb::Remove { .. } | Verb::Emit { .. } => Vec::new(),
         Verb::Merge { at, value: None } => merged(reply).map_or_else(
             || vec![at.clone()],

@@ -134,7 +134,7 @@ pub(super) fn of_input(workflow: &Workflow) -> impl Iterator<Item = (&Change, Op
 /// The word, the place and the value of a change.
 pub(super) fn parts(verb: &Verb) -> (&'static str, &str, Option<&Expr>) {
     match verb {
-        Verb::Patch { from } => ("patch", from, None),
+        Verb::Patch { from, .. } => ("patch", from, None),
         Verb::Merge { at, value } => ("merge", at, value.as_ref()),
         Verb::Set { at, value } => ("set", at, value.as_ref()),
         Verb::Append { at, value } => ("append", at, value.as_ref()),

@@ -21,7 +21,8 @@ pub(super) fn changes(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Change> {
     }
     match member.text() {
         Some("patch") => {
-            vec![Change { when: None, verb: Verb::Patch { from: String::new() }, origin }]
+            let verb = Verb::Patch { from: String::new(), writes: None };
+            vec![Change { when: None, verb, origin }]
         }
         Some(_) => {
             let verb = Verb::Merge { at: String::new(), value: None };
@@ -87,7 +88,7 @@ fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
             tell_no_reply(body, "`patch` takes a patch from a reply, and here is none", scope);
             return None;
         }
-        return Some(Verb::Patch { from: place::pointer(body, faults)? });
+        return patch(body, scope);
     }
     let place = if body.text().is_some() { body.clone() } else { body.get("at")? };
     let value = optional(body.get("value"), scope.reads, faults);
@@ -116,6 +117,23 @@ fn verb(name: &str, body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
             Verb::Remove { at, key, value }
         }
     })
+}
+
+/// Where the reply has a patch, and what that may change.
+fn patch(body: &Member<'_>, scope: &Scope<'_>) -> Option<Verb> {
+    let from = if body.text().is_some() { Some(body.clone()) } else { body.get("from") };
+    let from = match from {
+        Some(from) => place::pointer(&from, scope.faults)?,
+        None => String::new(),
+    };
+    let Some(writes) = body.get("writes") else { return Some(Verb::Patch { from, writes: None }) };
+    let mut places = Vec::new();
+    for member in writes.items() {
+        let at = place::pointer(&member, scope.faults)?;
+        authorize(&member, &at, Reach::Inside, scope);
+        places.push(at);
+    }
+    Some(Verb::Patch { from, writes: Some(places) })
 }
 
 /// Tells a change that means a reply where there is none.

@@ -36,7 +36,7 @@ static HAND_IN: LazyLock<(Contract, Vec<Change>)> = LazyLock::new(|| {
     };
     let merge = crate::expr::Expr::compile("reply.merge", &crate::protocol::NAMES).ok();
     let changes = vec![
-        change("'patch' in reply", Verb::Patch { from: "/patch".to_owned() }),
+        change("'patch' in reply", Verb::Patch { from: "/patch".to_owned(), writes: None }),
         change("'merge' in reply", Verb::Merge { at: String::new(), value: merge }),
     ];
     (contract, changes)

@@ -28,7 +28,7 @@ impl Deciding<'_> {
     /// What follows from the whole decision waits for its end.
     pub(super) fn stamp_phase(&mut self) {
         const OF_THE_END: [&str; 3] = ["status", "version", "updated_at"];
-        if self.protocol.document.engine.is_empty() {
+        if self.spec().engine.is_empty() {
             return;
         }
         let run = self.run();
@@ -45,7 +45,7 @@ impl Deciding<'_> {
 
     /// Stamps, unless that would break the document's contract.
     fn stamp(&mut self) -> Result<(), String> {
-        if self.protocol.document.engine.is_empty() {
+        if self.spec().engine.is_empty() {
             return Ok(());
         }
         let run = self.run();

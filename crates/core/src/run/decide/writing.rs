@@ -245,7 +245,7 @@ fn made(
         Some(expr) => given(expr, roots),
     };
     match &change.verb {
-        Verb::Patch { from } => {
+        Verb::Patch { from, writes } => {
             let place = |violation: Violation| violation.under(from);
             let given = reply.pointer(from).unwrap_or(&Value::Null);
             if given.is_null() {
@@ -256,7 +256,12 @@ fn made(
                 if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
             let patch =
                 patch.map_err(|faults| faults.into_iter().map(place).collect::<Vec<_>>())?;
-            let faults = authority.check(&patch, document);
+            let mut faults = authority.check(&patch, document);
+            if let (true, Some(writes)) = (faults.is_empty(), writes) {
+                let narrower = Authority::parse::<_, &str>(writes, &[])
+                    .expect("pointers were read when the protocol was loaded");
+                faults = narrower.check(&patch, document);
+            }
             if faults.is_empty() {
                 return Ok(patch);
             }
@@ -447,7 +452,7 @@ fn named(patch: &Patch, faults: Vec<Violation>) -> Vec<Violation> {
 /// A fault of an operation, at the place in the reply where it was written.
 fn placed(change: &Change, made: &Patch, violation: Violation) -> Violation {
     match &change.verb {
-        Verb::Patch { from } => violation.under(from),
+        Verb::Patch { from, .. } => violation.under(from),
         _ => {
             let place = op_of(made, &violation).map_or("", |op| op.path().as_str()).to_owned();
             violation.pointing(place)
