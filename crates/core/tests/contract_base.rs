@@ -69,7 +69,7 @@ fn what_is_wrong_is_told() {
     );
     assert_eq!(
         told(&OWN.replace("id: same", "id: few")),
-        ["duplicate_id: a rule `few` stands above, or in the base, already"]
+        ["duplicate_id: a rule `few` stands in the base already"]
     );
     assert_eq!(told(&format!("{OWN}\nschema: true")).len(), 1, "a schema or a base, not both");
     assert_eq!(told("id: own\nversion: 1.0.0").len(), 1, "one of them there must be");

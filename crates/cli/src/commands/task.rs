@@ -30,7 +30,10 @@ pub(super) fn run(args: &Task, json: bool) -> Result<Exit, Error> {
 fn list(args: &TaskList, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house = House::look(&args.site)?;
-        let run = house.run(args.run.as_deref()).await?;
+        let run = match &args.run {
+            Some(named) => house.run(Some(named)).await?,
+            None => eldest(&house).await?,
+        };
         let mut rows = Vec::new();
         let mut listed = Vec::new();
         for (key, child) in children(&house, &run).await? {
@@ -83,6 +86,15 @@ fn reset(args: &TaskReset, json: bool) -> Result<Exit, Error> {
         let outcome = house.engine.give(&run, what, args.key.clone()).await?;
         given::told(&house, outcome, json).await
     })
+}
+
+/// The newest run, or the one that it was started for: a task alone has none.
+async fn eldest(house: &House) -> Result<String, Error> {
+    let mut run = house.run(None).await?;
+    while let Some(parent) = house.engine.look(&run).await?.state.parent {
+        run = parent.run;
+    }
+    Ok(run)
 }
 
 /// The child of a key.

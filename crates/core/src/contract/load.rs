@@ -146,8 +146,14 @@ fn rules(tree: &Tree, base: Option<&Contract>, faults: &mut Vec<Diagnostic>) -> 
         let base = format!("/rules/{index}");
         let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
         let id = text("id");
-        if rules.iter().chain(inherited).any(|other| other.id == id) {
-            let message = format!("a rule `{id}` stands above, or in the base, already");
+        let is_it = |other: &Arc<Rule>| other.id == id;
+        let above = if rules.iter().any(is_it) {
+            Some("above")
+        } else {
+            inherited.iter().any(is_it).then_some("in the base")
+        };
+        if let Some(place) = above {
+            let message = format!("a rule `{id}` stands {place} already");
             faults.push(tree.fault("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(Pattern::parse);
