@@ -27,6 +27,29 @@ fn transcripts_are_true() {
     assert!(replayed >= 40, "only {replayed} transcripts were found");
 }
 
+/// On the page of a protocol, which is named like it, a drawing stands under the command that makes it.
+#[test]
+fn drawings_are_true() {
+    let (mut wrong, mut drawn) = (Vec::new(), 0);
+    for page in pages().into_iter().filter(|page| page.parent().unwrap().ends_with("protocols")) {
+        let name = page.file_stem().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&page).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        run(&format!("countersign init {name}"), folder.path());
+        for drawing in text.split("<!-- countersign graph").skip(1) {
+            drawn += 1;
+            let (arguments, rest) = drawing.split_once(" -->\n```mermaid\n").unwrap();
+            let shown = rest.split("\n```").next().unwrap();
+            let printed = run(&format!("countersign graph{arguments}"), folder.path());
+            if printed.trim_end() != shown.trim_end() {
+                wrong.push(format!("{name}: `countersign graph{arguments}` prints\n{printed}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(drawn >= 2, "only {drawn} drawings were found");
+}
+
 /// Every page: the README, the reference, the error codes.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![testkit::root().join("README.md")];

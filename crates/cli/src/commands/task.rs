@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::run::{Event, Incoming, State, fold};
+use countersign_core::run::{Event, Incoming, State};
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::watch::Unwatched;
 use serde_json::{Value, json};
@@ -30,7 +30,10 @@ pub(super) fn run(args: &Task, json: bool) -> Result<Exit, Error> {
 fn list(args: &TaskList, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house = House::look(&args.site)?;
-        let run = house.run(args.run.as_deref()).await?;
+        let run = match &args.run {
+            Some(named) => house.run(Some(named)).await?,
+            None => eldest(&house).await?,
+        };
         let mut rows = Vec::new();
         let mut listed = Vec::new();
         for (key, child) in children(&house, &run).await? {
@@ -85,6 +88,15 @@ fn reset(args: &TaskReset, json: bool) -> Result<Exit, Error> {
     })
 }
 
+/// The newest run, or the one that it was started for: a task alone has none.
+async fn eldest(house: &House) -> Result<String, Error> {
+    let mut run = house.run(None).await?;
+    while let Some(parent) = house.engine.look(&run).await?.state.parent {
+        run = parent.run;
+    }
+    Ok(run)
+}
+
 /// The child of a key.
 async fn child(house: &House, run: &str, task: &str) -> Result<String, Error> {
     let mut children = children(house, run).await?;
@@ -98,13 +110,9 @@ async fn child(house: &House, run: &str, task: &str) -> Result<String, Error> {
 /// The children of a run that have keys, the newest of each key.
 async fn children(house: &House, run: &str) -> Result<BTreeMap<String, String>, Error> {
     let mut children = BTreeMap::new();
-    let mut state = State::blank(run);
     for entry in house.engine.log(run).await? {
-        let events = fold(&mut state, &entry.body).map_err(|source| EngineError::Corrupt {
-            run: run.to_owned(),
-            source: source.into(),
-        })?;
-        for event in events {
+        let events = entry.open(run);
+        for event in events.map_err(|source| EngineError::corrupt(run.to_owned(), source))? {
             if let Event::ChildAsked { run, key: Some(key), .. } = event {
                 children.insert(key, run);
             }

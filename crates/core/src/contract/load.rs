@@ -42,11 +42,23 @@ pub fn load_upon(
     if !violations.is_empty() {
         return Err(violations.iter().map(|violation| tree.violated(violation)).collect());
     }
+    let has = |key: &str| tree.value.get(key).is_some();
     let mut faults = Vec::new();
+    match (has("schema"), has("base")) {
+        (true, true) => {
+            let message = "a contract has a `schema` of its own, or that of its `base`; keep one";
+            faults.push(tree.fault("misplaced_key", "/schema", message));
+        }
+        (false, false) => {
+            let message = "a contract has a `schema`, or a `base`, and this one has neither";
+            faults.push(tree.fault("required", "", message));
+        }
+        _ => {}
+    }
     let base = base(&tree, known).map_err(|fault| faults.push(fault)).ok().flatten();
     let schema = match &base {
         Some(base) => Schema::compile(base.schema.source().clone()).ok(),
-        None if tree.value.get("base").is_some() => None,
+        None if has("base") || !has("schema") => None,
         None => schema(&tree, read).map_err(|fault| faults.push(fault)).ok(),
     };
     let rules = rules(&tree, base.as_deref(), &mut faults);
@@ -134,8 +146,14 @@ fn rules(tree: &Tree, base: Option<&Contract>, faults: &mut Vec<Diagnostic>) -> 
         let base = format!("/rules/{index}");
         let text = |key: &str| rule[key].as_str().unwrap_or_default().to_owned();
         let id = text("id");
-        if rules.iter().chain(inherited).any(|other| other.id == id) {
-            let message = format!("a rule `{id}` stands above, or in the base, already");
+        let is_it = |other: &Arc<Rule>| other.id == id;
+        let above = if rules.iter().any(is_it) {
+            Some("above")
+        } else {
+            inherited.iter().any(is_it).then_some("in the base")
+        };
+        if let Some(place) = above {
+            let message = format!("a rule `{id}` stands {place} already");
             faults.push(tree.fault("duplicate_id", &format!("{base}/id"), message));
         }
         let each = rule["each"].as_str().and_then(Pattern::parse);

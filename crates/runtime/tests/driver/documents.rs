@@ -73,4 +73,62 @@ async fn a_file_at_its_suggested_path_answers(kind: Kind) {
     house.events("r1").await;
 }
 
-on_both!(a_file_at_its_suggested_path_answers);
+async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
+    let house = House::new(kind, NEEDS);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    let driver = house.driver(&engine, "w");
+    driver.drive("r1").await.unwrap();
+    let before = driver.outlook("r1").await.unwrap();
+    driver.drive("r1").await.unwrap();
+    assert_eq!(driver.outlook("r1").await.unwrap(), before, "nothing came");
+    // A file for somebody, and one that nobody looks for, are nothing to wake up for.
+    fs::write(house.work().join("hers.md"), "x").unwrap();
+    fs::write(house.work().join("other.md"), "x").unwrap();
+    assert_eq!(driver.outlook("r1").await.unwrap(), before);
+
+    let mut looking = std::pin::pin!(driver.changed("r1", &before));
+    let inputs = house.work().join("inputs/r1");
+    fs::create_dir_all(&inputs).unwrap();
+    let (plan, clock) = (inputs.join("plan.pdf"), &house.clock);
+    // It grows between any two looks, so it is left alone.
+    for size in 1..5 {
+        fs::write(&plan, "x".repeat(size)).unwrap();
+        assert!(still_looks(looking.as_mut(), clock.asked(), || clock.asked()).await);
+        clock.advance(500);
+    }
+    // Now it is as it was at the look before.
+    let seen = tokio::select! {
+        biased;
+        seen = &mut looking => seen,
+        () = async { loop { clock.advance(500); tokio::task::yield_now().await } } => unreachable!(),
+    };
+    seen.unwrap();
+    driver.drive("r1").await.unwrap();
+    assert_eq!(house.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
+
+    let before = driver.outlook("r1").await.unwrap();
+    let what = Incoming::Halted { by: "anna".to_owned(), reason: None };
+    engine.give("r1", what, None).await.unwrap();
+    assert_ne!(driver.outlook("r1").await.unwrap(), before, "somebody moved it");
+}
+
+/// Polls until the clock is asked to wait once more; whether it still waits then.
+async fn still_looks<T>(
+    mut looking: std::pin::Pin<&mut impl Future<Output = T>>,
+    asked: u64,
+    now_asked: impl Fn() -> u64,
+) -> bool {
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut looking => return false,
+            () = tokio::task::yield_now() => {}
+        }
+        if now_asked() > asked {
+            return true;
+        }
+    }
+}
+
+on_both!(a_file_at_its_suggested_path_answers, whoever_looks_out_sees_a_document_arrive);
