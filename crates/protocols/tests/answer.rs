@@ -4,7 +4,7 @@
 
 mod stories;
 
-stories::stories!("answer":
+stories::stories!("answer", again status_from_the_database_alone:
     analyst_cannot_demote_a_design,
     casual_forced_to_quality,
     casual_is_answered_at_once,

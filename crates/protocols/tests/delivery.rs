@@ -4,7 +4,7 @@
 
 mod stories;
 
-stories::stories!("delivery":
+stories::stories!("delivery", again a_plan_is_reworked:
     a_declared_retry_policy_starts_the_next_attempt,
     a_delivery_is_stopped,
     a_document_is_looked_for_under_inputs_only,

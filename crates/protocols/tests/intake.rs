@@ -4,7 +4,7 @@
 
 mod stories;
 
-stories::stories!("intake":
+stories::stories!("intake", again a_short_interview_hands_over:
     a_blocker_is_a_veto,
     a_detected_conflict_is_a_veto,
     a_halt_waits_for_a_person,

@@ -4,16 +4,36 @@
 //! A story is a YAML file, see [`story`]. After every version the document is held against its contract,
 //! and at the end the log of every run is proved by replay.
 
+mod again;
 mod clock;
 mod expected;
 mod house;
 mod story;
 mod told;
 
+pub(crate) use again::Again;
 pub(crate) use story::tell;
 
-/// A test for every story of a folder, named like its file; one more sees that none is forgotten.
+/// A test for every story of a folder, named like its file; one more sees that none is forgotten, and one
+/// lives the story after `again` once more, where that is said.
 macro_rules! stories {
+    ($protocol:literal, again $again:ident: $($name:ident),* $(,)?) => {
+        #[test]
+        fn the_inputs_of_a_story_make_the_same_run() {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            runtime.block_on(async {
+                let again = $crate::stories::Again::of($protocol, stringify!($again)).await;
+                let engine = $crate::stories::Again::engine(std::sync::Arc::new(
+                    countersign_store::MemoryStore::new(),
+                ));
+                let state = again.live(&engine, "once-more").await;
+                assert_eq!((state.status(), &state.phase), (again.end.status(), &again.end.phase));
+                assert_eq!(state.version, again.end.version);
+            });
+        }
+
+        $crate::stories::stories!($protocol: $($name),*);
+    };
     ($protocol:literal: $($name:ident),* $(,)?) => {
         $(#[test]
         fn $name() {

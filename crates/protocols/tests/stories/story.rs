@@ -20,9 +20,11 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
+use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
-use countersign_core::run::{Incoming, ModelReply, Pending, Start, State, Usage, WaitKind};
+use countersign_core::run::{Event, Incoming, ModelReply, Pending, Start, State, Usage, WaitKind};
 use countersign_core::spec::{Source, Tree};
 use countersign_runtime::engine::{EngineError, Outcome};
 use countersign_runtime::proof::prove;
@@ -35,22 +37,38 @@ use super::told::{last, version};
 /// Tells a story of a protocol, and holds it against its snapshot.
 pub(crate) fn tell(protocol: &str, name: &str) {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let text = std::fs::read_to_string(tests.join(protocol).join(format!("{name}.yaml"))).unwrap();
-    let story = match Tree::parse(Source::new(name, &text)) {
-        Ok(tree) => tree.value,
-        Err(fault) => panic!("{fault}"),
-    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let told = runtime.block_on(async {
-        let mut teller = Teller { house: House::new(protocol), told: String::new() };
-        teller.tell(&story).await;
-        teller.told
-    });
+    let told = runtime.block_on(heard(protocol, name)).told;
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(tests.join(protocol).join("snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, told));
+}
+
+/// Everything that came in for the run of a story, in order, and how the run ended.
+pub(super) async fn record(protocol: &str, name: &str) -> (Arc<Protocol>, Vec<Incoming>, State) {
+    let house = heard(protocol, name).await.house;
+    let log = house.engine.log(RUN).await.unwrap();
+    let events = log.iter().flat_map(|entry| entry.open(RUN).unwrap());
+    let inputs = events.filter_map(|event| match event {
+        Event::Received { input } => Some(input.what),
+        _ => None,
+    });
+    (Arc::clone(&house.protocol), inputs.collect(), house.state(RUN).await)
+}
+
+/// A story that was told to its end.
+async fn heard(protocol: &str, name: &str) -> Teller {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(protocol);
+    let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
+    let story = match Tree::parse(Source::new(name, &text)) {
+        Ok(tree) => tree.value,
+        Err(fault) => panic!("{fault}"),
+    };
+    let mut teller = Teller { house: House::new(protocol), told: String::new() };
+    teller.tell(&story).await;
+    teller
 }
 
 struct Teller {
