@@ -22,7 +22,7 @@ pub(crate) fn version(
             }
             Event::Stamped { places } => {
                 let moment = |value: &Value| {
-                    *value == Value::from(state.version) || *value == entry.time.to_string()
+                    *value == state.version || *value == entry.time.to_string()
                 };
                 for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
                     let _ = writeln!(told, "  stamped {at} {}", short(value));
