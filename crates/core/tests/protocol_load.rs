@@ -343,7 +343,10 @@ fn told(change: &Change) -> String {
         value.as_ref().map_or_else(String::new, |value| format!(" {}", value.source()))
     };
     let verb = match &change.verb {
-        Verb::Patch { from, .. } => format!("patch {from}"),
+        Verb::Patch { from, writes: None } => format!("patch {from}"),
+        Verb::Patch { from, writes: Some(writes) } => {
+            format!("patch {from} within {}", writes.join(" "))
+        }
         Verb::Merge { at, value } => format!("merge {at}{}", source(value)),
         Verb::Set { at, value } => format!("set {at}{}", source(value)),
         Verb::Append { at, value } => format!("append {at}{}", source(value)),

@@ -21,9 +21,8 @@ pub(crate) fn version(
                 let _ = writeln!(told, "> {}", shown(&input.what));
             }
             Event::Stamped { places } => {
-                let moment = |value: &Value| {
-                    *value == state.version || *value == entry.time.to_string()
-                };
+                let moment =
+                    |value: &Value| *value == state.version || *value == entry.time.to_string();
                 for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
                     let _ = writeln!(told, "  stamped {at} {}", short(value));
                 }

@@ -256,11 +256,15 @@ fn made(
                 if tagged { Patch::from_tagged(given, document) } else { Patch::parse(given) };
             let patch =
                 patch.map_err(|faults| faults.into_iter().map(place).collect::<Vec<_>>())?;
-            let mut faults = authority.check(&patch, document);
-            if let (true, Some(writes)) = (faults.is_empty(), writes) {
+            // The narrower bounds first: they are what the reply is to be told.
+            let mut faults = Vec::new();
+            if let Some(writes) = writes {
                 let narrower = Authority::parse::<_, &str>(writes, &[])
                     .expect("pointers were read when the protocol was loaded");
                 faults = narrower.check(&patch, document);
+            }
+            if faults.is_empty() {
+                faults = authority.check(&patch, document);
             }
             if faults.is_empty() {
                 return Ok(patch);
