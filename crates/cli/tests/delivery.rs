@@ -86,9 +86,9 @@ fn a_document_that_arrives_wakes_a_program_that_stays() {
     fs::create_dir_all(desk.path("inputs")).unwrap();
     fs::write(desk.path("brief.tmp"), "Short.").unwrap();
     fs::rename(desk.path("brief.tmp"), desk.path("inputs/brief.md")).unwrap();
-    let rest: Vec<String> = lines.map(Result::unwrap).collect();
-    assert!(child.wait().unwrap().success(), "{}", rest.join("\n"));
-    assert!(desk.path("deliverables/manifest.json").is_file(), "{}", rest.join("\n"));
+    let later: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
+    assert!(desk.path("deliverables/manifest.json").is_file(), "{}", later.join("\n"));
 }
 
 /// Somebody answers from another terminal, and the program that stays sees it.
@@ -106,8 +106,8 @@ fn an_answer_from_elsewhere_is_seen_by_a_program_that_stays() {
     let run = desk.json(&["list", "--workflow", "delivery"])[0]["run"].as_str().unwrap().to_owned();
     let reset = desk.run(&["task", "reset", &run, "note", "--because", "A hiccup"]);
     assert!(reset.status.success(), "{}", String::from_utf8_lossy(&reset.stderr));
-    let rest: Vec<String> = lines.map(Result::unwrap).collect();
-    assert!(child.wait().unwrap().success(), "{}", rest.join("\n"));
+    let later: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(child.wait().unwrap().success(), "{}", later.join("\n"));
 }
 
 #[test]
