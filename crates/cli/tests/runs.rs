@@ -130,7 +130,8 @@ macro_rules! snapshot {
     }};
 }
 
-const FILTERS: [(&str, &str); 12] = [
+const FILTERS: [(&str, &str); 13] = [
+    (r"\b1[789]\d{11}\b", "MILLIS"),
     ("run `[bcdfghjkmnpqrstvwxz234679]{6}`", "run `RUN`"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d{3}Z)?", "TIME"),
     (r"\d+ (s|min) ago", "N ago"),
