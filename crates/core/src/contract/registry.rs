@@ -130,12 +130,12 @@ mod tests {
     #[test]
     fn an_unknown_name_comes_with_the_nearest() {
         let mut registry = Registry::default();
-        registry.add(contract("guardian", "1.0.0", "true")).unwrap();
+        registry.add(contract("verdict", "1.0.0", "true")).unwrap();
         let told = |name: &str| registry.find(name).unwrap_err().to_string();
-        assert_eq!(told("gaurdian"), "no contract `gaurdian`; did you mean `guardian`?");
+        assert_eq!(told("vedrict"), "no contract `vedrict`; did you mean `verdict`?");
         assert_eq!(
-            told("guardian@2.0.0"),
-            "no contract `guardian@2.0.0`; did you mean `guardian@1.0.0`?"
+            told("verdict@2.0.0"),
+            "no contract `verdict@2.0.0`; did you mean `verdict@1.0.0`?"
         );
         assert_eq!(told("banana"), "no contract `banana`");
     }

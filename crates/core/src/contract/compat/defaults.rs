@@ -169,7 +169,7 @@ pub(super) fn seen_by(rule: &Rule, place: &str, default: &Value) -> bool {
     }
     let mut visited = false;
     if let Some(each) = &rule.each {
-        each.for_each(&skeleton(place, default), &mut |pointer, _| {
+        each.for_each(&frame(place, default), &mut |pointer, _| {
             visited |= pointer.to_string().starts_with(&place.replace("/*", "/0"));
         });
     }
@@ -177,7 +177,7 @@ pub(super) fn seen_by(rule: &Rule, place: &str, default: &Value) -> bool {
 }
 
 /// The smallest value that has this value at this place.
-fn skeleton(place: &str, value: &Value) -> Value {
+fn frame(place: &str, value: &Value) -> Value {
     let segments: Vec<_> = json::split(place).collect();
     segments.iter().rev().fold(value.clone(), |inside, segment| match segment.as_ref() {
         "*" => json!([inside]),
