@@ -47,7 +47,7 @@ fn main() {
     // `cargo test --benches` runs this too, without the flag: then it only shows that it works.
     let measured = std::env::args().any(|argument| argument == "--bench");
     let length = if measured {
-        Length { rounds: 8, slice: Duration::from_millis(500), steps: 10_000 }
+        Length { rounds: 80, slice: Duration::from_millis(50), steps: 10_000 }
     } else {
         Length { rounds: 1, slice: Duration::from_millis(20), steps: 50 }
     };

@@ -75,7 +75,7 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
         return Ok(Err(flaw));
     }
     match engine.at(run, None).await {
-        Ok(live) if live.state == verification.state => {}
+        Ok(live) if *live.state == verification.state => {}
         Ok(_) | Err(EngineError::Corrupt { .. }) => return Ok(Err(Flaw::Snapshot)),
         Err(other) => return Err(other),
     }

@@ -71,7 +71,7 @@ async fn keep(engine: &Engine, bytes: &[u8]) -> String {
 }
 
 async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
-    let pending = engine.look("r").await.unwrap().state.pending;
+    let pending = engine.look("r").await.unwrap().state.pending.clone();
     let action = pending.keys().next().unwrap().clone();
     let (text, by) = (text.to_owned(), "model".to_owned());
     let (finish, usage) = (Finish::Stop, Usage::default());
@@ -100,7 +100,7 @@ async fn waiting() -> (Arc<MemoryStore>, Engine) {
 }
 
 async fn reply_plain(engine: &Engine, text: &str) {
-    let pending = engine.look("r").await.unwrap().state.pending;
+    let pending = engine.look("r").await.unwrap().state.pending.clone();
     let action = pending.keys().next().unwrap().clone();
     let what = countersign_runtime::driver::handed_in(&action, text, "ann");
     engine.give("r", what, None).await.unwrap();

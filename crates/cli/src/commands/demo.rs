@@ -56,7 +56,7 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
         let run = create(&house, &protocol, start, None).await?;
         if args.approve {
             house.driver()?.drive(&run).await?;
-            let open = house.engine.look(&run).await?.state.waits.into_keys().next();
+            let open = house.engine.look(&run).await?.state.waits.keys().next().cloned();
             if let Some(wait) = open {
                 let (by, note) =
                     (house.settings.user(), Some("the demo approves itself".to_owned()));

@@ -60,7 +60,7 @@ pub(super) async fn create(
         // The same key names the same run, so that starting it twice starts it once.
         let name = key.as_ref().map_or_else(fresh_name, |key| format!("key-{key}"));
         match house.engine.start(&name, protocol, start.clone(), key.clone()).await {
-            Ok(outcome) => return Ok(outcome.state.run),
+            Ok(outcome) => return Ok(outcome.state.run.clone()),
             Err(countersign_runtime::engine::EngineError::Store(
                 StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
             )) if key.is_some() => return Ok(name),

@@ -55,7 +55,7 @@ fn list(args: &TaskList, json: bool) -> Result<Exit, Error> {
             }));
             let why = shortened(&why.unwrap_or_default(), 60);
             let task = format!("{HEADING}{key}{HEADING:#}");
-            rows.push([task, status, child, state.phase, why]);
+            rows.push([task, status, child, state.phase.clone(), why]);
         }
         if json {
             output::json(&Value::Array(listed));
@@ -91,8 +91,8 @@ fn reset(args: &TaskReset, json: bool) -> Result<Exit, Error> {
 /// The newest run, or the one that it was started for: a task alone has none.
 async fn eldest(house: &House) -> Result<String, Error> {
     let mut run = house.run(None).await?;
-    while let Some(parent) = house.engine.look(&run).await?.state.parent {
-        run = parent.run;
+    while let Some(parent) = &house.engine.look(&run).await?.state.parent {
+        run.clone_from(&parent.run);
     }
     Ok(run)
 }

@@ -52,6 +52,6 @@ impl Again {
                 }
             }
         }
-        engine.look(run).await.unwrap().state
+        engine.look(run).await.unwrap().state.as_ref().clone()
     }
 }

@@ -98,7 +98,7 @@ impl House {
 
     /// A run as it is.
     pub(crate) async fn state(&self, run: &str) -> State {
-        self.engine.look(run).await.unwrap().state
+        self.engine.look(run).await.unwrap().state.as_ref().clone()
     }
 
     /// Works on every run until all have come to rest.

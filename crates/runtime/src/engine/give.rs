@@ -43,7 +43,7 @@ impl Engine {
         self.remember(protocol);
         let id = self.run_id(run);
         let blank = Live {
-            state: State::blank(run),
+            state: Arc::new(State::blank(run)),
             hash: GENESIS.to_owned(),
             protocol: Arc::clone(protocol),
             since: 0,
@@ -124,7 +124,7 @@ impl Engine {
             since: live.since + entry.body.len(),
             snapshot: live.snapshot,
             protocol: Arc::clone(&live.protocol),
-            state: step.state,
+            state: Arc::new(step.state),
         };
         let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, entry);
         commit.key.clone_from(&input.key);
@@ -136,7 +136,7 @@ impl Engine {
     /// After the commit: everybody may know.
     fn kept(&self, run: &RunId, next: Live, events: Vec<Event>) -> Outcome {
         self.watch().committed(&next.state, &events);
-        let (state, protocol) = (next.state.clone(), Arc::clone(&next.protocol));
+        let (state, protocol) = (Arc::clone(&next.state), Arc::clone(&next.protocol));
         self.put(run, Arc::new(next));
         Outcome { state, events, protocol }
     }

@@ -17,7 +17,7 @@ const LEAST: usize = 64 * 1024;
 #[derive(Debug, Clone)]
 pub struct Live {
     /// What it is.
-    pub state: State,
+    pub state: Arc<State>,
     /// The last hash of its log.
     pub hash: String,
     /// What it is pinned to.
@@ -58,7 +58,7 @@ impl Live {
             since += row.body.len();
             hash.clone_from(&row.hash);
         }
-        Ok(Self { state, hash, protocol, since, snapshot })
+        Ok(Self { state: Arc::new(state), hash, protocol, since, snapshot })
     }
 
     /// A snapshot of this moment, when the events since the last one have outgrown it: so all
@@ -67,7 +67,7 @@ impl Live {
         if self.since < self.snapshot.max(LEAST) {
             return None;
         }
-        let kept = Kept { v: FORMAT, hash: self.hash.clone(), state: &self.state };
+        let kept = Kept { v: FORMAT, hash: self.hash.clone(), state: &*self.state };
         let body = serde_json::to_string(&kept).expect("a state is JSON");
         (self.since, self.snapshot) = (0, body.len());
         Some(body)

@@ -12,7 +12,7 @@ use super::Live;
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The run now.
-    pub state: State,
+    pub state: Arc<State>,
     /// What became true; empty where the same input had been taken before.
     pub events: Vec<Event>,
     /// The protocol it is pinned to.
@@ -22,7 +22,7 @@ pub struct Outcome {
 impl Outcome {
     /// A run as it is, with nothing new.
     pub(super) fn unchanged(live: &Live) -> Self {
-        let (state, protocol) = (live.state.clone(), Arc::clone(&live.protocol));
+        let (state, protocol) = (Arc::clone(&live.state), Arc::clone(&live.protocol));
         Self { state, events: Vec::new(), protocol }
     }
 

@@ -1,5 +1,7 @@
 //! A proved run into a store.
 
+use std::sync::Arc;
+
 use countersign_core::run::{Event, State, fold};
 use countersign_store::{Blob, Commit, NewRun, SnapshotRow, StoreError, WaitFilter};
 
@@ -79,16 +81,16 @@ async fn commits(
     let id = engine.run_id(packed.run.as_str());
     let corrupt = |source| EngineError::corrupt(packed.run.clone(), source);
     let mut live = Live {
-        state: State::blank(packed.run.as_str()),
+        state: Arc::new(State::blank(packed.run.as_str())),
         hash: String::new(),
-        protocol: std::sync::Arc::clone(&packed.protocol),
+        protocol: Arc::clone(&packed.protocol),
         since: 0,
         snapshot: 0,
     };
     let mut commits = Vec::new();
     for one in &packed.log {
-        let before = live.state.clone();
-        let events = fold(&mut live.state, &one.body).map_err(corrupt)?;
+        let before = Arc::clone(&live.state);
+        let events = fold(Arc::make_mut(&mut live.state), &one.body).map_err(corrupt)?;
         live.since += one.body.len();
         live.hash.clone_from(&one.hash);
         let key = events.into_iter().find_map(|event| match event {

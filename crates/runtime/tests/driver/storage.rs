@@ -53,7 +53,7 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
     let mut patches = 0;
     for step in 0..STEPS {
         house.clock.advance(1_000);
-        let action = engine.look("r1").await.unwrap().state.pending.into_keys().next().unwrap();
+        let action = engine.look("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
         let value = format!("{:0>1000}", step * 7);
         let place = format!("/cells/{}", step * 31 % 100);
         let patch = json!([{ "op": "replace", "path": place, "value": value }]);

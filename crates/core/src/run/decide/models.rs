@@ -2,7 +2,7 @@
 
 use super::deciding::Deciding;
 use super::outcomes::Failure;
-use super::writing::Beside;
+use super::writing::{Beside, Written};
 use crate::contract::{Contract, Then, load_inline};
 use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
 use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
@@ -102,22 +102,32 @@ impl Deciding<'_> {
             Some(Err(violations)) => return self.refuse(work, violations),
             None => {}
         }
+        match self.judged(work, text, finish) {
+            Err(violations) => self.refuse(work, violations),
+            Ok((accepted, written)) => {
+                let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
+                self.accept(&accepted, attempt);
+                self.change(written);
+                self.done();
+            }
+        }
+    }
+
+    /// What a text comes to under the contract of its phase, and what it would write; or everything
+    /// against it.
+    fn judged(
+        &self,
+        work: &AgentWork,
+        text: &str,
+        finish: Finish,
+    ) -> Result<(Box<Accepted>, Written), Vec<Violation>> {
         let run = self.run();
         let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
         match work.contract.admit(text, finish, &context) {
-            Verdict::Refused(violations) => self.refuse(work, violations),
-            Verdict::Accepted(accepted) => {
-                match self.written(&work.apply, &accepted, &Beside::default(), Some(&work.contract))
-                {
-                    Err(violations) => self.refuse(work, violations),
-                    Ok(written) => {
-                        let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
-                        self.accept(&accepted, attempt);
-                        self.change(written);
-                        self.done();
-                    }
-                }
-            }
+            Verdict::Refused(violations) => Err(violations),
+            Verdict::Accepted(accepted) => self
+                .written(&work.apply, &accepted, &Beside::default(), Some(&work.contract))
+                .map(|written| (accepted, written)),
         }
     }
 
@@ -217,20 +227,12 @@ impl Deciding<'_> {
     /// Somebody replies for a model that was refused, or cannot be asked. A wrong reply costs nothing: the run
     /// goes on waiting.
     fn replied_by_hand(&mut self, work: &AgentWork, text: &str, by: &str) {
-        let run = self.run();
-        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
-        let written = match work.contract.admit(text, Finish::Stop, &context) {
-            Verdict::Refused(violations) => Err(violations),
-            Verdict::Accepted(accepted) => self
-                .written(&work.apply, &accepted, &Beside::default(), Some(&work.contract))
-                .map(|written| (written, accepted)),
-        };
-        match written {
+        match self.judged(work, text, Finish::Stop) {
             Err(violations) => {
                 let told = Some(reask(&work.contract, &violations));
                 self.emit(Event::ReplyRefused { attempt: 0, violations, told });
             }
-            Ok((written, accepted)) => {
+            Ok((accepted, written)) => {
                 self.close_work(by);
                 self.accept(&accepted, 0);
                 self.change(written);

@@ -162,7 +162,7 @@ impl House {
     pub(crate) async fn events(&self, run: &str) -> Vec<Event> {
         let engine = self.engine();
         let proved = prove(&engine, run).await.unwrap().unwrap();
-        assert_eq!(proved.state, engine.look(run).await.unwrap().state, "the state is the fold");
+        assert_eq!(proved.state, *engine.look(run).await.unwrap().state, "the state is the fold");
         let mut state = State::blank(run);
         let log = engine.log(run).await.unwrap();
         log.iter().flat_map(|one| fold(&mut state, &one.body).unwrap()).collect()
@@ -173,7 +173,7 @@ impl House {
     }
 
     pub(crate) async fn state(&self, run: &str) -> State {
-        self.engine().look(run).await.unwrap().state
+        self.engine().look(run).await.unwrap().state.as_ref().clone()
     }
 
     pub(crate) async fn document(&self, run: &str, pointer: &str) -> Value {

@@ -60,7 +60,7 @@ impl World {
             // The log proves itself, and what is loaded from snapshots is its fold.
             let proved = prove(&engine, &run).await.unwrap().unwrap();
             let loaded = engine.at(&run, None).await.unwrap();
-            assert_eq!(loaded.state, proved.state, "the state is the fold");
+            assert_eq!(*loaded.state, proved.state, "the state is the fold");
             assert_eq!(loaded.hash, proved.hash);
             let mut state = State::blank(&run);
             let mut words = Vec::new();

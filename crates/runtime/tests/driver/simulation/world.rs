@@ -195,7 +195,7 @@ impl World {
 
     /// People answer what they are asked, each under a key, until they are told that it is taken.
     async fn answer(&self, engine: &Engine, run: &str) -> Result<(), EngineError> {
-        for wait in engine.look(run).await?.state.waits.into_values() {
+        for wait in engine.look(run).await?.state.waits.values() {
             let Some((_, value)) = self.answers.iter().find(|(name, _)| *name == wait.name) else {
                 continue;
             };
