@@ -20,12 +20,18 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 7] = [
+const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
     // It keeps bytes, and needs to know nothing of what they mean.
     ("countersign-store", &[], &["tokio", "rusqlite"]),
     ("countersign-protocols", &["countersign-core"], &[]),
+    // Composing and ranking are pure; its store shares a file with whoever keeps runs.
+    (
+        "countersign-memory",
+        &["countersign-core", "countersign-contracts", "countersign-store"],
+        &["tokio", "rusqlite"],
+    ),
     ("countersign-models", &["countersign-core"], &["tokio", "reqwest", "hyper"]),
     // It does what was decided, and knows no shipped contract and no command line.
     (

@@ -1,0 +1,19 @@
+//! Memory: what was said, done and learned, kept by scope; and packets of it that fit a budget.
+//!
+//! ```text
+//! remember ──► records, their index                                    record, store
+//! Request ──► Found: rows that may be seen, with their scores          store, rank
+//!         ──► compose: filter, order, budget, ladder ──► MemoryPacket  compose   (pure)
+//!         ──► render by purpose ──► prompt text                        render    (pure)
+//!         ──► build: inputs by reference, digest ──► replay            store, compose
+//! ```
+//!
+//! Composing is a function of its arguments: no clock, no chance, no order of insertion shows in a
+//! packet. *Not here*: runs, models, the command line.
+
+pub mod record;
+mod request;
+mod scope;
+
+pub use request::{Asked, Request};
+pub use scope::{Scope, ScopeError, Subject};

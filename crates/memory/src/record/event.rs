@@ -1,0 +1,96 @@
+//! Something that was said or done. Events never change; they expire, or are forgotten.
+
+use countersign_core::run::Time;
+use serde::{Deserialize, Serialize};
+
+use super::Expiry;
+use crate::Scope;
+
+/// Something that was said or done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// Unique within its subject; the same id twice is the same event.
+    pub id: String,
+    /// Whose, in which session and run.
+    pub scope: Scope,
+    /// Where it stands in its session.
+    pub place: Place,
+    /// When it happened.
+    pub ts: Time,
+    /// When it was written down.
+    pub recorded_at: Time,
+    /// Who spoke.
+    pub role: Role,
+    /// What it is.
+    pub kind: EventKind,
+    /// Where it came from.
+    pub origin: Origin,
+    /// The name of whoever spoke, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// The words.
+    pub text: String,
+    /// By which cues find it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Whom and what it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entities: Vec<String>,
+    /// Until when it may be seen; without end where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Expiry>,
+}
+
+/// Where an event stands among those of its subject: sessions in the order they began, events in the
+/// order they were written. Neighbours differ by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The number of the session within its subject, from 1.
+    pub session: u32,
+    /// The number of the event within the session, from 1.
+    pub position: u32,
+}
+
+/// Who spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Role {
+    User,
+    Assistant,
+    Tool,
+}
+
+/// What an event is; shown as the type of its citation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Words of a conversation.
+    Message,
+    /// What a tool gave.
+    ToolResult,
+    /// What was decided, by whom it may be.
+    Decision,
+    /// A change of a run's document.
+    StatePatch,
+}
+
+/// Where an event came from: what it may be trusted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A person said it.
+    User,
+    /// A tool of ours gave it.
+    Tool,
+    /// It was read in a page or a document.
+    Web,
+    /// A model wrote it.
+    Model,
+    /// The runtime itself.
+    System,
+    /// It came from another memory, and nobody has confirmed it.
+    Imported,
+}

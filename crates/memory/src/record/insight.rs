@@ -1,0 +1,47 @@
+//! A guess. It ends with its run unless it says otherwise, and never becomes knowledge by itself.
+
+use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
+use countersign_core::run::Time;
+use serde::{Deserialize, Serialize};
+
+/// A revision of a guess.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Insight {
+    /// Unique within its subject.
+    pub id: String,
+    /// From 1.
+    pub revision: u32,
+    /// The run that had it.
+    pub run: String,
+    /// What kind of guess.
+    pub kind: InsightKind,
+    /// The guess in one sentence.
+    pub statement: String,
+    /// What gave rise to it.
+    pub trigger: Trigger,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// How far it has been tested.
+    pub validation: ValidationState,
+    /// How it could be tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<String>,
+    /// Until when it may be seen.
+    pub expires: Expiry,
+    /// The events that gave rise to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// When this revision was written down.
+    pub recorded_at: Time,
+}
+
+/// Until when something may be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expiry {
+    /// In its own run, and no other.
+    RunEnd,
+    /// Until this moment, which is included.
+    At(Time),
+}
