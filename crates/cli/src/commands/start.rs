@@ -98,16 +98,26 @@ fn of_shipped(house: &House, shipped: &Shipped) -> Result<Meant, Error> {
     if let Some(script) = script.filter(|_| house.settings.model.value.is_none())
         && !house.home.workspace().join(script).is_file()
     {
-        let name = shipped.name;
-        return Err(Error::Usage(format!(
-            "`{name}` asks the script `{script}`, which is not here; name a model with --model, or put a copy here with `countersign init {name}`"
-        )));
+        return Err(Error::Usage(no_model(shipped.name)));
     }
     if !protocol.policy.sources.is_empty() {
         put_beside(shipped, &house.home.folder().join(SHIPPED_DATA).join(data_folder(&protocol)))?;
     }
     let workflow = protocol.default_workflow.clone();
     Ok(Meant { protocol, workflow, folder: None })
+}
+
+/// What somebody can do who runs a protocol that ships, and has named no model.
+fn no_model(name: &str) -> String {
+    format!(
+        "`{name}` asks a model, and none is named
+  a model:  `countersign run {name} --model openai:NAME`; also anthropic:NAME, gemini:NAME, ollama:NAME
+            its key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY
+            a server of your own: --model openai:NAME@http://127.0.0.1:8080/v1
+            COUNTERSIGN_MODEL, or `model` in countersign.toml, names it once for all
+  yourself: `countersign run {name} --model human`
+  offline:  `countersign init {name}`, then `countersign run`: a copy here, with a script of replies in the model's place"
+    )
 }
 
 /// What `--input` says: a text, JSON, or `@FILE` that holds either.
