@@ -298,7 +298,7 @@ fn phases_say_what_they_do() {
 
 #[test]
 fn an_output_gives_what_stands_at_its_places() {
-    let protocol = sound(EVERYTHING);
+    let protocol = sound(include_str!("protocol_load/everything.txt"));
     let child = protocol.workflow("child").unwrap();
     let document = json!({ "notes": ["a", null], "title": "x", "other": 1 });
     let given: Vec<_> = child.given_by(&document).collect();
