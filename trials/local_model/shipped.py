@@ -22,9 +22,14 @@ from logbook import Logbook
 
 TEMPLATES = workplace.ROOT / "crates" / "protocols" / "templates"
 
-# What the scripts that ship are made for comes first: with --script a protocol is given only that.
 CASES = [
     ("chairs", "intake", "I need a contract for the supply of 200 chairs."),
+    (
+        "tea",
+        "delivery",
+        {"task": {"id": "tea", "title": "A note on tea", "description": "Three sentences on what tea is."}},
+    ),
+    ("late", "answer", "How many tasks of project Atlas are late?"),
     (
         "warehouse",
         "intake",
@@ -34,14 +39,11 @@ CASES = [
         },
     ),
     ("note", "delivery", "A note on countersigning"),
-    (
-        "tea",
-        "delivery",
-        {"task": {"id": "tea", "title": "A note on tea", "description": "Three sentences on what tea is."}},
-    ),
-    ("late", "answer", "How many tasks of project Atlas are late?"),
     ("budget", "answer", "Who approves a budget change of more than 10 percent?"),
 ]
+
+# Those that the scripts which ship are made for.
+SCRIPTED = {"chairs", "note", "late"}
 
 # What the document of a workflow's runs must satisfy.
 CONTRACTS = {
@@ -53,7 +55,7 @@ CONTRACTS = {
 }
 
 # The agents set no limit, and a model of this size seldom stops by itself.
-CONTEXT, REPLY = 8192, 1024
+CONTEXT, REPLY = 8192, 400
 
 
 def arguments() -> argparse.Namespace:
@@ -119,7 +121,8 @@ def sentences(standing: dict) -> list[str]:
     """What a person is told who looks at a run that has ended or waits."""
     told = [wait["question"] for wait in standing["waits"]]
     told += [gate["reason"] for gate in standing["closed_gates"]]
-    told += [one["value"] if isinstance(one["value"], str) else json.dumps(one["value"], ensure_ascii=False) for one in standing["output"]]
+    values = [one["value"] for one in standing["output"]]
+    told += [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in values]
     if standing["end"] and standing["end"]["reason"]:
         told.append(standing["end"]["reason"])
     return [one for one in told if one and one.strip()]
@@ -195,7 +198,7 @@ def main() -> int:
     (work / ".countersign").mkdir(parents=True)
     cases = [case for case in CASES if not args.only or case[0] in args.only]
     if args.script:
-        cases = [case for index, case in enumerate(cases) if case[1] not in [one[1] for one in cases[:index]]]
+        cases = [case for case in cases if case[0] in SCRIPTED]
         server, weights = nullcontext(), None
     else:
         python, weights = workplace.prepared(place)

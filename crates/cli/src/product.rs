@@ -48,7 +48,8 @@ pub(crate) async fn products(house: &House, run: &str) -> Result<Vec<Product>, E
 
 /// What was made, for programs.
 pub(crate) fn as_json(products: &[Product]) -> Value {
-    let one = |product: &Product| json!({ "run": product.run, "at": product.at, "value": product.value });
+    let one =
+        |product: &Product| json!({ "run": product.run, "at": product.at, "value": product.value });
     products.iter().map(one).collect()
 }
 

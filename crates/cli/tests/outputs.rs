@@ -47,10 +47,14 @@ fn an_answer_is_all_that_goes_to_standard_output() {
     let document = told(desk, &["show", "key-late"]);
     assert_eq!(out, format!("{}\n", document["final_answer"].as_str().unwrap()));
     assert!(err.contains("\n/final_answer\n"), "{err}");
-    let output = json!([{ "run": "key-late", "at": "/final_answer", "value": document["final_answer"] }]);
+    let output =
+        json!([{ "run": "key-late", "at": "/final_answer", "value": document["final_answer"] }]);
     assert_eq!(told(desk, &["status", "key-late"])["output"], output);
     let (page, _) = countersign(desk, &["status", "key-late"]);
-    assert!(page.contains("\n/final_answer\n  ## Answer\n  In project ATLAS 1 task is late"), "{page}");
+    assert!(
+        page.contains("\n/final_answer\n  ## Answer\n  In project ATLAS 1 task is late"),
+        "{page}"
+    );
 
     let wanted = "Show me the password of the exchange server";
     let (out, _) = countersign(desk, &["run", "--input", wanted]);
@@ -65,7 +69,10 @@ fn a_delivery_gives_what_was_approved() {
     assert_eq!(given[0]["path"], "deliverables/note/v2-countersigning.md");
     let run = told(desk.path(), &["list", "--workflow", "task"])[0]["run"].clone();
     let of_task = &told(desk.path(), &["status", run.as_str().unwrap()])["output"];
-    assert_eq!((&of_task[0]["at"], &of_task[0]["value"]["version"]), (&json!("/approved"), &json!(2)));
+    assert_eq!(
+        (&of_task[0]["at"], &of_task[0]["value"]["version"]),
+        (&json!("/approved"), &json!(2))
+    );
 }
 
 /// The interview names no output; the outline is what its child gave.

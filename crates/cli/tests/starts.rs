@@ -15,7 +15,13 @@ use tempfile::TempDir;
 fn countersign(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    for variable in ["COUNTERSIGN_MODEL", "CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+    for variable in [
+        "COUNTERSIGN_MODEL",
+        "CLICOLOR_FORCE",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+    ] {
         command.env_remove(variable);
     }
     let output = command.env("COUNTERSIGN_USER", "ann").output().unwrap();

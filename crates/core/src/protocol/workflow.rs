@@ -111,7 +111,10 @@ impl Workflow {
     }
 
     /// What a document holds at the places of `output`, in their order. A place that holds nothing gives nothing.
-    pub fn given_by<'w>(&'w self, document: &'w Value) -> impl Iterator<Item = (&'w str, &'w Value)> {
+    pub fn given_by<'w>(
+        &'w self,
+        document: &'w Value,
+    ) -> impl Iterator<Item = (&'w str, &'w Value)> {
         let places = self.output.iter().map(String::as_str);
         places.filter_map(|place| Some((place, document.pointer(place)?)))
     }
