@@ -160,11 +160,25 @@ fn whoever_names_no_model_is_told_what_to_do() {
             assert!(said.contains(way), "{name}: {said}");
         }
         // The way without a model is walked.
-        assert!(said.contains(&format!("`countersign init {name}`, then `countersign run`")));
+        let offline = said.split("then `countersign ").nth(1).unwrap().split('`').next().unwrap();
         does(desk, &["init", name]);
-        let status = does(desk, &["run"])["status"].clone();
+        let arguments: Vec<&str> = offline.split(' ').collect();
+        let status = does(desk, &arguments)["status"].clone();
         assert!(["completed", "waiting"].contains(&status.as_str().unwrap()), "{name}: {status}");
     }
+}
+
+#[test]
+fn whoever_gives_nothing_is_told_what_is_asked() {
+    let desk = tempfile::tempdir().unwrap();
+    does(desk.path(), &["init", "answer"]);
+    let said = fails(desk.path(), 1, &["run", "--detach"]);
+    let asked = "\n  `--input` gives what is asked for: What do you want to know?\n";
+    assert!(said.contains(asked), "{said}");
+    let (code, out, _) = countersign(desk.path(), &["run", "--json"]);
+    assert_eq!(code, 1);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["errors"][0]["code"], "cannot_start", "{told}");
 }
 
 #[test]
