@@ -138,7 +138,8 @@ fn made(page: &mut String, products: &[Product], run: &str) {
     for product in products {
         page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", product.title(run)));
         for line in product.text().lines() {
-            page.push_str(&format!("  {line}\n"));
+            page.push_str(format!("  {line}").trim_end());
+            page.push('\n');
         }
     }
 }
