@@ -11,13 +11,16 @@ import xllamacpp
 
 def main() -> None:
     model, seed, temperature = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    context, reply = int(sys.argv[4]), int(sys.argv[5])
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     # Without it the log would hold the path of a file on this machine as the model that answered.
     params.model_alias = {"smollm2"}
-    params.n_ctx = 4096
+    params.n_ctx = context
+    # Where a request sets none; -1 is no limit.
+    params.n_predict = reply
     params.n_parallel = 1
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1

@@ -62,11 +62,14 @@ def digest(file: Path) -> str:
 
 
 @contextmanager
-def served(python: Path, weights: Path, seed: int, temperature: float, folder: Path):
-    """The address of a server for the model. The server ends with the block, whatever happens in it."""
+def served(python: Path, weights: Path, seed: int, temperature: float, folder: Path, context=4096, reply=-1):
+    """The address of a server for the model, with so many tokens of context, and at most so many in a reply.
+
+    The server ends with the block, whatever happens in it.
+    """
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(
-            [python, HERE / "server.py", weights, str(seed), str(temperature)],
+            [python, HERE / "server.py", weights, str(seed), str(temperature), str(context), str(reply)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

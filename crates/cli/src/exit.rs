@@ -45,6 +45,14 @@ pub(crate) enum Error {
     /// A run does not take what was given. Nothing changed.
     #[error(transparent)]
     Rejected(Rejection),
+    /// The same where it was given nothing, and its workflow asks for something.
+    #[error("{rejection}\n  `--input` gives what is asked for: {question}")]
+    NotGiven {
+        /// Why it does not begin.
+        rejection: Rejection,
+        /// What the workflow asks.
+        question: String,
+    },
     /// A run cannot be had.
     #[error(transparent)]
     Engine(EngineError),
@@ -91,7 +99,7 @@ impl Error {
     /// The code this ends with.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Rejected(_) => Exit::Refused,
+            Self::Rejected(_) | Self::NotGiven { .. } => Exit::Refused,
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
             Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {

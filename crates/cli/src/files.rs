@@ -15,11 +15,12 @@ use crate::exit::Error;
 
 /// The shipped contracts, and those of the user's folder.
 pub(crate) fn registry(folder: Option<&Path>) -> Result<Registry, Error> {
-    let mut registry = countersign_contracts::registry();
-    let Some(folder) = folder else { return Ok(registry) };
+    let shipped = countersign_contracts::registry();
+    let Some(folder) = folder else { return Ok(shipped) };
+    let mut registry = shipped.clone();
     let mut faults = Vec::new();
     for file in contract_files(folder)? {
-        match load(&file) {
+        match load(&file, &shipped) {
             Ok(contract) => registry.add(contract)?,
             Err(Error::Author(more)) => faults.extend(more),
             Err(error) => return Err(error),
@@ -34,7 +35,7 @@ pub(crate) fn contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract
     let is_path = name.contains(['/', '\\'])
         || path.extension().is_some_and(|extension| is_contract(extension.to_str()));
     if is_path {
-        return load(path).map(Arc::new);
+        return load(path, &countersign_contracts::registry()).map(Arc::new);
     }
     Ok(Arc::clone(registry(folder)?.find(name)?))
 }
@@ -59,7 +60,8 @@ fn is_contract(extension: Option<&str>) -> bool {
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
-fn load(path: &Path) -> Result<Contract, Error> {
+/// Reads a contract file. Its base is a shipped one, as in a protocol.
+fn load(path: &Path, shipped: &Registry) -> Result<Contract, Error> {
     let text = text(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let source = Source::new(shown(path), text);
@@ -67,7 +69,7 @@ fn load(path: &Path) -> Result<Contract, Error> {
         let path = folder.join(relative);
         fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", shown(&path)))
     };
-    contract::load(source, &read).map_err(Error::Author)
+    contract::load_upon(source, &read, shipped).map_err(Error::Author)
 }
 
 /// The reply: a file, or standard input. One byte more than allowed is read, so that too much is

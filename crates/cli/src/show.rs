@@ -24,7 +24,7 @@ pub(crate) fn error(error: &Error, for_program: bool) {
     if for_program {
         let faults = match error {
             Error::Author(diagnostics) => diagnostics.iter().map(diagnostic_json).collect(),
-            Error::Rejected(rejection) => vec![json!({
+            Error::Rejected(rejection) | Error::NotGiven { rejection, .. } => vec![json!({
                 "code": rejection.code(),
                 "message": rejection.to_string(),
                 "violations": rejection.violations(),

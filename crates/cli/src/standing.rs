@@ -9,9 +9,13 @@ use countersign_core::run::{
 use countersign_runtime::engine::Outcome;
 use serde_json::{Value, json};
 
+use crate::product::{self, Product};
+
 /// Where a run stands.
 pub(crate) struct Standing {
     pub(crate) outcome: Outcome,
+    /// What it made, where it is completed.
+    pub(crate) products: Vec<Product>,
     /// What was spent of what may be.
     pub(crate) budgets: Vec<Spending>,
     /// Tokens in, tokens out, millionths of the currency.
@@ -41,36 +45,34 @@ impl Standing {
         log: &[Entry],
         now: Time,
         folder_digest: Option<&str>,
+        products: Vec<Product>,
     ) -> Self {
         let state = &outcome.state;
-        let (mut usage, mut children) = ((0, 0, 0), Vec::<(String, Option<bool>)>::new());
-        let mut asked = BTreeMap::new();
+        let mut usage = (0, 0, 0);
         for event in log.iter().flat_map(|one| one.open(&state.run).unwrap_or_default()) {
-            match event {
-                Event::Received { input } => {
-                    if let Incoming::ModelReplied(reply) = &input.what {
-                        usage.0 += reply.usage.input_tokens;
-                        usage.1 += reply.usage.output_tokens;
-                        usage.2 += reply.usage.cost;
-                    }
-                }
-                Event::ChildAsked { action, run, .. } => {
-                    asked.insert(action, children.len());
-                    children.push((run, None));
-                }
-                Event::ChildEnded { action, completed } => {
-                    if let Some(index) = asked.get(&action) {
-                        children[*index].1 = Some(completed);
-                    }
-                }
-                _ => {}
+            if let Event::Received { input } = event
+                && let Incoming::ModelReplied(reply) = &input.what
+            {
+                usage.0 += reply.usage.input_tokens;
+                usage.1 += reply.usage.output_tokens;
+                usage.2 += reply.usage.cost;
             }
         }
+        let children = children(&state.run, log);
         let folder_changed = folder_digest.map(|digest| digest != state.protocol);
         let document_bytes = state.document.to_string().len();
         let next_alarm = next_alarm(&outcome.protocol, state);
         let budgets = budgets(&outcome, now);
-        Self { outcome, budgets, usage, children, next_alarm, document_bytes, folder_changed }
+        Self {
+            outcome,
+            products,
+            budgets,
+            usage,
+            children,
+            next_alarm,
+            document_bytes,
+            folder_changed,
+        }
     }
 
     /// The same for programs.
@@ -114,6 +116,7 @@ impl Standing {
             "end": state.end.as_ref().map(|(end, reason)| json!({ "how": end, "reason": reason })),
             "halted": state.halted.as_ref().map(|(by, reason)| json!({ "by": by, "reason": reason })),
             "blocked": state.blocked,
+            "output": product::as_json(&self.products),
             "waits": state.waits.values().collect::<Vec<_>>(),
             "closed_gates": state.closed,
             "pending": pending.collect::<Vec<_>>(),
@@ -137,6 +140,26 @@ impl Standing {
             "tickets": state.tickets,
         })
     }
+}
+
+/// Child runs in the order they were asked for, and whether they reached their end.
+pub(crate) fn children(run: &str, log: &[Entry]) -> Vec<(String, Option<bool>)> {
+    let (mut children, mut asked) = (Vec::new(), BTreeMap::new());
+    for event in log.iter().flat_map(|one| one.open(run).unwrap_or_default()) {
+        match event {
+            Event::ChildAsked { action, run, .. } => {
+                asked.insert(action, children.len());
+                children.push((run, None));
+            }
+            Event::ChildEnded { action, completed } => {
+                if let Some(index) = asked.get(&action) {
+                    children[*index].1 = Some(completed);
+                }
+            }
+            _ => {}
+        }
+    }
+    children
 }
 
 /// What an order is, in a few words.

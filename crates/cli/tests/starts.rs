@@ -15,7 +15,13 @@ use tempfile::TempDir;
 fn countersign(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    for variable in ["CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+    for variable in [
+        "COUNTERSIGN_MODEL",
+        "CLICOLOR_FORCE",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+    ] {
         command.env_remove(variable);
     }
     let output = command.env("COUNTERSIGN_USER", "ann").output().unwrap();
@@ -133,8 +139,6 @@ fn state_files_follow_the_document_of_the_workflow() {
 fn a_protocol_that_ships_runs_without_a_copy() {
     let desk = tempfile::tempdir().unwrap();
     let desk = desk.path();
-    let said = fails(desk, 2, &["run", "ralph"]);
-    assert!(said.contains("`countersign init ralph`"), "{said}");
     let said = fails(desk, 2, &["run", "none"]);
     assert!(said.contains("no protocol at"), "{said}");
     let run = does(desk, &["run", "ralph", "--input", "a goal", "--model", "human"]);
@@ -143,6 +147,38 @@ fn a_protocol_that_ships_runs_without_a_copy() {
     assert!(desk.join(".countersign/countersign.db").is_file());
     assert_eq!(does(desk, &["status"])["protocol"]["folder_changed"], Value::Null);
     does(desk, &["replay", "--verify"]);
+}
+
+#[test]
+fn whoever_names_no_model_is_told_what_to_do() {
+    for shipped in SHIPPED {
+        let desk = tempfile::tempdir().unwrap();
+        let (desk, name) = (desk.path(), shipped.name);
+        let said = fails(desk, 2, &["run", name]);
+        assert!(said.starts_with(&format!("error: `{name}` asks a model, and none is named\n")));
+        for way in ["--model openai:NAME", "OPENAI_API_KEY", "COUNTERSIGN_MODEL", "--model human"] {
+            assert!(said.contains(way), "{name}: {said}");
+        }
+        // The way without a model is walked.
+        let offline = said.split("then `countersign ").nth(1).unwrap().split('`').next().unwrap();
+        does(desk, &["init", name]);
+        let arguments: Vec<&str> = offline.split(' ').collect();
+        let status = does(desk, &arguments)["status"].clone();
+        assert!(["completed", "waiting"].contains(&status.as_str().unwrap()), "{name}: {status}");
+    }
+}
+
+#[test]
+fn whoever_gives_nothing_is_told_what_is_asked() {
+    let desk = tempfile::tempdir().unwrap();
+    does(desk.path(), &["init", "answer"]);
+    let said = fails(desk.path(), 1, &["run", "--detach"]);
+    let asked = "\n  `--input` gives what is asked for: What do you want to know?\n";
+    assert!(said.contains(asked), "{said}");
+    let (code, out, _) = countersign(desk.path(), &["run", "--json"]);
+    assert_eq!(code, 1);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["errors"][0]["code"], "cannot_start", "{told}");
 }
 
 #[test]

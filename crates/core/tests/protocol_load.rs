@@ -13,7 +13,7 @@ use countersign_core::protocol::{
     StateFormat, Verb, Work,
 };
 use folder::{INDEX, MAIN, sound};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The example of the first seed, file by file.
 const SEED: &str = include_str!("protocol_load/seed.txt");
@@ -294,6 +294,16 @@ fn phases_say_what_they_do() {
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
     assert_eq!(invoke.on_failed.then, Otherwise::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
+}
+
+#[test]
+fn an_output_gives_what_stands_at_its_places() {
+    let protocol = sound(include_str!("protocol_load/everything.txt"));
+    let child = protocol.workflow("child").unwrap();
+    let document = json!({ "notes": ["a", null], "title": "x", "other": 1 });
+    let given: Vec<_> = child.given_by(&document).collect();
+    assert_eq!(given, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
+    assert!(protocol.workflow("main").unwrap().output.is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::exit::{Error, Exit};
 use crate::house::House;
+use crate::product::{self, products};
 use crate::{output, show};
 
 /// Lets the run go on as far as it can, and tells where it stands.
@@ -15,6 +16,7 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
     let rest = house.driver()?.drive(&run).await?;
     let outcome = house.engine.look(&run).await?;
     let state = &outcome.state;
+    let products = products(house, &run).await?;
     if json {
         output::json(&json!({
             "run": run,
@@ -22,6 +24,7 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
             "status": state.status().as_str(),
             "phase": state.phase,
             "waits": state.waits.values().collect::<Vec<_>>(),
+            "output": product::as_json(&products),
             "violations": refused,
         }));
     } else {
@@ -33,6 +36,7 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
             output::talk(&show::wait(&run, wait));
         }
+        product::print(&run, &products);
     }
     let good = refused.is_none() && state.status() != Status::Failed;
     Ok(if good { Exit::Good } else { Exit::Refused })

@@ -16,6 +16,7 @@ use super::start::begin;
 use crate::args::Run;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
+use crate::product::{self, Product, products};
 use crate::progress::Progress;
 use crate::{output, show};
 
@@ -83,6 +84,7 @@ pub(super) async fn work(
     let rest = to_rest(house, &driver, run, manner).await?;
     let outcome = house.engine.look(run).await?;
     let state = &outcome.state;
+    let products = products(house, run).await?;
     if json {
         output::json(&json!({
             "run": run,
@@ -90,10 +92,11 @@ pub(super) async fn work(
             "phase": state.phase,
             "version": state.version,
             "waits": state.waits.values().collect::<Vec<_>>(),
+            "output": product::as_json(&products),
             "document": *state.document,
         }));
     } else {
-        tell(state, &rest);
+        tell(state, &rest, &products);
     }
     Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
 }
@@ -201,7 +204,7 @@ async fn asked_child(house: &House, state: &State) -> Result<Option<String>, Err
     Ok(None)
 }
 
-fn tell(state: &State, rest: &Rest) {
+fn tell(state: &State, rest: &Rest, products: &[Product]) {
     let run = &state.run;
     output::talk("");
     output::talk(&show::standing(state));
@@ -209,6 +212,7 @@ fn tell(state: &State, rest: &Rest) {
     for wait in state.waits.values() {
         output::talk(&show::wait(run, wait));
     }
+    product::print(run, products);
     output::talk(&format!(
         "Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"
     ));

@@ -54,9 +54,17 @@ pub(super) async fn begin(house: &House, args: &Run, talks: bool) -> Result<Stri
     let first = &protocol.document_of(described).initial;
     let language = protocol.language(first, &Value::Null);
     let question = question.map(|question| question.in_language(language.as_deref()));
-    let Some(question) = question.filter(|_| talks && start.input.is_none()) else {
+    let Some(question) = question.filter(|_| start.input.is_none()) else {
         return create(house, &protocol, start, args.key.clone()).await;
     };
+    if !talks {
+        return match create(house, &protocol, start, args.key.clone()).await {
+            Err(Error::Rejected(rejection)) => {
+                Err(Error::NotGiven { rejection, question: question.clone() })
+            }
+            other => other,
+        };
+    }
     loop {
         let line = terminal::ask(&format!("? {question}")).await.filter(|line| !line.is_empty());
         start.input = line.as_deref().map(|line| as_meant(line, described));
@@ -98,16 +106,28 @@ fn of_shipped(house: &House, shipped: &Shipped) -> Result<Meant, Error> {
     if let Some(script) = script.filter(|_| house.settings.model.value.is_none())
         && !house.home.workspace().join(script).is_file()
     {
-        let name = shipped.name;
-        return Err(Error::Usage(format!(
-            "`{name}` asks the script `{script}`, which is not here; name a model with --model, or put a copy here with `countersign init {name}`"
-        )));
+        return Err(Error::Usage(no_model(shipped.name, &protocol)));
     }
     if !protocol.policy.sources.is_empty() {
         put_beside(shipped, &house.home.folder().join(SHIPPED_DATA).join(data_folder(&protocol)))?;
     }
     let workflow = protocol.default_workflow.clone();
     Ok(Meant { protocol, workflow, folder: None })
+}
+
+/// What somebody can do who runs a protocol that ships, and has named no model.
+fn no_model(name: &str, protocol: &Protocol) -> String {
+    let workflow = protocol.workflows.get(&protocol.default_workflow);
+    let input = if workflow.is_some_and(|one| one.input.is_some()) { " --input TEXT" } else { "" };
+    format!(
+        "`{name}` asks a model, and none is named
+  a model:  `countersign run {name}{input} --model openai:NAME`; also anthropic:NAME, gemini:NAME, ollama:NAME
+            its key is read from OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY
+            a server of your own: --model openai:NAME@http://127.0.0.1:8080/v1
+            COUNTERSIGN_MODEL, or `model` in countersign.toml, names it once for all
+  yourself: `countersign run {name}{input} --model human`
+  offline:  `countersign init {name}`, then `countersign run{input}`: a copy here, with a script of replies in the model's place"
+    )
 }
 
 /// What `--input` says: a text, JSON, or `@FILE` that holds either.

@@ -8,6 +8,7 @@ use crate::args::Status;
 use crate::elapsed::{ago, moment, stretch, until};
 use crate::exit::{Error, Exit};
 use crate::house::{House, load_bundle, wait};
+use crate::product::{Product, products};
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
 use crate::standing::{Spending, Standing, order_told};
 use crate::table::{shortened, table};
@@ -26,7 +27,8 @@ pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
         let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.digest());
-        let standing = Standing::of(outcome, &log, now, digest.as_deref());
+        let products = products(&house, &run).await?;
+        let standing = Standing::of(outcome, &log, now, digest.as_deref(), products);
         if json {
             output::json(&standing.json());
         } else {
@@ -51,6 +53,7 @@ fn page(standing: &Standing, now: Time) -> String {
     if let Some(why) = why(state) {
         page.push_str(&format!("{why}\n"));
     }
+    made(&mut page, &standing.products, &state.run);
     waits(&mut page, state, now);
     gates(&mut page, state, now);
     orders(&mut page, state, now);
@@ -128,6 +131,16 @@ fn why(state: &State) -> Option<String> {
         )),
         Some(Blocked::Trouble { what }) => Some(format!("{BAD}Blocked{BAD:#}: {what}")),
         None => None,
+    }
+}
+
+fn made(page: &mut String, products: &[Product], run: &str) {
+    for product in products {
+        page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", product.title(run)));
+        for line in product.text().lines() {
+            page.push_str(format!("  {line}").trim_end());
+            page.push('\n');
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Outcome, Work};
 use crate::contract::Contract;
 
@@ -18,6 +20,8 @@ pub struct Workflow {
     pub document: Option<Document>,
     /// What its runs may be started with, beside a document.
     pub input: Option<WorkflowInput>,
+    /// The places of the document that are what a run gives in the end; none where it does not say.
+    pub output: Vec<String>,
     /// A run begins in the first. Own phases come before included ones.
     pub phases: Vec<Phase>,
     /// The ways, in the order of the files.
@@ -104,6 +108,15 @@ impl Workflow {
         let mut ways: Vec<_> = ways.filter(|(_, way)| way.from == phase).collect();
         ways.sort_by_key(|(_, way)| way.priority);
         ways
+    }
+
+    /// What a document holds at the places of `output`, in their order. A place that holds nothing gives nothing.
+    pub fn given_by<'w>(
+        &'w self,
+        document: &'w Value,
+    ) -> impl Iterator<Item = (&'w str, &'w Value)> {
+        let places = self.output.iter().map(String::as_str);
+        places.filter_map(|place| Some((place, document.pointer(place)?)))
     }
 
     /// Whether a run that stands here is done.

@@ -10,7 +10,7 @@ use super::writers::Writers;
 use super::written::{self, STATE, Written, document_schema};
 use crate::expr::{ReadPath, ReadStep};
 use crate::json;
-use crate::protocol::{Check, Protocol, Transition, Workflow};
+use crate::protocol::{Check, Origin, Protocol, Transition, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
@@ -32,6 +32,10 @@ fn of_workflow(
         if !idle.contains(&index) {
             findings.extend(status_unwritten(initial, document, &writers, way));
         }
+    }
+    for (index, place) in workflow.output.iter().enumerate() {
+        let origin = output_origin(workflow, index);
+        findings.extend(output_unwritten(initial, document, &writers, place, &origin));
     }
     for written in written::of_workflow(protocol, workflow) {
         // What is wrong with a way that is never taken has been told.
@@ -62,10 +66,7 @@ fn forbidden(
     let Standing::Forbidden(index, names) = document?.standing(&read.steps) else { return None };
     let ReadStep::Field(name) = &read.steps[index] else { return None };
     let path = &written.expr.source()[read.span.clone()];
-    let message = format!(
-        "`{path}` is never there: the contract of the document has no `{name}` at this place"
-    );
-    let fault = written.fault("reads_unwritten", message, &read.span);
+    let fault = written.fault("reads_unwritten", never_there(path, name), &read.span);
     Some(fault.hinting(known_names(name, &names)))
 }
 
@@ -93,13 +94,7 @@ fn status_unwritten(
     let Some(Check::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check) else {
         return None;
     };
-    let steps: Vec<ReadStep> = json::split(pointer)
-        .map(|name| match name.parse::<usize>() {
-            Ok(_) => ReadStep::Element,
-            Err(_) => ReadStep::Field(name.into_owned()),
-        })
-        .collect();
-    if is_written(initial, document, writers, &steps) {
+    if is_written(initial, document, writers, &steps(pointer)) {
         return None;
     }
     let origin = way.origin.child("gate").child("field");
@@ -107,7 +102,51 @@ fn status_unwritten(
     Some(fault.warning().hinting(Some(HINT.to_owned())))
 }
 
+/// The same for a place of `output`, which would be empty at every end.
+fn output_unwritten(
+    initial: &Value,
+    document: Option<View<'_>>,
+    writers: &Writers,
+    pointer: &str,
+    origin: &Origin,
+) -> Option<Diagnostic> {
+    let steps = steps(pointer);
+    if let Some(Standing::Forbidden(index, names)) = document.map(|view| view.standing(&steps))
+        && let ReadStep::Field(name) = &steps[index]
+    {
+        let fault = origin.fault("reads_unwritten", never_there(pointer, name));
+        return Some(fault.hinting(known_names(name, &names)));
+    }
+    if is_written(initial, document, writers, &steps) {
+        return None;
+    }
+    let fault = origin.fault("reads_unwritten", nothing_writes(pointer));
+    Some(fault.warning().hinting(Some(HINT.to_owned())))
+}
+
+/// Where a place of `output` stands: it is the whole section where that is a text.
+fn output_origin(workflow: &Workflow, index: usize) -> Origin {
+    let section = workflow.origin.child("output");
+    match workflow.origin.tree.value["output"] {
+        Value::String(_) => section,
+        _ => section.child(&index.to_string()),
+    }
+}
+
+/// A pointer as the steps of a path; numbers are elements.
+fn steps(pointer: &str) -> Vec<ReadStep> {
+    let step = |name: std::borrow::Cow<'_, str>| match name.parse::<usize>() {
+        Ok(_) => ReadStep::Element,
+        Err(_) => ReadStep::Field(name.into_owned()),
+    };
+    json::split(pointer).map(step).collect()
+}
+
 const HINT: &str = "write it with `apply`, add it to `document.initial`, or read another place";
+
+fn never_there(path: &str, name: &str) -> String {
+    format!("`{path}` is never there: the contract of the document has no `{name}` at this place")
+}
 
 fn nothing_writes(pointer: &str) -> String {
     format!(

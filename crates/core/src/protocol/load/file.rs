@@ -22,7 +22,7 @@ static WORKFLOW: LazyLock<Schema> = LazyLock::new(|| compiled(WORKFLOW_SCHEMA));
 static AGENT: LazyLock<Schema> = LazyLock::new(|| compiled(AGENT_SCHEMA));
 
 /// Keys of a workflow that the seed has no place for.
-const OWN_KEYS: [&str; 2] = ["document", "input"];
+const OWN_KEYS: [&str; 3] = ["document", "input", "output"];
 
 fn compiled(schema: &str) -> Schema {
     let schema = serde_json::from_str(schema).expect("our own schema is JSON");

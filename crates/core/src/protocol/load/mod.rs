@@ -41,6 +41,7 @@ mod phase;
 mod work;
 mod question;
 mod input;
+mod output;
 mod effect;
 mod change;
 

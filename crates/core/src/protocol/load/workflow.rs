@@ -11,6 +11,7 @@ use super::include::{Merged, Raw, merged};
 use super::input::input;
 use super::known::Known;
 use super::member::Member;
+use super::output::output;
 use super::phase::phase;
 use super::scope::{Names, Scope};
 use crate::protocol::{EnginePlace, NAMES, Phase, Transition, Workflow};
@@ -92,10 +93,14 @@ pub(super) fn workflow<'f>(
     debug_assert!(complete || faults.any(), "a part that is left out has a fault");
     let scope = Scope { engine, ..Scope::whole(names, &known, faults) };
     let input = input(raw.file, &scope);
+    let output = output(raw.file, faults);
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
     let (id, origin) = (raw.id.to_owned(), root.origin());
-    (Workflow { id, name, description, document: None, input, phases, transitions, origin }, known)
+    let document = None;
+    let workflow =
+        Workflow { id, name, description, document, input, output, phases, transitions, origin };
+    (workflow, known)
 }
 
 /// The phases of all parts; the same id twice is a fault.
