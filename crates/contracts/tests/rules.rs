@@ -1,8 +1,8 @@
 //! Every rule of every shipped contract, by cases: `tests/rules/<id>.json`.
 //!
 //! `samples` are values the contract takes. Each of `cases` changes one of them, and exactly the
-//! rules named in `refused_by` must refuse the result, `rule` at exactly `pointers`. A case may have
-//! the `state`, the `run` and the `new` state it is asked with. Each of `schema_refuses` breaks the schema. A rule without a case, or a case without a rule, fails.
+//! rules named in `refused_by` must refuse the result, `rule` at exactly `pointers`. Each of
+//! `schema_refuses` breaks the schema. A rule without a case, or a case without a rule, fails.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -29,9 +29,7 @@ fn every_sample_is_accepted() {
 fn every_case_is_refused_by_its_rules() {
     each_contract(|contract, file| {
         for case in file["cases"].as_array().unwrap() {
-            let context =
-                Context { state: case.get("state"), run: case.get("run"), new: case.get("new") };
-            let refused = violations_in(contract, &changed(file, case), &context);
+            let refused = violations(contract, &changed(file, case));
             let codes: BTreeSet<_> =
                 refused.iter().map(|violation| violation.code.to_string()).collect();
             let expected = texts(&case["refused_by"]).map(|rule| format!("rule:{rule}")).collect();
@@ -115,11 +113,7 @@ fn each_contract(check: impl Fn(&Contract, &Value)) {
 }
 
 fn violations(contract: &Contract, value: &Value) -> Vec<Violation> {
-    violations_in(contract, value, &Context::default())
-}
-
-fn violations_in(contract: &Contract, value: &Value, context: &Context<'_>) -> Vec<Violation> {
-    match contract.admit_value(value, context) {
+    match contract.admit_value(value, &Context::default()) {
         Verdict::Accepted(_) => Vec::new(),
         Verdict::Refused(violations) => violations,
     }

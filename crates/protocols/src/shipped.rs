@@ -99,6 +99,8 @@ pub const SHIPPED: &[Shipped] = &[
             "agents/interpreter.yaml",
             "agents/gatekeeper.yaml",
             "agents/drafter.yaml",
+            "contracts/interview_state.yaml",
+            "contracts/interview_step.yaml",
             "contracts/outline.yaml",
             "contracts/skeleton.yaml",
             "rules/style.md",

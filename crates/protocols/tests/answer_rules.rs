@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
+#[path = "answer_rules/evidence.rs"]
+mod evidence;
 #[path = "answer_rules/numbers.rs"]
 mod numbers;
 #[path = "answer_rules/protocol.rs"]

@@ -4,6 +4,13 @@
 
 mod stories;
 
+use std::collections::BTreeMap;
+
+use countersign_contracts::registry;
+use countersign_core::protocol::load;
+use countersign_core::run::{Incoming, Input, Pending, Start, State, Time, decide};
+use countersign_protocols::find;
+
 stories::stories!("intake", again a_short_interview_hands_over:
     a_blocker_is_a_veto,
     a_detected_conflict_is_a_veto,
@@ -29,12 +36,14 @@ stories::stories!("intake", again a_short_interview_hands_over:
     evidence_must_resolve,
     gate_check_writes_the_gate_only,
     interpret_cannot_add_outside_domain,
+    interpret_cannot_copy_from_outside,
     interpret_cannot_copy_outside_domain,
     interpret_cannot_go_straight_to_the_skeleton,
     interpret_cannot_merge_outside_domain,
     interpret_cannot_move_outside_domain,
     interpret_cannot_remove_outside_domain,
     interpret_cannot_replace_outside_domain,
+    interpret_cannot_test_alone_outside_domain,
     interpret_cannot_test_outside_domain,
     issues_are_found_by_id_then_by_key,
     limits_beyond_the_contract_are_not_taken,
@@ -44,6 +53,7 @@ stories::stories!("intake", again a_short_interview_hands_over:
     questions_are_limited,
     steps_are_limited,
     the_gate_closes_no_issue,
+    the_gate_makes_no_issue_lighter,
     the_gravest_veto_is_asked_about_first,
     the_interview_is_held_in_russian,
     the_interview_survives_restarts,
@@ -51,3 +61,44 @@ stories::stories!("intake", again a_short_interview_hands_over:
     the_same_question_is_known_in_other_scripts,
     the_same_question_is_not_asked_twice,
 );
+
+/// What the page says may stand in the place of `invoke`, for whoever wants to be called.
+#[test]
+fn a_callback_may_take_the_place_of_the_outline() {
+    let mut bundle = find("intake").unwrap().bundle();
+    let workflow = bundle.files.get_mut("workflows/intake.yaml").unwrap();
+    let from = workflow.find("    invoke:\n").unwrap();
+    let to = from + workflow[from..].find("    writes: [/control/flags/skeleton]\n").unwrap();
+    let called = "    do: { http: { url: \"https://example.org/ready\", body: state } }\n";
+    workflow.replace_range(from..to, called);
+    let index = bundle.files.get_mut("index.yaml").unwrap();
+    *index = index.replace("policy:\n", "policy:\n  hosts: [example.org]\n");
+    let loaded = load(bundle, &registry()).unwrap_or_else(|faults| panic!("{faults:#?}"));
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let told = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
+    let mut state = State::blank("r1");
+    for what in told.inputs {
+        let what = match what {
+            Incoming::Start(start) => Incoming::Start(Box::new(Start {
+                protocol: loaded.protocol.digest.clone(),
+                ..*start
+            })),
+            other => other,
+        };
+        let time = Time(1_768_996_800_000 + i64::try_from(state.version).unwrap() * 1_000);
+        let input = Input { time, key: None, files: BTreeMap::new(), what };
+        state = decide(&loaded.protocol, &state, &input).unwrap().state;
+        if state.phase == "ready" {
+            break;
+        }
+    }
+    let mut asked = state.pending.values().filter_map(|order| match order {
+        Pending::Effect { effect, .. } => Some(serde_json::to_value(effect).unwrap()),
+        _ => None,
+    });
+    let effect = asked.next().unwrap();
+    assert_eq!(effect["url"], "https://example.org/ready");
+    assert_eq!(effect["body"]["meta"]["status"], "ready");
+    assert_eq!(effect["body"]["domain"], state.document["domain"]);
+}

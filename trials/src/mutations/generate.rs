@@ -235,15 +235,9 @@ impl Writer<'_> {
         if self.rng.percent(60) {
             let severity = *self.rng.pick(&["low", "critical"]);
             let weight = self.rng.below(1000) as f64 / 8.0;
-            let known = self.id("I");
-            // The gate judges issues and closes none.
-            let second = match step {
-                "INTERPRET" => json!({"op": "resolve", "issue": {"id": known}}),
-                _ => json!({"op": "upsert", "issue": {"id": known}}),
-            };
             reply["issue_updates"] = json!([
                 {"op": "upsert", "issue": {"key": "no_owner", "title": self.text(12), "severity": severity, "weight": weight}},
-                second,
+                {"op": "resolve", "issue": {"id": self.id("I")}},
             ]);
         }
         reply["next_action"] = action;

@@ -101,3 +101,24 @@ fn a_notice_is_no_free_text() {
 fn two_retries_are_all() {
     assert_eq!(broken(|document| document["retry_count"] = json!(3)), ["maximum"]);
 }
+
+#[test]
+fn every_end_says_which_run_how_long_by_which_way_and_after_how_many_retries() {
+    for name in ["trace_id", "route_reason"] {
+        let found = broken(|document| drop(document.as_object_mut().unwrap().remove(name)));
+        assert_eq!(found, ["rule:end_gives_account"], "{name}");
+    }
+    // The schema wants these from the beginning, so the rule is not reached.
+    for name in ["timings_ms", "retry_count"] {
+        let found = broken(|document| drop(document.as_object_mut().unwrap().remove(name)));
+        assert_eq!(found, ["required"], "{name}");
+    }
+}
+
+#[test]
+fn a_source_that_is_set_aside_stays_out() {
+    assert_eq!(
+        broken(|document| document["set_aside"] = json!(["db"])),
+        ["rule:set_aside_stays_out"]
+    );
+}

@@ -252,7 +252,7 @@ impl Teller {
                 let (text, events) = version(protocol, &mut state, &entry);
                 if entry.version > told {
                     let of = if run == RUN { String::new() } else { format!("[{run}] ") };
-                    self.told.push_str(&text.replace("> ", &format!("> {of}")));
+                    self.told.push_str(&text.replacen("> ", &format!("> {of}"), 1));
                     fresh.extend(events);
                 }
             }
