@@ -15,6 +15,10 @@ pub mod record;
 mod scope;
 mod request;
 mod found;
+pub mod policy;
+pub mod tokens;
+pub mod compose;
+pub mod render;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};
