@@ -62,19 +62,24 @@ struct End {
 fn boundaries(text: &str, limit: usize) -> Vec<End> {
     let mut ends = Vec::new();
     let mut characters = text.char_indices().peekable();
+    // What the marks behind it belong to.
+    let mut base = ' ';
     while let Some((at, character)) = characters.next() {
         let end = at + character.len_utf8();
         if end > limit {
             break;
         }
         let Some((_, next)) = characters.peek() else { break };
+        base = if hangs_on(character) { base } else { character };
         if character.is_whitespace() || hangs_on(*next) || character == '\u{200d}' {
             continue;
         }
         let sentence = matches!(character, '.' | '!' | '?' | '…') && next.is_whitespace()
             || matches!(character, '。' | '！' | '？' | '．');
-        let inside = is_spaced(character) && is_spaced(*next);
-        if sentence || next.is_whitespace() || (character.is_alphanumeric() && !inside) {
+        let inside = is_spaced(base) && is_spaced(*next);
+        let idle = matches!(character, ',' | ';' | ':' | '(' | '-' | '—');
+        let word = base.is_alphanumeric() && !inside;
+        if sentence || word || (next.is_whitespace() && !idle) {
             // A number or a name keeps its signs: `1.5`, `e-mail`, `it's`.
             let joined = matches!(*next, '.' | ',' | '-' | '\'' | '’' | '_' | ':' | '/' | '@')
                 && behind(text, end + next.len_utf8()).is_some_and(char::is_alphanumeric);
@@ -90,16 +95,17 @@ fn behind(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
 
-/// A letter or digit of a script that puts spaces between words.
+/// A letter or digit that is no word by itself. Thai, Lao, Khmer and Burmese have no spaces between
+/// words either, but their letters are no words: they are cut where they do have one.
 fn is_spaced(character: char) -> bool {
     character.is_alphanumeric() && !is_dense(character)
 }
 
-/// Chinese, Japanese, Thai, Lao, Burmese and Khmer; Korean has spaces.
+/// Chinese characters and hiragana; words in katakana are whole.
 fn is_dense(character: char) -> bool {
     matches!(u32::from(character),
-        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0x30ff | 0x31f0..=0x4dbf
-        | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x2_0000..=0x3_ffff)
+        0x2e80..=0x309f | 0x3100..=0x312f | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff
+        | 0x2_0000..=0x3_ffff)
 }
 
 /// What belongs to the character before it: marks, joiners, variation selectors, skin tones.
@@ -147,7 +153,9 @@ mod tests {
 
     #[test]
     fn what_hangs_on_a_character_stays_with_it() {
-        assert_eq!(shorten_chars("ก\u{e33}ก\u{e34}ก\u{e34}ก", 4).as_deref(), Some("กำ…"));
+        assert_eq!(shorten_chars("สัญญา ราคา", 8).as_deref(), Some("สัญญา…"));
+        assert_eq!(shorten_chars("葛\u{e0100}城市です", 3).as_deref(), Some("葛\u{e0100}…"));
+        assert_eq!(shorten_chars("コンピュータ", 4), None);
         assert_eq!(shorten_chars("👩\u{200d}👩\u{200d}👧 family", 4), None);
     }
 

@@ -166,7 +166,7 @@ mod tests {
         refused(
             "id: default",
             "id: [",
-            "p.yaml:3:8: not YAML: did not find expected node content [invalid_yaml]",
+            "p.yaml:4:11: not YAML: while parsing a flow mapping, did not find expected ',' or '}' [invalid_yaml]",
         );
     }
 
