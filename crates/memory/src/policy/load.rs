@@ -1,5 +1,7 @@
 //! Policies from files, strictly: a key that is not known is a fault, not a wish.
 
+use std::sync::LazyLock;
+
 use countersign_core::spec::{Diagnostic, Source, Tree};
 
 use super::{Policy, Strength};
@@ -61,10 +63,12 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn shipped(id: &str) -> Option<Self> {
-        let policies = SHIPPED.into_iter().map(|(name, text)| {
-            Self::parse(Source::new(name, text)).expect("the shipped policies are tested")
+        static POLICIES: LazyLock<Vec<Policy>> = LazyLock::new(|| {
+            let parse = |(name, text)| Policy::parse(Source::new(name, text));
+            let policies = SHIPPED.into_iter().map(parse);
+            policies.map(|policy| policy.expect("the shipped policies are tested")).collect()
         });
-        policies.into_iter().find(|policy| policy.id == id)
+        POLICIES.iter().find(|policy| policy.id == id).cloned()
     }
 
     fn check(&self, name: &str) -> Result<(), PolicyError> {

@@ -2,15 +2,10 @@
 //! no item lost by a larger budget, nothing cut in the middle, every citation there, valid under the
 //! contract, the same bytes whatever the order of the rows.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
-mod compose_rows;
-mod compose_store;
-
 use std::collections::BTreeSet;
 
-use compose_rows::violations;
-use compose_store::{Store, store};
+use super::rows::violations;
+use super::store::{Store, store};
 use countersign_contracts::memory::MemoryPacket;
 use countersign_memory::compose::{ComposeError, compose};
 use countersign_memory::render::render;
@@ -55,8 +50,11 @@ fn laws(
     told(&packet, &store.found)?;
     prop_assert_eq!(violations(&packet), Vec::<String>::new());
 
-    let again = compose_within(&store.shuffled(), asked, counter).unwrap();
-    prop_assert_eq!(bytes(&again), bytes(&packet), "the order of the rows shows");
+    // Every fourth is enough for this one.
+    if small.is_multiple_of(4) {
+        let again = compose_within(&store.shuffled(), asked, counter).unwrap();
+        prop_assert_eq!(bytes(&again), bytes(&packet), "the order of the rows shows");
+    }
 
     let larger = compose_within(store, large, counter).unwrap();
     within(&larger, counter)?;

@@ -1,7 +1,5 @@
 //! Rows for tests of composing, with everything plain that a test does not speak of.
 
-#![expect(dead_code, reason = "each test file uses some of them")]
-
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
@@ -34,7 +32,7 @@ pub(crate) fn violations(packet: &MemoryPacket) -> Vec<String> {
             .iter()
             .map(|it| format!("{} {} {}", it.pointer, it.code, it.message))
             .collect(),
-        _ => Vec::new(),
+        Verdict::Accepted(_) => Vec::new(),
     }
 }
 
@@ -72,8 +70,8 @@ pub(crate) fn asking(
     request
 }
 
-pub(crate) fn tokens(max_tokens: u64) -> Option<Asked> {
-    Some(Asked { max_tokens, per_section: None })
+pub(crate) fn tokens(max_tokens: u64) -> Asked {
+    Asked { max_tokens, per_section: None }
 }
 
 pub(crate) fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use testkit::Chance;
 
-use super::compose_rows::{
+use super::rows::{
     DAY, NOW, asking, cited, episode, event, fact, insight, procedure, request, scored, summary,
     working,
 };
@@ -87,7 +87,7 @@ impl Store {
 
 /// Stores by seed and by the most rows of a kind.
 pub(crate) fn store() -> impl Strategy<Value = Store> {
-    (any::<u64>(), 0_usize..14).prop_map(|(seed, most)| make(seed, most))
+    (any::<u64>(), 0_usize..8).prop_map(|(seed, most)| make(seed, most))
 }
 
 fn make(seed: u64, most: usize) -> Store {
@@ -111,7 +111,7 @@ fn make(seed: u64, most: usize) -> Store {
         row.priority = chance.below(3) as i64;
         row.sources = sources(chance);
         if chance.percent(20) {
-            row.task_type = "other".to_owned();
+            "other".clone_into(&mut row.task_type);
         }
         if chance.percent(20) {
             row.applicability.insert("tags".to_owned(), json!(["urgent"]));
@@ -132,7 +132,7 @@ fn make(seed: u64, most: usize) -> Store {
         found.quotes.push(scored(row, score(chance)));
     }
     if chance.percent(60) {
-        let mut row = summary(&text(chance, 200));
+        let mut row = summary(&text(chance, 120));
         row.quotes = (0..chance.below(4)).map(|_| format!("q{}", chance.below(20))).collect();
         found.summary = Some(row);
     }
@@ -179,7 +179,7 @@ fn policy(chance: &mut Chance) -> Policy {
 
 fn random_request(chance: &mut Chance) -> Request {
     let purpose = *chance.pick(&[Purpose::Planner, Purpose::Tool, Purpose::Responder]);
-    if chance.percent(30) {
+    if chance.percent(50) {
         return request(purpose);
     }
     let (keyword, other) = (*chance.pick(&WORDS), *chance.pick(&WORDS));
@@ -225,7 +225,7 @@ fn random_fact(chance: &mut Chance, number: usize) -> countersign_memory::record
 }
 
 fn random_episode(chance: &mut Chance, number: usize) -> countersign_memory::record::Episode {
-    let long = if chance.percent(20) { 300 } else { 25 };
+    let long = if chance.percent(20) { 150 } else { 20 };
     let days = if chance.percent(60) { 7 } else { 120 };
     let days = chance.below(days) as i64;
     let mut row = episode(&format!("e{number}"), days, &text(chance, long));
@@ -248,7 +248,7 @@ fn random_insight(chance: &mut Chance, number: usize) -> countersign_memory::rec
         *chance.pick(&[InsightKind::Hypothesis, InsightKind::Strategy, InsightKind::Pattern]);
     row.confidence = chance.below(10) as f64 / 10.0;
     row.tests = (0..chance.below(3)).map(|_| text(chance, 10)).collect();
-    row.run = chance.one_of(&["r", "r", "other"]).to_owned();
+    chance.one_of(&["r", "r", "other"]).clone_into(&mut row.run);
     row.expires = match chance.below(3) {
         0 => Expiry::At(NOW.after((chance.below(3) as i64 - 1) * DAY)),
         _ => Expiry::RunEnd,
@@ -258,7 +258,7 @@ fn random_insight(chance: &mut Chance, number: usize) -> countersign_memory::rec
 }
 
 fn random_event(chance: &mut Chance, number: usize) -> countersign_memory::record::Event {
-    let long = if chance.percent(10) { 300 } else { 25 };
+    let long = if chance.percent(10) { 150 } else { 20 };
     let mut row = event(&format!("q{number}"), number as u32, &text(chance, long));
     row.place = Place { session: chance.below(3) as u32, position: number as u32 };
     row.ts = NOW.after(-(chance.below(4) as i64) * DAY - chance.below(1_000) as i64);
