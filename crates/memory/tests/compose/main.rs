@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod budget;
 mod laws;
 mod quarantine;
 mod rows;

@@ -8,11 +8,14 @@ use countersign_contracts::memory::short_term::WorkingState;
 use countersign_core::contract::Contract;
 use countersign_core::reply::{Context, Verdict};
 use countersign_core::run::Time;
+use countersign_memory::compose::compose;
+use countersign_memory::policy::Policy;
 use countersign_memory::record::{
     Episode, Event, EventKind, Evidence, Expiry, Fact, Insight, Origin, Place, Procedure, Role,
     Summary, Working,
 };
-use countersign_memory::{Asked, Cited, Request, Scope, Score, Scored};
+use countersign_memory::tokens::TiktokenCounter;
+use countersign_memory::{Asked, Cited, Found, Request, Scope, Score, Scored};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
@@ -200,4 +203,27 @@ pub(crate) fn episodes(packet: &MemoryPacket) -> Vec<&str> {
 
 pub(crate) fn quotes(packet: &MemoryPacket) -> Vec<&str> {
     packet.short_term.key_quotes.iter().flatten().map(|it| it.evidence_id.as_str()).collect()
+}
+
+pub(crate) fn policy() -> Policy {
+    Policy::shipped("default").unwrap()
+}
+
+#[track_caller]
+pub(crate) fn composed(request: &Request, found: &Found) -> MemoryPacket {
+    composed_by(request, &policy(), found)
+}
+
+#[track_caller]
+pub(crate) fn composed_by(request: &Request, policy: &Policy, found: &Found) -> MemoryPacket {
+    let packet = compose(request, policy, found, &TiktokenCounter::o200k()).unwrap();
+    assert_eq!(violations(&packet), Vec::<String>::new());
+    packet
+}
+
+pub(crate) fn with_facts(facts: Vec<Fact>) -> Found {
+    let mut found =
+        Found { facts: facts.into_iter().map(Scored::plain).collect(), ..Found::default() };
+    found.evidence.insert("m1".to_owned(), cited("the price is 100"));
+    found
 }
