@@ -1,0 +1,190 @@
+//! What a packet may cost, and what happens when not everything fits.
+
+use super::rows::*;
+use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::meta::{Purpose, SectionBudgets};
+use countersign_memory::compose::{ComposeError, compose};
+use countersign_memory::policy::Policy;
+use countersign_memory::render::render;
+use countersign_memory::tokens::{CharCounter, TiktokenCounter};
+use countersign_memory::{Asked, Found, Request, Scored};
+use serde_json::json;
+
+#[test]
+fn a_budget_below_the_least_is_refused() {
+    let request = Request { budget: Some(tokens(255)), ..request(Purpose::Planner) };
+    let error = compose(&request, &policy(), &Found::default(), &CharCounter).unwrap_err();
+    assert_eq!(error, ComposeError::Budget { least: 256, found: 255 });
+    assert_eq!(error.to_string(), "a packet needs at least 256 tokens, found 255");
+}
+
+#[test]
+fn the_floor_is_given_or_nothing_is() {
+    let mut found = Found {
+        working: Some(working(json!({
+            "goal": "word ".repeat(300), "slots": {"a": 1}, "constraints": {}, "state_version": 3
+        }))),
+        ..Found::default()
+    };
+    let small = Request { budget: Some(tokens(256)), ..request(Purpose::Planner) };
+    let error = compose(&small, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
+    let ComposeError::Floor { needed, allowed: 256 } = error else { panic!("{error}") };
+    let enough = Request { budget: Some(tokens(needed)), ..request(Purpose::Planner) };
+    let packet = composed(&enough, &found);
+    assert_eq!(packet.budget_report.used_tokens_est, needed);
+    assert_eq!(packet.short_term.working_state.state_version, 3);
+
+    // More than its share is fine; more than what the caller allows is not.
+    found.working = Some(working(json!({ "goal": "word ".repeat(100), "state_version": 0 })));
+    composed(&small, &found);
+    let per_section = SectionBudgets {
+        working_state: 50,
+        facts: 100,
+        procedures: 0,
+        short_term_summary: 0,
+        episodes: 0,
+        insights: 0,
+    };
+    let budget = Some(Asked { max_tokens: 1_000, per_section: Some(per_section) });
+    let hard = Request { budget, ..request(Purpose::Planner) };
+    let error = compose(&hard, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
+    assert!(matches!(error, ComposeError::Floor { allowed: 50, .. }), "{error}");
+}
+
+#[test]
+fn sections_of_the_caller_are_kept_to_and_cut_in_proportion() {
+    let facts = (0..40).map(|it| fact(&format!("f{it}"), &format!("k{it}"), "some value of it"));
+    let found = with_facts(facts.collect());
+    let per_section = SectionBudgets {
+        working_state: 600,
+        facts: 300,
+        procedures: 300,
+        short_term_summary: 0,
+        episodes: 0,
+        insights: 0,
+    };
+    let budget = Some(Asked { max_tokens: 400, per_section: Some(per_section) });
+    let packet = composed(&Request { budget, ..request(Purpose::Planner) }, &found);
+    let applied = packet.meta.budget.per_section;
+    assert_eq!((applied.working_state, applied.facts, applied.procedures), (200, 100, 100));
+    assert!(packet.budget_report.section_usage["facts"] <= 100);
+    assert_eq!(packet.explain.filters["budget"], "sections of the request");
+}
+
+#[test]
+fn under_pressure_the_ladder_is_written_down() {
+    let rows = (0..30).map(|it| {
+        fact(&format!("f{it:02}"), &format!("key{it}"), format!("{it} {}", "word ".repeat(60)))
+    });
+    let mut found = with_facts(rows.collect());
+    found.episodes = (0..6)
+        .map(|it| {
+            Scored::plain(episode(&format!("e{it}"), it, &format!("{it} {}", "thing ".repeat(90))))
+        })
+        .collect();
+    found.insights = (0..10)
+        .map(|it| {
+            let mut row = insight(
+                &format!("i{it}"),
+                ValidationState::Unvalidated,
+                &format!("{it} {}", "guess ".repeat(50)),
+            );
+            row.confidence = f64::from(it) / 10.0;
+            Scored::plain(row)
+        })
+        .collect();
+    let request = Request { budget: Some(tokens(900)), ..request(Purpose::Planner) };
+    let packet = composed(&request, &found);
+    let actions: Vec<(&str, &str)> = packet
+        .budget_report
+        .degradations
+        .iter()
+        .map(|it| (it.section.as_str(), it.action.as_str()))
+        .collect();
+    for step in [
+        ("facts", "stronger_compression"),
+        ("facts", "fewer_items"),
+        ("episodes", "tighter_window"),
+        ("insights", "dropped_low_confidence"),
+    ] {
+        assert!(actions.contains(&step), "{step:?} in {actions:?}");
+    }
+    assert!(packet.insight.hypotheses.iter().any(|it| it.id == "i9"));
+    assert_eq!(reason(&packet, "i0").as_deref(), Some("budget"));
+    let refs = packet.long_term.facts.iter().filter(|it| it.value == "…");
+    assert!(refs.count() > 0);
+
+    let mut tiny = policy();
+    (tiny.longest_item, tiny.short_item) = (200, 100);
+    found.facts.clear();
+    found.episodes.clear();
+    let budget = Some(Asked {
+        max_tokens: 256,
+        per_section: Some(SectionBudgets {
+            working_state: 0,
+            facts: 0,
+            procedures: 0,
+            short_term_summary: 0,
+            episodes: 0,
+            insights: 20,
+        }),
+    });
+    let packet = composed_by(&Request { budget, ..request }, &tiny, &found);
+    let last = packet.budget_report.degradations.last().unwrap();
+    assert_eq!(
+        (last.action.as_str(), last.reason.as_str()),
+        ("dropped_section", "no insight of 10 fits")
+    );
+}
+
+#[test]
+fn what_is_complete_passes_the_rest_on() {
+    let quotes = (0..60).map(|it| {
+        scored(event(&format!("q{it:02}"), it, &format!("{it} {}", "said ".repeat(30))), 1_000_000)
+    });
+    let mut found = Found { quotes: quotes.collect(), ..Found::default() };
+    let mut policy = policy();
+    (policy.caps.quotes, policy.candidates.each) = (60, 60);
+    let alone = composed_by(&request(Purpose::Planner), &policy, &found);
+    found.facts = vec![Scored::plain(fact("f1", "city", "Rome"))];
+    let with_fact = composed_by(&request(Purpose::Planner), &policy, &found);
+    let used = |packet: &MemoryPacket| packet.budget_report.section_usage["short_term_summary"];
+    assert!(used(&alone) > 1_300, "{}", used(&alone));
+    assert!(used(&with_fact) > 1_300, "{}", used(&with_fact));
+    let applied = with_fact.meta.budget.per_section;
+    assert_eq!(applied.facts, with_fact.budget_report.section_usage["facts"]);
+}
+
+#[test]
+fn an_item_that_is_too_long_is_shortened_whatever_the_budget() {
+    let found = with_facts(vec![fact("f1", "story", "Once upon a time. ".repeat(200))]);
+    let request = Request { budget: Some(tokens(100_000)), ..request(Purpose::Planner) };
+    let packet = composed(&request, &found);
+    let value = packet.long_term.facts[0].value.as_str().unwrap();
+    assert!(value.ends_with("a time.…"), "{value}");
+    assert_eq!(packet.explain.selected, ["f1|fact,active,valid,shortened"]);
+    assert_eq!(packet.budget_report.degradations[0].reason, "`f1` is longer than the longest item");
+}
+
+#[test]
+fn recall_gives_everything_to_quotes() {
+    let mut found = with_facts(vec![fact("f1", "a", 1)]);
+    found.quotes = (0..300)
+        .map(|it| {
+            let mut row = event(&format!("q{it}"), it, &format!("turn number {it} of the talk"));
+            row.speaker = Some(if it % 2 == 0 { "Anna" } else { "Boris" }.to_owned());
+            scored(row, 1_000_000 + i64::from(it))
+        })
+        .collect();
+    let policy = Policy::shipped("recall").unwrap();
+    let request =
+        Request { budget: Some(tokens(1_000)), ..asking(Purpose::Planner, &["talk"], &[], &[]) };
+    let packet = composed_by(&request, &policy, &found);
+    assert!(packet.budget_report.used_tokens_est > 980, "{}", packet.budget_report.used_tokens_est);
+    assert_eq!(packet.meta.budget.per_section.short_term_summary, 1_000);
+    assert!(facts(&packet).is_empty());
+    let text = render(&packet, Purpose::Planner).unwrap();
+    assert!(text.ends_with("Boris: turn number 299 of the talk\n"), "{text}");
+    assert_eq!(text.matches("[2026-01-20]").count(), 1);
+}

@@ -1,0 +1,199 @@
+//! A guess that nobody validated reaches no responder: not as an insight, not in a summary, not in
+//! an episode, not in a model's message, not in a citation, not in the explanation; and no packet
+//! that holds one is rendered for a responder.
+
+use super::rows::*;
+use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::long_term::FactStatus;
+use countersign_contracts::memory::meta::Purpose;
+use countersign_memory::compose::compose;
+use countersign_memory::policy::{Policy, Strength};
+use countersign_memory::record::{Evidence, Expiry, Origin, Role};
+use countersign_memory::render::{RenderError, render, render_value};
+use countersign_memory::tokens::TiktokenCounter;
+use countersign_memory::{Found, Scored};
+use serde_json::json;
+
+const GUESSES: [&str; 3] =
+    ["The client secretly plans to leave", "Клиент хочет уйти к конкуренту", "客户打算更换供应商"];
+
+fn policy() -> Policy {
+    let mut policy = Policy::shipped("default").unwrap();
+    // As open as a policy may be: the guard must hold all the same.
+    policy.allow_in_responder = true;
+    policy.matrix.responder = policy.matrix.planner;
+    policy.matrix.responder.window = Strength::Strong;
+    policy
+}
+
+#[track_caller]
+fn composed(purpose: Purpose, found: &Found) -> MemoryPacket {
+    let packet = compose(&request(purpose), &policy(), found, &TiktokenCounter::o200k()).unwrap();
+    assert_eq!(violations(&packet), Vec::<String>::new());
+    packet
+}
+
+/// The guess in every place that a packet is made from.
+fn leaking(guess: &str, state: ValidationState) -> Found {
+    let said = format!("I think that: {}!", guess.to_uppercase());
+    let mut message = event("m9", 9, &said);
+    (message.role, message.origin) = (Role::Assistant, Origin::Model);
+    let mut spread = fact("f1", "intent", said.clone());
+    spread.evidence = vec![Evidence { event: "m9".to_owned(), quote: None }];
+    let mut outlook = episode("e1", 1, "A call.");
+    (outlook.highlights, outlook.sources) = (vec![said.clone()], vec!["m9".to_owned()]);
+    let mut row = working(json!({
+        "goal": said, "constraints": {"note": said}, "slots": {"note": [said]},
+        "plan": [{"step": said, "status": "todo"}], "decisions": [{"statement": said, "evidence_id": "m9"}],
+        "risks": [{"risk": "leaving", "mitigation": said}], "mood": {"deep": said},
+        "tool_evidence": [{"ref": "m9", "summary": said}], "state_version": 1
+    }));
+    let open = json!({"question": said, "status": "open", "evidence_id": "m9"});
+    row.open_loops = vec![serde_json::from_value(open).unwrap()];
+    let mut kept = summary(&format!("We talked. {said} Then we stopped."));
+    kept.quotes = vec!["m9".to_owned()];
+    let mut harmless = fact("f2", "city", "Rome");
+    harmless.evidence = vec![Evidence { event: "m9".to_owned(), quote: None }];
+    Found {
+        working: Some(row),
+        summary: Some(kept),
+        facts: vec![Scored::plain(spread), Scored::plain(harmless)],
+        procedures: vec![Scored::plain(procedure("p1", &[&said]))],
+        episodes: vec![Scored::plain(outlook)],
+        insights: vec![Scored::plain(insight("i1", state, guess))],
+        quotes: vec![scored(message.clone(), 1_000_000)],
+        window: vec![message],
+        evidence: std::collections::BTreeMap::new(),
+    }
+}
+
+#[test]
+fn no_path_leads_to_a_responder() {
+    for guess in GUESSES {
+        for state in
+            [ValidationState::Unvalidated, ValidationState::Testing, ValidationState::Rejected]
+        {
+            let found = leaking(guess, state);
+            let packet = composed(Purpose::Responder, &found);
+            let told = serde_json::to_string(&packet).unwrap();
+            let text = render(&packet, Purpose::Responder).unwrap();
+            for place in [&told, &text] {
+                assert!(!place.to_lowercase().contains(&guess.to_lowercase()), "{place}");
+            }
+            // What is harmless stays, and its citation without the words.
+            assert_eq!(facts(&packet), ["f2"]);
+            assert_eq!(packet.citations.len(), 1);
+            assert_eq!(packet.citations[0].summary, None);
+            for item in ["f1", "e1", "p1", "m9", "rolling_summary", "goal", "slots.note", "plan.0"]
+            {
+                assert_eq!(reason(&packet, item).as_deref(), Some("quarantined"), "{item}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_planner_sees_guesses_but_no_rejected_ones() {
+    let found = leaking(GUESSES[0], ValidationState::Unvalidated);
+    let packet = composed(Purpose::Planner, &found);
+    assert_eq!(packet.insight.hypotheses[0].statement, GUESSES[0]);
+    assert!(
+        render(&packet, Purpose::Planner).unwrap().contains("- unvalidated: The client secretly")
+    );
+    let packet = composed(Purpose::Planner, &leaking(GUESSES[0], ValidationState::Rejected));
+    assert!(packet.insight.hypotheses.is_empty());
+    assert_eq!(reason(&packet, "i1").as_deref(), Some("rejected"));
+}
+
+#[test]
+fn a_tool_sees_no_insight_at_all() {
+    for state in [ValidationState::Unvalidated, ValidationState::Validated] {
+        let found = Found {
+            insights: vec![Scored::plain(insight("i1", state, GUESSES[0]))],
+            ..Found::default()
+        };
+        let packet = composed(Purpose::Tool, &found);
+        assert!(packet.insight.hypotheses.is_empty());
+        assert_eq!(reason(&packet, "i1").as_deref(), Some("purpose"));
+    }
+}
+
+#[test]
+fn a_validated_one_goes_to_a_responder_only_with_leave() {
+    let row = Scored::plain(insight("i1", ValidationState::Validated, GUESSES[0]));
+    let found = Found { insights: vec![row], ..Found::default() };
+    let packet = composed(Purpose::Responder, &found);
+    assert_eq!(packet.insight.hypotheses.len(), 1);
+    assert!(render(&packet, Purpose::Responder).is_ok());
+    let closed = Policy::shipped("default").unwrap();
+    let counter = TiktokenCounter::o200k();
+    let packet = compose(&request(Purpose::Responder), &closed, &found, &counter).unwrap();
+    assert!(packet.insight.hypotheses.is_empty());
+    assert_eq!(reason(&packet, "i1").as_deref(), Some("purpose"));
+}
+
+#[test]
+fn what_a_user_said_is_the_users() {
+    let mut said = event("m1", 1, "The client secretly plans to leave, I heard.");
+    said.origin = Origin::User;
+    let mut known = fact("f1", "intent", "the client secretly plans to leave");
+    known.evidence = vec![Evidence { event: "m1".to_owned(), quote: None }];
+    let found = Found {
+        quotes: vec![scored(said, 1_000_000)],
+        facts: vec![Scored::plain(known)],
+        insights: vec![Scored::plain(insight("i1", ValidationState::Unvalidated, GUESSES[0]))],
+        ..Found::default()
+    };
+    let packet = composed(Purpose::Responder, &found);
+    assert_eq!(quotes(&packet), ["m1"]);
+    assert_eq!(facts(&packet), ["f1"]);
+    assert!(packet.insight.hypotheses.is_empty());
+}
+
+#[test]
+fn a_guess_ends_with_its_run_or_its_time() {
+    let with = |run: &str, expires: Expiry| {
+        let mut row = insight("i1", ValidationState::Testing, GUESSES[0]);
+        (row.run, row.expires) = (run.to_owned(), expires);
+        let found = Found { insights: vec![Scored::plain(row)], ..Found::default() };
+        let packet = composed(Purpose::Planner, &found);
+        (packet.insight.hypotheses.len(), reason(&packet, "i1"))
+    };
+    assert_eq!(with("r", Expiry::RunEnd), (1, None));
+    assert_eq!(with("other", Expiry::RunEnd), (0, Some("expired".to_owned())));
+    assert_eq!(with("other", Expiry::At(NOW)), (1, None));
+    assert_eq!(with("r", Expiry::At(NOW.after(-1))), (0, Some("expired".to_owned())));
+}
+
+#[test]
+fn a_render_for_the_wrong_purpose_is_refused() {
+    let packet = composed(Purpose::Planner, &Found::default());
+    let error = render(&packet, Purpose::Responder).unwrap_err();
+    assert_eq!(error.to_string(), "a packet for a planner cannot be rendered for a responder");
+}
+
+#[test]
+fn a_packet_that_was_tampered_with_is_not_rendered() {
+    let found = leaking(GUESSES[0], ValidationState::Unvalidated);
+    let mut packet = composed(Purpose::Planner, &found);
+    packet.meta.purpose = Purpose::Responder;
+    let error = render(&packet, Purpose::Responder).unwrap_err();
+    assert_eq!(error.to_string(), "insight `i1` is unvalidated and cannot go to a responder");
+
+    packet.insight.hypotheses[0].validation_state = ValidationState::Validated;
+    assert!(render(&packet, Purpose::Responder).is_ok());
+    packet.insight.usage_policy.allow_in_responder = false;
+    assert!(matches!(render(&packet, Purpose::Responder), Err(RenderError::Insight { .. })));
+
+    packet.insight.hypotheses.clear();
+    packet.long_term.facts[0].status = FactStatus::Disputed;
+    let error = render(&packet, Purpose::Responder).unwrap_err();
+    assert_eq!(error.to_string(), "fact `f2` is disputed and cannot go to a responder");
+
+    let mut value = serde_json::to_value(&packet).unwrap();
+    value["long_term"]["secret"] = json!(GUESSES[0]);
+    let error = render_value(&value, Purpose::Responder).unwrap_err();
+    assert!(matches!(error, RenderError::Shape { .. }));
+    assert!(!error.to_string().contains(GUESSES[0]), "{error}");
+}

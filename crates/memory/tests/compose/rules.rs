@@ -1,0 +1,362 @@
+//! What goes into a packet, what stays out, and what is told about it: a case a rule.
+
+use super::rows::*;
+use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::{CueTimeRange, Purpose};
+use countersign_memory::compose::compose;
+use countersign_memory::policy::{EvidenceMarks, Strength};
+use countersign_memory::record::{Expiry, Origin, Role};
+use countersign_memory::render::{common_prefix, render};
+use countersign_memory::tokens::{CharCounter, TiktokenCounter};
+use countersign_memory::{Found, Scored};
+use serde_json::json;
+
+#[test]
+fn an_empty_memory_is_an_empty_packet() {
+    for purpose in [Purpose::Planner, Purpose::Tool, Purpose::Responder] {
+        let packet = composed(&request(purpose), &Found::default());
+        assert_eq!(packet.budget_report.used_tokens_est, 0);
+        assert_eq!(packet.budget_report.max_tokens, 2_048);
+        assert_eq!(render(&packet, purpose).unwrap(), "");
+    }
+}
+
+#[test]
+fn only_facts_that_hold_now_go_in() {
+    let mut ends_now = fact("now", "a", 1);
+    ends_now.valid_to = Some(NOW);
+    let mut ended = fact("ended", "b", 1);
+    ended.valid_to = Some(NOW.after(-1));
+    let mut begins = fact("begins", "c", 1);
+    begins.valid_from = Some(NOW.after(1));
+    let mut deprecated = fact("old", "d", "before");
+    (deprecated.status, deprecated.superseded_by) =
+        (FactStatus::Deprecated, Some("new".to_owned()));
+    let new = fact("new", "d", "after");
+    let packet = composed(
+        &request(Purpose::Planner),
+        &with_facts(vec![ends_now, ended, begins, deprecated, new]),
+    );
+    assert_eq!(facts(&packet), ["now", "new"]);
+    assert_eq!(reason(&packet, "ended").as_deref(), Some("expired"));
+    assert_eq!(reason(&packet, "begins").as_deref(), Some("not_yet_valid"));
+    assert_eq!(reason(&packet, "old").as_deref(), Some("deprecated"));
+    let conflict = &packet.explain.conflicts[0];
+    assert_eq!(conflict.kind, "superseded");
+    assert_eq!(conflict.fact_ids, Some(vec!["old".to_owned(), "new".to_owned()]));
+}
+
+#[test]
+fn the_nearest_level_has_the_key() {
+    let mut tenant = fact("tenant", "tone", "formal");
+    tenant.level = ScopeLevel::Tenant;
+    let mut agent = fact("agent", "tone", "brief");
+    agent.level = ScopeLevel::Agent;
+    let mut other = fact("other", "currency", "EUR");
+    other.level = ScopeLevel::Tenant;
+    let user = fact("user", "tone", "warm");
+    let found = with_facts(vec![tenant, agent, other, user]);
+    let packet = composed(&request(Purpose::Responder), &found);
+    assert_eq!(facts(&packet), ["other", "user"]);
+    for hidden in ["tenant", "agent"] {
+        let omitted = packet.explain.omitted.iter().find(|it| it.item == hidden).unwrap();
+        assert_eq!((omitted.reason.as_str(), &omitted.extra["by"]), ("overridden", &json!("user")));
+    }
+}
+
+#[test]
+fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
+    let mut one = fact("one", "city", "Paris");
+    let mut two = fact("two", "city", "Rome");
+    (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
+    let found = with_facts(vec![one, two]);
+    let packet = composed(&request(Purpose::Planner), &found);
+    assert_eq!(facts(&packet), ["one", "two"]);
+    assert_eq!(packet.explain.conflicts[0].kind, "disputed");
+    let text = render(&packet, Purpose::Planner).unwrap();
+    assert_eq!(text, "# Disputed, not settled\n- city: Paris\n- city: Rome\n");
+    for purpose in [Purpose::Tool, Purpose::Responder] {
+        let packet = composed(&request(purpose), &found);
+        assert!(facts(&packet).is_empty());
+        assert_eq!(reason(&packet, "one").as_deref(), Some("disputed"));
+        let told = serde_json::to_string(&packet).unwrap();
+        assert!(!told.contains("Paris") && !told.contains("Rome"), "{told}");
+    }
+}
+
+#[test]
+fn a_fact_without_evidence_says_so() {
+    let mut found = with_facts(vec![fact("f1", "a", 1)]);
+    let mut unsupported = fact("f2", "b", 2);
+    unsupported.evidence[0].event = "gone".to_owned();
+    found.facts.push(Scored::plain(unsupported));
+    let packet = composed(&request(Purpose::Planner), &found);
+    assert_eq!(packet.long_term.facts[0].sources, ["m1"]);
+    assert!(packet.long_term.facts[1].sources.is_empty());
+    assert_eq!(
+        packet.explain.selected,
+        ["f1|fact,active,valid", "f2|fact,active,valid,unsupported"]
+    );
+    assert_eq!(packet.citations.len(), 1);
+    assert_eq!(packet.citations[0].summary.as_deref(), Some("the price is 100"));
+}
+
+#[test]
+fn preferences_are_facts_counted_and_written_once() {
+    let mut tone = fact("tone", "tone", "warm");
+    tone.preference = true;
+    let found = with_facts(vec![tone, fact("city", "city", "Rome")]);
+    let packet = composed(&request(Purpose::Responder), &found);
+    assert_eq!(facts(&packet), ["city", "tone"]);
+    assert_eq!(packet.long_term.preferences.as_ref().unwrap().len(), 1);
+    let text = render(&packet, Purpose::Responder).unwrap();
+    assert_eq!(text, "# Known facts\n- city: Rome\n# Preferences\n- tone: warm\n");
+    let used = TiktokenCounter::o200k();
+    let counted: u64 = text
+        .split_inclusive('\n')
+        .map(|line| countersign_memory::tokens::TokenCounter::count(&used, line))
+        .sum();
+    assert_eq!(packet.budget_report.used_tokens_est, counted);
+}
+
+#[test]
+fn cues_decide_which_facts_come_first() {
+    let rows = (0..40).map(|it| fact(&format!("f{it:02}"), &format!("k{it}"), "plain"));
+    let mut found = with_facts(rows.collect());
+    found.facts.push(Scored::plain(fact("z", "price", "one hundred")));
+    let packet = composed(&asking(Purpose::Planner, &["prices"], &[], &[]), &found);
+    assert_eq!(packet.explain.selected[0], "z|fact,active,valid,keyword:prices");
+    assert_eq!(facts(&packet).len(), 30);
+    assert_eq!(reason(&packet, "f39").as_deref(), Some("cap"));
+    let omissions = packet.budget_report.omissions.unwrap();
+    assert_eq!(omissions.iter().filter(|it| it.reason == "cap").count(), 11);
+}
+
+#[test]
+fn procedures_are_those_of_the_task_by_priority() {
+    let mut found = Found::default();
+    let mut first = procedure("p1", &["ask", "write"]);
+    first.priority = 5;
+    let mut other_task = procedure("p2", &["bake"]);
+    other_task.task_type = "cake".to_owned();
+    let mut for_tools = procedure("p3", &["call"]);
+    for_tools.applicability.insert("purposes".to_owned(), json!(["tool"]));
+    let mut tagged = procedure("p4", &["hurry"]);
+    tagged.applicability.insert("tags".to_owned(), json!(["urgent"]));
+    let mut used = procedure("p5", &["sign"]);
+    used.usage = 9;
+    let rows = [procedure("p6", &["read"]), used, tagged, for_tools, other_task, first];
+    found.procedures = rows.into_iter().map(Scored::plain).collect();
+    let ids = |packet: &MemoryPacket| -> Vec<String> {
+        packet.long_term.procedures.iter().map(|it| it.procedure_id.clone()).collect()
+    };
+    let packet = composed(&request(Purpose::Planner), &found);
+    assert_eq!(ids(&packet), ["p1", "p5", "p6"]);
+    assert_eq!(reason(&packet, "p2").as_deref(), Some("task_type"));
+    assert_eq!(reason(&packet, "p3").as_deref(), Some("not_applicable"));
+    let urgent = composed(&asking(Purpose::Tool, &[], &[], &["Urgent"]), &found);
+    assert_eq!(ids(&urgent), ["p1", "p5", "p4", "p3", "p6"].map(str::to_owned));
+    let responder = composed(&request(Purpose::Responder), &found);
+    assert_eq!(reason(&responder, "p1").as_deref(), Some("purpose"));
+}
+
+#[test]
+fn episodes_age() {
+    let mut acme = episode("strong", 60, "the audit");
+    acme.entities = vec!["Acme".to_owned()];
+    let mut straddling = episode("edge", 7, "over the edge of the week");
+    straddling.start = NOW.after(-20 * DAY);
+    let mut later = episode("later", 0, "is still to come");
+    (later.start, later.end) = (NOW.after(1), NOW.after(2));
+    let rows = vec![
+        episode("young", 6, "a call"),
+        straddling,
+        episode("old", 8, "a visit about the price"),
+        episode("older", 31, "a letter about the price"),
+        acme,
+        episode("oldest", 91, "the price of Acme"),
+        later,
+    ];
+    let found =
+        Found { episodes: rows.into_iter().map(Scored::plain).collect(), ..Found::default() };
+    let plain = composed(&request(Purpose::Planner), &found);
+    assert_eq!(episodes(&plain), ["edge", "young"]);
+    for (id, why) in [
+        ("old", "no_cue"),
+        ("older", "window"),
+        ("strong", "window"),
+        ("oldest", "aged"),
+        ("later", "window"),
+    ] {
+        assert_eq!(reason(&plain, id).as_deref(), Some(why), "{id}");
+    }
+    let cued = composed(&asking(Purpose::Planner, &["price"], &["acme"], &[]), &found);
+    assert_eq!(episodes(&cued), ["strong", "edge", "old", "young"]);
+    assert_eq!(reason(&cued, "older").as_deref(), Some("window"));
+
+    let mut request = asking(Purpose::Planner, &["price"], &[], &[]);
+    let range = CueTimeRange { start: Some("2025-12-01T00:00:00+03:00".to_owned()), end: None };
+    request.cues.as_mut().unwrap().time_range = Some(range);
+    let two_kinds = composed(&request, &found);
+    assert!(episodes(&two_kinds).contains(&"older"));
+}
+
+#[test]
+fn a_time_that_is_none_is_refused() {
+    let mut request = asking(Purpose::Planner, &[], &[], &[]);
+    let mut range = |start: &str, end: Option<&str>| {
+        let (start, end) = (Some(start.to_owned()), end.map(str::to_owned));
+        request.cues.as_mut().unwrap().time_range = Some(CueTimeRange { start, end });
+        compose(&request, &policy(), &Found::default(), &CharCounter).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(
+        range("yesterday", None).to_string(),
+        "`cues.time_range.start` must be an RFC 3339 date-time"
+    );
+    assert_eq!(
+        range("2026-01-02T00:00:00Z", Some("2026-01-01T00:00:00Z")).to_string(),
+        "`cues.time_range.end` must be no earlier than `start`"
+    );
+}
+
+#[test]
+fn quotes_answer_the_question_or_are_kept_by_the_summary() {
+    let mut kept = summary("They talked about tea.");
+    kept.quotes = vec!["m4".to_owned()];
+    let mut over = event("m5", 5, "only in that run");
+    (over.scope, over.expires) = (
+        countersign_memory::Scope::new("t", "u", "a", "s", "before").unwrap(),
+        Some(Expiry::RunEnd),
+    );
+    let mut reply = event("m3", 3, "It costs 100.");
+    (reply.role, reply.origin) = (Role::Assistant, Origin::Model);
+    let found = Found {
+        quotes: vec![
+            scored(event("m1", 1, "What does it cost?"), 2_000_000),
+            scored(event("m2", 2, "Nice weather."), 0),
+            scored(reply, 3_000_000),
+            scored(event("m4", 4, "Remember the tea."), 0),
+            scored(over, 9_000_000),
+            scored(event("m6", 6, "what does it COST"), 1_000_000),
+        ],
+        summary: Some(kept),
+        ..Found::default()
+    };
+    let packet = composed(&asking(Purpose::Responder, &["cost"], &[], &[]), &found);
+    assert_eq!(quotes(&packet), ["m1", "m3", "m4"]);
+    assert_eq!(reason(&packet, "m2").as_deref(), Some("no_match"));
+    assert_eq!(reason(&packet, "m5").as_deref(), Some("expired"));
+    assert_eq!(reason(&packet, "m6").as_deref(), Some("duplicate"));
+    assert_eq!(
+        render(&packet, Purpose::Responder).unwrap(),
+        "# The conversation so far\nThey talked about tea.\n# What was said\n[2026-01-20]\n\
+         What does it cost?\nassistant: It costs 100.\nRemember the tea.\n"
+    );
+    // Nothing was asked: then nothing needs to answer.
+    let idle = composed(&request(Purpose::Responder), &found);
+    assert!(quotes(&idle).contains(&"m2"));
+}
+
+#[test]
+fn the_window_is_off_until_a_policy_turns_it_on() {
+    let window = (1..=9).map(|it| event(&format!("w{it}"), it, &format!("message {it}"))).collect();
+    let found = Found { window, ..Found::default() };
+    let off = composed(&request(Purpose::Planner), &found);
+    assert_eq!(off.short_term.conversation_window, Some(vec![]));
+    let mut policy = policy();
+    policy.matrix.planner.window = Strength::Weak;
+    let on = composed_by(&request(Purpose::Planner), &policy, &found);
+    let window = on.short_term.conversation_window.as_ref().unwrap();
+    let ids: Vec<&str> = window.iter().map(|it| it.evidence_id.as_str()).collect();
+    assert_eq!(ids, ["w5", "w6", "w7", "w8", "w9"]);
+    assert_eq!(on.citations.len(), 5);
+}
+
+#[test]
+fn the_working_state_is_given_by_purpose() {
+    let mut row = working(json!({
+        "goal": "sign the contract", "constraints": {"tone": "formal"}, "slots": {"client": "Acme"},
+        "plan": [{"step": "read", "status": "done"}, {"step": "sign", "status": "todo"}],
+        "decisions": [{"statement": "pay in euro", "evidence_id": "m1"}],
+        "risks": [{"risk": "late", "mitigation": "call"}],
+        "tool_evidence": [{"ref": "t1", "summary": "one"}, {"ref": "t2", "summary": "two"},
+            {"ref": "t3", "summary": "three"}, {"ref": "t4", "summary": "four"}],
+        "mood": "good", "state_version": 7
+    }));
+    let open = json!({"question": "who signs?", "status": "open", "owner": "user"});
+    row.open_loops = vec![serde_json::from_value(open).unwrap()];
+    let mut found = Found { working: Some(row), ..Found::default() };
+    found.evidence.insert("m1".to_owned(), cited("in euro, please"));
+    let planner = composed(&request(Purpose::Planner), &found);
+    assert_eq!(
+        render(&planner, Purpose::Planner).unwrap(),
+        "# Where things stand\n- goal: sign the contract\n- must: tone: formal\n- client: Acme\n\
+         - mood: good\n- decided: pay in euro\n- done: read\n- to do: sign\n\
+         - risk: late (against it: call)\n- open (user): who signs?\n- tool result t2: two\n\
+         - tool result t3: three\n- tool result t4: four\n"
+    );
+    assert_eq!(reason(&planner, "tool_evidence.0").as_deref(), Some("cap"));
+    let responder = composed(&request(Purpose::Responder), &found);
+    assert_eq!(
+        render(&responder, Purpose::Responder).unwrap(),
+        "# Where things stand\n- goal: sign the contract\n- must: tone: formal\n- client: Acme\n\
+         - decided: pay in euro\n- open (user): who signs?\n"
+    );
+    assert_eq!(reason(&responder, "plan.0").as_deref(), Some("purpose"));
+}
+
+#[test]
+fn evidence_is_numbered_where_the_policy_says_so() {
+    let mut policy = policy();
+    policy.render.evidence = EvidenceMarks::Numbers;
+    let found = with_facts(vec![fact("f1", "city", "Rome")]);
+    let packet = composed_by(&request(Purpose::Responder), &policy, &found);
+    assert_eq!(render(&packet, Purpose::Responder).unwrap(), "# Known facts\n- city: Rome [1]\n");
+}
+
+#[test]
+fn where_an_event_came_from_shows_when_nobody_vouches_for_it() {
+    let mut found = with_facts(vec![fact("f1", "city", "Rome")]);
+    found.evidence.get_mut("m1").unwrap().origin = Origin::Web;
+    let packet = composed(&request(Purpose::Responder), &found);
+    assert_eq!(packet.citations[0].kind, "message:web");
+}
+
+#[test]
+fn a_packet_says_how_it_was_made() {
+    let packet = composed(&request(Purpose::Planner), &Found::default());
+    let told = packet.explain.determinism.unwrap();
+    assert_eq!(told["policy_id"], "default");
+    assert_eq!(told["policy_digest"], policy().digest());
+    assert_eq!(told["tokenizer"], "o200k_base");
+    assert_eq!(told["as_of"], "2026-01-21T12:00:00.000Z");
+    assert_eq!(told["sort_keys"]["facts"], json!(["score desc", "recorded_at desc", "fact_id"]));
+    assert_eq!(packet.explain.filters["caps"]["facts"], 30);
+    assert_eq!(packet.explain.filters["episode_window"]["from"], "2025-12-22T12:00:00.000Z");
+}
+
+#[test]
+fn a_prompt_cache_survives_a_turn() {
+    let rows =
+        (0..12).map(|it| fact(&format!("f{it}"), &format!("key{it}"), format!("value {it}")));
+    let mut found = with_facts(rows.collect());
+    found.procedures = vec![Scored::plain(procedure("p1", &["ask who signs", "write it down"]))];
+    found.summary = Some(summary("They talked about the contract and its price."));
+    found.quotes = (0..6)
+        .map(|it| scored(event(&format!("q{it}"), it, &format!("turn {it} about it")), 1_000_000))
+        .collect();
+    found.working = Some(working(json!({ "goal": "answer", "state_version": 1 })));
+    let before = render(&composed(&request(Purpose::Planner), &found), Purpose::Planner).unwrap();
+
+    // A turn later: another message, another version of the state, facts in another order of merit.
+    found.quotes.push(scored(event("q6", 6, "turn 6 about it"), 2_000_000));
+    found.working = Some(working(json!({ "goal": "answer at last", "state_version": 2 })));
+    for (place, fact) in found.facts.iter_mut().enumerate() {
+        fact.score.total = place as i64;
+    }
+    let after = render(&composed(&request(Purpose::Planner), &found), Purpose::Planner).unwrap();
+    let common = common_prefix(&before, &after);
+    assert_eq!(common.of, before.len());
+    assert!(common.share() > 0.9, "{common:?}\n{before}\n{after}");
+}
