@@ -104,7 +104,9 @@ pub fn rank(query: &Query, lists: &[TermPostings], stats: Stats, limit: usize) -
         if opens { &mut opening } else { &mut adding }.push(spread(stands()));
     }
     let mut reached = sum(opening);
-    adding.iter().for_each(|list| add(&mut reached, list));
+    for list in &adding {
+        add(&mut reached, list);
+    }
     best(&reached, &sessions, limit)
 }
 
