@@ -16,6 +16,10 @@ mod scope;
 mod request;
 mod found;
 pub mod rank;
+pub mod policy;
+pub mod tokens;
+pub mod compose;
+pub mod render;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};

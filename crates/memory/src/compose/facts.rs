@@ -1,0 +1,286 @@
+//! Facts: active ones that hold now, of the nearest level; contradictions together, to a planner.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_contracts::memory::long_term::{
+    Fact as PacketFact, FactStatus, ScopeLevel, Validity,
+};
+use countersign_contracts::memory::report::Conflict;
+use countersign_contracts::{Nullable, Object};
+use countersign_core::run::Time;
+use serde_json::Value;
+
+use super::context::Context;
+use super::cues::Target;
+use super::fill::{Form, Tier};
+use super::ledger::{Ledger, Ranked, Reason};
+use super::moment;
+use super::normal::normal;
+use crate::Scored;
+use crate::policy::Strength;
+use crate::record::Fact;
+use crate::render::{self, REF, flat};
+
+/// One fact, or all that contradict one another on a key.
+#[derive(Debug)]
+pub(super) struct FactCandidate<'a> {
+    facts: Vec<&'a Fact>,
+    relevance: i64,
+    recorded: Time,
+    rule: String,
+}
+
+impl Ranked for FactCandidate<'_> {
+    const KIND: &'static str = "fact";
+
+    fn ids(&self) -> Vec<&str> {
+        self.facts.iter().map(|fact| fact.id.as_str()).collect()
+    }
+
+    fn rule(&self) -> String {
+        self.rule.clone()
+    }
+}
+
+/// A fact for the packet, and whether it is a preference.
+pub(super) type Given = Vec<(PacketFact, bool)>;
+
+/// The facts that may go in, in order.
+pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCandidate<'a>> {
+    let mut rows: Vec<&Scored<Fact>> = ctx.found.facts.iter().collect();
+    rows.sort_by(|one, other| {
+        let key = |fact: &Fact| (nearness(fact.level), fact.id.clone(), Reverse(fact.revision));
+        key(&one.row).cmp(&key(&other.row))
+    });
+    let mut ids = BTreeSet::new();
+    let mut holding: Vec<&Scored<Fact>> = Vec::new();
+    for scored in rows {
+        let fact = &scored.row;
+        let out =
+            if ids.insert(fact.id.as_str()) { filter(ctx, fact) } else { Some(Reason::SameId) };
+        match out {
+            Some(Reason::Deprecated) => {
+                let by = fact.superseded_by.as_deref();
+                let by = by.map(|by| ("superseded_by".to_owned(), by.into()));
+                let extra = Object::from_iter(by);
+                ledger.omit_for("fact", &fact.id, Reason::Deprecated, extra);
+            }
+            Some(reason) => ledger.omit("fact", &fact.id, reason),
+            None => holding.push(scored),
+        }
+    }
+    let mut list = settle_keys(ctx, ledger, holding);
+    list.sort_by(|one, other| {
+        let key = |it: &FactCandidate<'_>| {
+            (Reverse(it.relevance), Reverse(it.recorded), it.facts[0].id.clone())
+        };
+        key(one).cmp(&key(other))
+    });
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    list.retain(|candidate| {
+        let [fact] = candidate.facts[..] else { return true };
+        let text = normal(&format!("{} {}", fact.key, flat(&fact.value)));
+        let first = texts.entry(text).or_insert_with(|| fact.id.clone());
+        if *first != fact.id {
+            let extra = Object::from_iter([("of".to_owned(), first.as_str().into())]);
+            ledger.omit_for("fact", &fact.id, Reason::Duplicate, extra);
+            return false;
+        }
+        true
+    });
+    ledger.cap(&mut list, ctx.most(ctx.policy.caps.facts), Reason::Cap);
+    list
+}
+
+/// A fact in a form.
+pub(super) fn form(ctx: &Context<'_>, candidate: &FactCandidate<'_>, tier: Tier) -> Form<Given> {
+    let (mut given, mut shared, mut line) = (Vec::new(), Vec::new(), String::new());
+    let (mut cut, mut less) = (false, false);
+    for fact in &candidate.facts {
+        let (value, is_cut, is_less) = value(ctx, &fact.value, tier);
+        (cut, less) = (cut || is_cut, less || is_less);
+        let item = packet_fact(ctx, fact, value);
+        let heading = render::fact_heading(&item, fact.preference).line().to_owned();
+        if !shared.contains(&heading) {
+            shared.push(heading);
+        }
+        line.push_str(&render::fact(&item, &ctx.marks));
+        given.push((item, fact.preference && fact.status == FactStatus::Active));
+    }
+    let name = match tier {
+        Tier::Short if less => "short",
+        Tier::Ref if less => "ref",
+        _ => "raw",
+    };
+    Form { item: given, shared, line, name, cut }
+}
+
+/// The value in a form; whether it is longer than any may be, and whether it is less than it would
+/// be with more room.
+fn value(ctx: &Context<'_>, value: &Value, tier: Tier) -> (Value, bool, bool) {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => flat(other),
+    };
+    let whole = ctx.whole(&text);
+    let told = match tier {
+        Tier::Raw => whole.text.clone(),
+        Tier::Short => ctx.short(&text).text,
+        Tier::Ref if text.len() <= REF.len() => text.clone(),
+        Tier::Ref => REF.to_owned(),
+    };
+    let less = told != whole.text;
+    let given = if told == text { value.clone() } else { Value::String(told) };
+    (given, whole.cut, less)
+}
+
+fn packet_fact(ctx: &Context<'_>, fact: &Fact, value: Value) -> PacketFact {
+    let validity = (fact.valid_from.is_some() || fact.valid_to.is_some()).then(|| Validity {
+        valid_from: fact.valid_from.and_then(moment::told),
+        valid_to: fact.valid_to.and_then(moment::told).map(Nullable::Value),
+    });
+    PacketFact {
+        fact_id: fact.id.clone(),
+        fact_key: fact.key.clone(),
+        value,
+        status: fact.status,
+        validity,
+        confidence: Some(super::packet::fraction(fact.confidence)),
+        sources: ctx.evidences.resolving(fact.evidence.iter().map(|evidence| &evidence.event)),
+        scope_level: Some(fact.level),
+        notes: None,
+    }
+}
+
+fn filter(ctx: &Context<'_>, fact: &Fact) -> Option<Reason> {
+    let now = ctx.now();
+    let times = [fact.valid_from, fact.valid_to];
+    let told = times.into_iter().flatten().all(|time| moment::told(time).is_some());
+    let evidence = fact.evidence.iter().map(|evidence| &evidence.event);
+    if ctx.row.facts == Strength::None {
+        Some(Reason::Purpose)
+    } else if fact.status == FactStatus::Deprecated {
+        Some(Reason::Deprecated)
+    } else if fact.valid_from.is_some_and(|from| from > now) {
+        Some(Reason::NotYetValid)
+    } else if fact.valid_to.is_some_and(|to| to < now) {
+        Some(Reason::Expired)
+    } else if fact.key.is_empty() || !told {
+        Some(Reason::Invalid)
+    } else if ctx.guard.withholds(&flat(&fact.value), &evidence, &ctx.evidences) {
+        Some(Reason::Quarantined)
+    } else {
+        None
+    }
+}
+
+/// One candidate a key: the nearest level wins, and what is in dispute there goes together.
+fn settle_keys<'a>(
+    ctx: &Context<'a>,
+    ledger: &mut Ledger,
+    holding: Vec<&'a Scored<Fact>>,
+) -> Vec<FactCandidate<'a>> {
+    let mut keys: BTreeMap<&str, Vec<&Scored<Fact>>> = BTreeMap::new();
+    for scored in holding {
+        keys.entry(&scored.row.key).or_default().push(scored);
+    }
+    let mut list = Vec::new();
+    for (key, rows) in keys {
+        // Sorted by nearness, so the first is of the nearest level.
+        let nearest = rows[0].row.level;
+        let (near, far): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|it| it.row.level == nearest);
+        for scored in far {
+            let extra = Object::from_iter([("by".to_owned(), near[0].row.id.as_str().into())]);
+            ledger.omit_for("fact", &scored.row.id, Reason::Overridden, extra);
+        }
+        let (disputed, mut active): (Vec<_>, Vec<_>) =
+            near.into_iter().partition(|it| it.row.status == FactStatus::Disputed);
+        active.sort_by(|one, other| {
+            (Reverse(one.row.recorded_at), &one.row.id)
+                .cmp(&(Reverse(other.row.recorded_at), &other.row.id))
+        });
+        for scored in active.iter().skip(1) {
+            let extra = Object::from_iter([("by".to_owned(), active[0].row.id.as_str().into())]);
+            ledger.omit_for("fact", &scored.row.id, Reason::SameKey, extra);
+        }
+        if let Some(first) = active.first() {
+            superseded(ctx, ledger, &first.row);
+            list.push(candidate(ctx, &[*first], "active"));
+        }
+        if disputed.is_empty() {
+            continue;
+        }
+        ledger.conflicts.push(Conflict {
+            kind: "disputed".to_owned(),
+            detail: format!("`{key}` has {} values that nobody has settled", disputed.len()),
+            fact_ids: Some(disputed.iter().map(|scored| scored.row.id.clone()).collect()),
+            extra: Object::new(),
+        });
+        if ctx.is_planner() {
+            list.push(candidate(ctx, &disputed, "disputed"));
+        } else {
+            for it in &disputed {
+                ledger.omit("fact", &it.row.id, Reason::Disputed);
+            }
+        }
+    }
+    list
+}
+
+fn candidate<'a>(ctx: &Context<'_>, rows: &[&'a Scored<Fact>], status: &str) -> FactCandidate<'a> {
+    let (mut relevance, mut rules) = (i64::MIN, Vec::new());
+    for Scored { row, score } in rows.iter().copied() {
+        let text = format!("{} {}", row.key, flat(&row.value));
+        let time = None;
+        let target = Target { text: &text, tags: &row.tags, entities: &row.entities, time };
+        let activated = ctx.cues.activate(target, &ctx.policy.activation);
+        relevance = relevance.max(score.total.saturating_add(activated.points));
+        for rule in activated.rules {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+    }
+    let mut rule = format!("{status},valid");
+    let supported = rows.iter().all(|it| {
+        it.row.evidence.iter().any(|evidence| ctx.evidences.find(&evidence.event).is_some())
+    });
+    rule.push_str(if supported { "" } else { ",unsupported" });
+    for it in &rules {
+        rule.push_str(&format!(",{it}"));
+    }
+    let recorded = rows.iter().map(|it| it.row.recorded_at).max().unwrap_or_default();
+    FactCandidate { facts: rows.iter().map(|it| &it.row).collect(), relevance, recorded, rule }
+}
+
+/// Names the facts whose place this one took.
+fn superseded(ctx: &Context<'_>, ledger: &mut Ledger, fact: &Fact) {
+    let mut older: Vec<&str> = ctx
+        .found
+        .facts
+        .iter()
+        .map(|scored| &scored.row)
+        .filter(|other| other.superseded_by.as_deref() == Some(&fact.id) && other.id != fact.id)
+        .map(|other| other.id.as_str())
+        .collect();
+    older.sort_unstable();
+    older.dedup();
+    for old in older {
+        ledger.conflicts.push(Conflict {
+            kind: "superseded".to_owned(),
+            detail: format!("`{}` took the place of `{old}`", fact.id),
+            fact_ids: Some(vec![old.to_owned(), fact.id.clone()]),
+            extra: Object::new(),
+        });
+    }
+}
+
+fn nearness(level: ScopeLevel) -> u8 {
+    match level {
+        ScopeLevel::User => 0,
+        ScopeLevel::Agent => 1,
+        ScopeLevel::Tenant => 2,
+    }
+}

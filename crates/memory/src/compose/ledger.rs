@@ -1,0 +1,210 @@
+//! What happened while a packet was composed: each item that went in or stayed out, and why.
+
+use countersign_contracts::Object;
+use countersign_contracts::memory::report::{Conflict, Degradation, Omission, Omitted};
+
+use super::budget::Section;
+use super::fill::Filled;
+
+/// Why an item stayed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Its kind does not go to this purpose.
+    Purpose,
+    Deprecated,
+    Disputed,
+    Rejected,
+    Expired,
+    NotYetValid,
+    /// A nearer level has the key.
+    Overridden,
+    /// A newer row has the key.
+    SameKey,
+    /// A nearer or newer row has the id.
+    SameId,
+    TaskType,
+    NotApplicable,
+    Window,
+    NoCue,
+    WeakCue,
+    Aged,
+    NoMatch,
+    /// It says what a guess says that must not be seen.
+    Quarantined,
+    Closed,
+    /// No packet may hold it: an empty key, a time that is none.
+    Invalid,
+    Duplicate,
+    Cap,
+    Candidates,
+    Budget,
+}
+
+impl Reason {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Purpose => "purpose",
+            Self::Deprecated => "deprecated",
+            Self::Disputed => "disputed",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not_yet_valid",
+            Self::Overridden => "overridden",
+            Self::SameKey => "same_key",
+            Self::SameId => "same_id",
+            Self::TaskType => "task_type",
+            Self::NotApplicable => "not_applicable",
+            Self::Window => "window",
+            Self::NoCue => "no_cue",
+            Self::WeakCue => "weak_cue",
+            Self::Aged => "aged",
+            Self::NoMatch => "no_match",
+            Self::Quarantined => "quarantined",
+            Self::Closed => "closed",
+            Self::Invalid => "invalid",
+            Self::Duplicate => "duplicate",
+            Self::Cap => "cap",
+            Self::Candidates => "candidates",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// Whether it would have gone in, had there been room.
+    fn is_cost(self) -> bool {
+        matches!(self, Self::Duplicate | Self::Cap | Self::Candidates | Self::Budget)
+    }
+}
+
+/// A step of the ladder under pressure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    FewerItems,
+    TighterWindow,
+    StrongerCompression,
+    DroppedLowConfidence,
+    DroppedSection,
+}
+
+impl Step {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::FewerItems => "fewer_items",
+            Self::TighterWindow => "tighter_window",
+            Self::StrongerCompression => "stronger_compression",
+            Self::DroppedLowConfidence => "dropped_low_confidence",
+            Self::DroppedSection => "dropped_section",
+        }
+    }
+}
+
+/// The account of one packet.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) selected: Vec<String>,
+    pub(super) omitted: Vec<Omitted>,
+    pub(super) omissions: Vec<Omission>,
+    pub(super) degradations: Vec<Degradation>,
+    pub(super) conflicts: Vec<Conflict>,
+}
+
+/// An item that may go in.
+pub(super) trait Ranked {
+    /// What it is.
+    const KIND: &'static str;
+
+    /// Its ids; several for facts that contradict each other, which go together.
+    fn ids(&self) -> Vec<&str>;
+
+    /// The rule that chose it.
+    fn rule(&self) -> String;
+}
+
+impl Ledger {
+    /// An item stays out.
+    pub(super) fn omit(&mut self, kind: &str, item: &str, reason: Reason) {
+        self.omit_for(kind, item, reason, Object::new());
+    }
+
+    /// An item stays out, and this is to be added.
+    pub(super) fn omit_for(&mut self, kind: &str, item: &str, reason: Reason, mut extra: Object) {
+        extra.insert("kind".to_owned(), kind.into());
+        let (item, told) = (item.to_owned(), reason.as_str().to_owned());
+        if reason.is_cost() {
+            self.omissions.push(Omission { item: item.clone(), reason: told.clone() });
+        }
+        self.omitted.push(Omitted { item, reason: told, extra });
+    }
+
+    /// A step of the ladder was taken.
+    pub(super) fn degrade(&mut self, section: Section, step: Step, reason: String) {
+        let (section, action) = (section.name().to_owned(), step.as_str().to_owned());
+        self.degradations.push(Degradation { section, action, reason });
+    }
+
+    /// Cuts a ranked list to so many.
+    pub(super) fn cap<R: Ranked>(&mut self, list: &mut Vec<R>, most: usize, reason: Reason) {
+        for dropped in list.drain(most.min(list.len())..) {
+            for id in dropped.ids() {
+                self.omit(R::KIND, id, reason);
+            }
+        }
+    }
+
+    /// Takes to account what of a list went in, what was shortened, and what was left out.
+    pub(super) fn filled<R: Ranked, T>(
+        &mut self,
+        section: Section,
+        list: &[R],
+        filled: &Filled<T>,
+        fewer: Step,
+    ) {
+        for (place, form) in &filled.items {
+            let rule = list[*place].rule();
+            let cut = if form.cut { ",shortened" } else { "" };
+            let form_rule =
+                if form.name == "raw" { String::new() } else { format!(",{}", form.name) };
+            for id in list[*place].ids() {
+                self.selected.push(format!("{id}|{},{rule}{cut}{form_rule}", R::KIND));
+            }
+            let ids = list[*place].ids().join("`, `");
+            if form.name != "raw" {
+                let reason = format!("`{ids}` raw→{}", form.name);
+                self.degrade(section, Step::StrongerCompression, reason);
+            } else if form.cut {
+                let reason = format!("`{ids}` is longer than the longest item");
+                self.degrade(section, Step::StrongerCompression, reason);
+            }
+        }
+        let (kept, all) = (filled.items.len(), list.len());
+        if kept == all {
+            return;
+        }
+        for left in &list[kept..] {
+            for id in left.ids() {
+                self.omit(R::KIND, id, Reason::Budget);
+            }
+        }
+        if kept == 0 {
+            let reason = format!("no {} of {all} fits", R::KIND);
+            self.degrade(section, Step::DroppedSection, reason);
+        } else {
+            self.degrade(section, fewer, format!("{kept} of {all} {}s fit", R::KIND));
+        }
+    }
+
+    /// Puts what came in no order into one.
+    pub(super) fn settle(&mut self) {
+        self.omitted.sort_by(|one, other| {
+            let key = |entry: &Omitted| {
+                let kind =
+                    entry.extra.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+                (kind.to_owned(), entry.item.clone(), entry.reason.clone())
+            };
+            key(one).cmp(&key(other))
+        });
+        self.omissions
+            .sort_by(|one, other| (&one.item, &one.reason).cmp(&(&other.item, &other.reason)));
+        self.conflicts
+            .sort_by(|one, other| (&one.kind, &one.fact_ids).cmp(&(&other.kind, &other.fact_ids)));
+    }
+}

@@ -1,0 +1,57 @@
+//! One way of writing a text, to tell whether two are the same or one stands in the other.
+//!
+//! Unlike a fingerprint it keeps the order of words: who pays whom must not be lost as a duplicate.
+
+/// Letters and digits in lower case, one space between their runs; the trimmed text where there are
+/// none.
+pub(super) fn normal(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut gap = false;
+    for character in text.chars() {
+        if !character.is_alphanumeric() {
+            gap = true;
+            continue;
+        }
+        if gap && !written.is_empty() {
+            written.push(' ');
+        }
+        gap = false;
+        written.extend(character.to_lowercase());
+    }
+    if written.is_empty() { text.trim().to_owned() } else { written }
+}
+
+/// Whether a text that is written so holds whole words that are.
+pub(super) fn holds(text: &str, words: &str) -> bool {
+    if words.is_empty() {
+        return false;
+    }
+    text.match_indices(words).any(|(at, found)| {
+        let cut = |character: Option<char>, inside: Option<char>| {
+            // Scripts without spaces have no ends of words to look for.
+            matches!((character, inside), (Some(one), Some(other)) if one != ' ' && one.is_ascii() && other.is_ascii())
+        };
+        !cut(text[..at].chars().next_back(), found.chars().next())
+            && !cut(text[at + found.len()..].chars().next(), found.chars().next_back())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_counts_and_signs_do_not() {
+        assert_eq!(normal("  Hello,\nWORLD! "), "hello world");
+        assert_eq!(normal("👍"), "👍");
+        assert_ne!(normal("A pays B"), normal("B pays A"));
+    }
+
+    #[test]
+    fn words_are_found_whole() {
+        assert!(holds("the price of tea", "price of"));
+        assert!(!holds("the prices of tea", "price"));
+        assert!(holds("合同价格是多少", "价格"));
+        assert!(!holds("x", ""));
+    }
+}

@@ -1,0 +1,168 @@
+//! A text made shorter where it may be cut: after a sentence, after a word, never inside one.
+
+use crate::tokens::TokenCounter;
+
+/// What stands where something was cut off.
+pub(crate) const CUT: char = '…';
+
+/// The most characters that one token may stand for; a longer beginning is not even looked at.
+const CHARS_A_TOKEN: usize = 16;
+
+/// The text if it is at most so long, else its longest beginning that is, at a boundary and with `…`;
+/// nothing where not even a word fits.
+pub(super) fn shorten(text: &str, most: u64, counter: &dyn TokenCounter) -> Option<String> {
+    // No token is shorter than a byte.
+    if text.len() as u64 <= most {
+        return Some(text.to_owned());
+    }
+    let chars = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(CHARS_A_TOKEN);
+    let whole = text.char_indices().nth(chars).is_none();
+    if whole && counter.count(text) <= most {
+        return Some(text.to_owned());
+    }
+    let beginning = text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at]);
+    let fits = |end: usize| counter.count(&cut(text, end)) <= most;
+    longest(text, beginning.len(), fits)
+}
+
+/// The same by characters, for texts that no model reads.
+pub(super) fn shorten_chars(text: &str, most: usize) -> Option<String> {
+    let Some((limit, _)) = text.char_indices().nth(most) else { return Some(text.to_owned()) };
+    longest(text, limit, |end| text[..end].chars().count() < most)
+}
+
+fn longest(text: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Option<String> {
+    let ends = boundaries(text, limit);
+    // Counts grow with the text but for a token now and then: search, then step back until it fits.
+    let mut found = ends.partition_point(|end| fits(end.at));
+    while found > 0 && !fits(ends[found - 1].at) {
+        found -= 1;
+    }
+    let last = ends[..found].last()?;
+    // A whole sentence reads better, as long as it is most of what would fit.
+    let sentence = ends[..found].iter().rev().find(|end| end.sentence);
+    let end = sentence.filter(|end| end.at * 2 >= last.at).unwrap_or(last);
+    Some(cut(text, end.at))
+}
+
+fn cut(text: &str, end: usize) -> String {
+    let mut beginning = text[..end].to_owned();
+    beginning.push(CUT);
+    beginning
+}
+
+#[derive(Debug, Clone, Copy)]
+struct End {
+    at: usize,
+    sentence: bool,
+}
+
+/// Where a text may be cut, up to a byte: behind each word and, in scripts without spaces, behind
+/// each character that nothing hangs on.
+fn boundaries(text: &str, limit: usize) -> Vec<End> {
+    let mut ends = Vec::new();
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let end = at + character.len_utf8();
+        if end > limit {
+            break;
+        }
+        let Some((_, next)) = characters.peek() else { break };
+        if character.is_whitespace() || hangs_on(*next) || character == '\u{200d}' {
+            continue;
+        }
+        let sentence = matches!(character, '.' | '!' | '?' | '…') && next.is_whitespace()
+            || matches!(character, '。' | '！' | '？' | '．');
+        let inside = is_spaced(character) && is_spaced(*next);
+        if sentence || next.is_whitespace() || (character.is_alphanumeric() && !inside) {
+            // A number or a name keeps its signs: `1.5`, `e-mail`, `it's`.
+            let joined = matches!(*next, '.' | ',' | '-' | '\'' | '’' | '_' | ':' | '/' | '@')
+                && behind(text, end + next.len_utf8()).is_some_and(char::is_alphanumeric);
+            if !joined {
+                ends.push(End { at: end, sentence });
+            }
+        }
+    }
+    ends
+}
+
+fn behind(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
+}
+
+/// A letter or digit of a script that puts spaces between words.
+fn is_spaced(character: char) -> bool {
+    character.is_alphanumeric() && !is_dense(character)
+}
+
+/// Chinese, Japanese, Thai, Lao, Burmese and Khmer; Korean has spaces.
+fn is_dense(character: char) -> bool {
+    matches!(u32::from(character),
+        0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0x30ff | 0x31f0..=0x4dbf
+        | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0xff66..=0xff9f | 0x2_0000..=0x3_ffff)
+}
+
+/// What belongs to the character before it: marks, joiners, variation selectors, skin tones.
+fn hangs_on(character: char) -> bool {
+    matches!(u32::from(character),
+        0x0300..=0x036f | 0x0483..=0x0489 | 0x0591..=0x05bd | 0x064b..=0x065f | 0x0900..=0x0903
+        | 0x093a..=0x094f | 0x0e31 | 0x0e34..=0x0e3a | 0x0e47..=0x0e4e | 0x102b..=0x103e
+        | 0x17b4..=0x17d3 | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x200d | 0x20d0..=0x20ff
+        | 0x3099..=0x309a | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f | 0xff9e..=0xff9f
+        | 0x1_f3fb..=0x1_f3ff | 0xe_0020..=0xe_007f | 0xe_0100..=0xe_01ef)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::{CharCounter, TiktokenCounter};
+
+    #[track_caller]
+    fn check(text: &str, most: usize, expected: &str) {
+        assert_eq!(shorten_chars(text, most).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_text_is_cut_behind_a_word() {
+        check("one two three", 13, "one two three");
+        check("one two three", 12, "one two…");
+        check("one two three", 5, "one…");
+        assert_eq!(shorten_chars("one two three", 3), None);
+        check("it's 1.5 e-mails, no more", 18, "it's 1.5 e-mails…");
+        check("it's 1.5 e-mails, no more", 13, "it's 1.5…");
+    }
+
+    #[test]
+    fn a_sentence_is_preferred_where_it_is_most_of_the_text() {
+        check("It rained all day. Then we went on", 28, "It rained all day.…");
+        check("No. It rained all day and the next", 28, "No. It rained all day and…");
+    }
+
+    #[test]
+    fn scripts_without_spaces_are_cut_between_characters() {
+        check("合同价格是一百万元。付款期为三十天", 8, "合同价格是一百…");
+        check("合同价格是一百万元。付款期为三十天", 13, "合同价格是一百万元。…");
+        check("계약 가격은 얼마입니까", 8, "계약 가격은…");
+    }
+
+    #[test]
+    fn what_hangs_on_a_character_stays_with_it() {
+        assert_eq!(shorten_chars("ก\u{e33}ก\u{e34}ก\u{e34}ก", 4).as_deref(), Some("กำ…"));
+        assert_eq!(shorten_chars("👩\u{200d}👩\u{200d}👧 family", 4), None);
+    }
+
+    #[test]
+    fn tokens_are_kept_to() {
+        let text =
+            "Countersign keeps what was said, in every script; договор подписан, 合同已签。 "
+                .repeat(20);
+        for counter in [&TiktokenCounter::o200k() as &dyn TokenCounter, &CharCounter] {
+            for most in [1, 2, 3, 5, 8, 24, 100, 300] {
+                let Some(short) = shorten(&text, most, counter) else { continue };
+                assert!(counter.count(&short) <= most, "{most}: {short}");
+                assert!(text.starts_with(short.trim_end_matches(CUT)), "{short}");
+            }
+            assert_eq!(shorten(&text, 100_000, counter).as_ref(), Some(&text));
+        }
+    }
+}

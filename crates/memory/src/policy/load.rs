@@ -1,0 +1,182 @@
+//! Policies from files, strictly: a key that is not known is a fault, not a wish.
+
+use countersign_core::spec::{Diagnostic, Source, Tree};
+
+use super::{Policy, Strength};
+
+/// The least budget that a packet may have; the contract says so too.
+pub(crate) const LEAST_BUDGET: u64 = 256;
+
+/// The policies that ship.
+const SHIPPED: [(&str, &str); 2] = [
+    ("policies/default.yaml", include_str!("../../policies/default.yaml")),
+    ("policies/recall.yaml", include_str!("../../policies/recall.yaml")),
+];
+
+/// A file that is no policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// It is not even YAML or JSON.
+    #[error("{0}")]
+    Unreadable(Box<Diagnostic>),
+    /// It has not the shape of a policy.
+    #[error("`{name}` is no policy: {fault}")]
+    Shape {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// A number or a word that cannot be meant.
+    #[error("`{name}`: `{field}` must be {expected}, found {found}")]
+    Value {
+        /// The file.
+        name: String,
+        /// Which one.
+        field: &'static str,
+        /// What it may be.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+}
+
+impl Policy {
+    /// Reads a policy from the text of a file.
+    pub fn parse(source: Source) -> Result<Self, PolicyError> {
+        let tree = Tree::parse(source)
+            .map_err(|diagnostic| PolicyError::Unreadable(Box::new(diagnostic)))?;
+        let name = tree.source.name.clone();
+        let policy: Self = serde_json::from_value(tree.value)
+            .map_err(|error| PolicyError::Shape { name: name.clone(), fault: error.to_string() })?;
+        policy.check(&name)?;
+        Ok(policy)
+    }
+
+    /// A policy that ships, by its id: `default` or `recall`.
+    ///
+    /// ```
+    /// let policy = countersign_memory::policy::Policy::shipped("default").unwrap();
+    /// assert_eq!(policy.max_tokens, 2_048);
+    /// ```
+    #[must_use]
+    pub fn shipped(id: &str) -> Option<Self> {
+        let policies = SHIPPED.into_iter().map(|(name, text)| {
+            Self::parse(Source::new(name, text)).expect("the shipped policies are tested")
+        });
+        policies.into_iter().find(|policy| policy.id == id)
+    }
+
+    fn check(&self, name: &str) -> Result<(), PolicyError> {
+        let fault = |field, expected, found: String| {
+            Err(PolicyError::Value { name: name.to_owned(), field, expected, found })
+        };
+        if self.id.is_empty() {
+            return fault("id", "a name", "an empty one".to_owned());
+        }
+        if self.max_tokens < LEAST_BUDGET {
+            return fault("max_tokens", "at least 256", self.max_tokens.to_string());
+        }
+        let tiers = [self.tiers.raw, self.tiers.short, self.tiers.reference];
+        let all: u64 = tiers.into_iter().map(u64::from).sum();
+        if all > 1_000 || self.tiers.raw == 0 {
+            let found = format!("{tiers:?}");
+            return fault("tiers", "1,000 thousandths at most, some of them `raw`", found);
+        }
+        if self.short_item == 0 || self.longest_item < self.short_item {
+            let found = format!("{} and {}", self.longest_item, self.short_item);
+            return fault("longest_item", "as long as `short_item`, which is not 0", found);
+        }
+        let ages = [self.ageing.raw, self.ageing.phase_summary, self.ageing.milestone];
+        if !ages.is_sorted() {
+            return fault("ageing", "days that do not fall", format!("{ages:?}"));
+        }
+        let weights = [self.strengths.weak, self.strengths.medium, self.strengths.strong];
+        if weights[0] == 0 || !weights.is_sorted() {
+            return fault("strengths", "weights above 0 that do not fall", format!("{weights:?}"));
+        }
+        if self.matrix.tool.insights != Strength::None {
+            return fault("matrix.tool.insights", "`none`", "something else".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: &str = SHIPPED[0].1;
+
+    #[track_caller]
+    fn refused(from: &str, to: &str, expected: &str) {
+        let text = DEFAULT.replacen(from, to, 1);
+        assert_ne!(text, DEFAULT, "{from}");
+        let error = Policy::parse(Source::new("p.yaml", text)).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn the_shipped_ones_are_there() {
+        for id in ["default", "recall"] {
+            let policy = Policy::shipped(id).unwrap();
+            assert_eq!(policy.id, id);
+            assert!(policy.digest().starts_with("sha256:"));
+        }
+        assert_eq!(Policy::shipped("other"), None);
+    }
+
+    #[test]
+    fn what_is_not_meant_is_refused() {
+        refused(
+            "max_tokens: 2048",
+            "max_token: 2048",
+            "`p.yaml` is no policy: unknown field `max_token`, expected one of `id`, `version`, `max_tokens`, `caps`, `candidates`, `episode_window`, `ageing`, `strengths`, `matrix`, `tiers`, `longest_item`, `short_item`, `activation`, `render`, `allow_in_responder`",
+        );
+        refused(
+            "max_tokens: 2048",
+            "max_tokens: 255",
+            "`p.yaml`: `max_tokens` must be at least 256, found 255",
+        );
+        refused(
+            "ref: 100",
+            "ref: 101",
+            "`p.yaml`: `tiers` must be 1,000 thousandths at most, some of them `raw`, found [700, 200, 101]",
+        );
+        refused(
+            "raw: 7,",
+            "raw: 31,",
+            "`p.yaml`: `ageing` must be days that do not fall, found [31, 30, 90]",
+        );
+        refused(
+            "weak: 1 ",
+            "weak: 3 ",
+            "`p.yaml`: `strengths` must be weights above 0 that do not fall, found [3, 2, 4]",
+        );
+        refused(
+            "short_item: 24",
+            "short_item: 0",
+            "`p.yaml`: `longest_item` must be as long as `short_item`, which is not 0, found 200 and 0",
+        );
+        refused(
+            "insights: none",
+            "insights: weak",
+            "`p.yaml`: `matrix.tool.insights` must be `none`, found something else",
+        );
+        refused(
+            "id: default",
+            "id: [",
+            "p.yaml:3:8: not YAML: did not find expected node content [invalid_yaml]",
+        );
+    }
+
+    #[test]
+    fn the_digest_is_of_what_it_says() {
+        let one = Policy::shipped("default").unwrap();
+        let spaced = Policy::parse(Source::new("p.yaml", DEFAULT.replace(": ", ":   "))).unwrap();
+        assert_eq!(one.digest(), spaced.digest());
+        let mut other = one.clone();
+        other.caps.facts += 1;
+        assert_ne!(one.digest(), other.digest());
+    }
+}

@@ -1,0 +1,12 @@
+//! Policies: how many of what, for whom, how old, and in which share of the budget.
+
+mod definition;
+mod limits;
+mod load;
+mod matrix;
+
+pub use definition::{Dates, EvidenceMarks, Policy, RenderOptions};
+pub use limits::{Activation, Ageing, CandidateCaps, Caps, Tiers};
+pub(crate) use load::LEAST_BUDGET;
+pub use load::PolicyError;
+pub use matrix::{Matrix, MatrixRow, Strength, Strengths};

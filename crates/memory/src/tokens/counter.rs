@@ -1,0 +1,143 @@
+//! The counters that ship, by name. Nothing here is asked over a network: the vocabularies are built
+//! in.
+
+use std::fmt;
+
+use tiktoken::CoreBpe;
+
+/// Counts the tokens of a text.
+pub trait TokenCounter: Send + Sync {
+    /// The name a packet carries, so that it is counted the same way when it is composed again.
+    fn id(&self) -> &str;
+
+    /// How many tokens a text is.
+    fn count(&self, text: &str) -> u64;
+}
+
+/// The vocabulary of a family of models.
+#[derive(Clone, Copy)]
+pub struct TiktokenCounter {
+    id: &'static str,
+    encoding: &'static CoreBpe,
+}
+
+/// A quarter of the characters, rounded up: for models whose vocabulary nobody knows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CharCounter;
+
+/// A name that no counter has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no tokenizer `{name}`; there are `o200k_base`, `cl100k_base` and `chars/4`")]
+pub struct UnknownTokenizer {
+    /// The name.
+    pub name: String,
+}
+
+/// The counter of a name: `o200k_base`, `cl100k_base` (either without its `_base`), `chars/4`.
+///
+/// ```
+/// let counter = countersign_memory::tokens::counter("o200k").unwrap();
+/// assert_eq!(counter.id(), "o200k_base");
+/// assert_eq!(counter.count("tiktoken is great!"), 6);
+/// ```
+pub fn counter(name: &str) -> Result<Box<dyn TokenCounter>, UnknownTokenizer> {
+    match name {
+        "o200k_base" | "o200k" => Ok(Box::new(TiktokenCounter::o200k())),
+        "cl100k_base" | "cl100k" => Ok(Box::new(TiktokenCounter::cl100k())),
+        "chars/4" => Ok(Box::new(CharCounter)),
+        _ => Err(UnknownTokenizer { name: name.to_owned() }),
+    }
+}
+
+impl TiktokenCounter {
+    /// That of the newer models; the default.
+    #[must_use]
+    pub fn o200k() -> Self {
+        Self::of("o200k_base")
+    }
+
+    /// That of the models before them.
+    #[must_use]
+    pub fn cl100k() -> Self {
+        Self::of("cl100k_base")
+    }
+
+    fn of(id: &'static str) -> Self {
+        Self { id, encoding: tiktoken::get_encoding(id).expect("its vocabulary is built in") }
+    }
+}
+
+impl Default for TiktokenCounter {
+    fn default() -> Self {
+        Self::o200k()
+    }
+}
+
+impl fmt::Debug for TiktokenCounter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TiktokenCounter({})", self.id)
+    }
+}
+
+impl TokenCounter for TiktokenCounter {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn count(&self, text: &str) -> u64 {
+        self.encoding.count(text) as u64
+    }
+}
+
+impl TokenCounter for CharCounter {
+    fn id(&self) -> &'static str {
+        "chars/4"
+    }
+
+    fn count(&self, text: &str) -> u64 {
+        text.chars().count().div_ceil(4) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, cl100k: u64, o200k: u64, chars: u64) {
+        assert_eq!(TiktokenCounter::cl100k().count(text), cl100k, "cl100k {text}");
+        assert_eq!(TiktokenCounter::o200k().count(text), o200k, "o200k {text}");
+        assert_eq!(CharCounter.count(text), chars, "chars {text}");
+    }
+
+    #[test]
+    fn counts_are_those_that_were_published() {
+        // The worked examples of OpenAI's own guide to counting.
+        check("antidisestablishmentarianism", 6, 6, 7);
+        check("2 + 2 = 4", 7, 7, 3);
+        check("お誕生日おめでとう", 9, 8, 3);
+        check("tiktoken is great!", 6, 6, 5);
+    }
+
+    #[test]
+    fn nothing_is_nothing_and_marks_of_models_are_text() {
+        check("", 0, 0, 0);
+        assert!(TiktokenCounter::o200k().count("<|endoftext|>") > 1);
+    }
+
+    #[test]
+    fn a_name_finds_its_counter() {
+        for (name, id) in [
+            ("o200k", "o200k_base"),
+            ("o200k_base", "o200k_base"),
+            ("cl100k", "cl100k_base"),
+            ("chars/4", "chars/4"),
+        ] {
+            assert_eq!(counter(name).map(|counter| counter.id().to_owned()), Ok(id.to_owned()));
+        }
+        assert_eq!(
+            counter("p50k").map(|_| ()).unwrap_err().to_string(),
+            "no tokenizer `p50k`; there are `o200k_base`, `cl100k_base` and `chars/4`"
+        );
+    }
+}
