@@ -11,7 +11,7 @@ use countersign_core::text::words;
 const WRITTEN: &str = "
     a an the this that these those it its it's of to in on at by for from with about as into and or so
     is are was were be been being am do does did have has had having will would shall should can could
-    may might must there here if then than but not no nor too very just also
+    may might must there here if then than but not no nor too very just also now ever
     i me my you your we us our they them their he she him his her
     what which who whom whose when where why how
     i'm i've i'd i'll we've we're we'll you're you've you'll they're they've he'd she'd
@@ -19,7 +19,7 @@ const WRITTEN: &str = "
     that's what's there's let's
 
     и а но или же ли бы в во на по с со к ко у о об от до из за для при над под не ни
-    это эта этот эти эту этом этого этой тот та те то там тут здесь так уже еще
+    это эта этот эти эту этом этого этой тот та те то там тут здесь так уже еще теперь сейчас
     я мы вы ты он она они мне нам вам тебе меня нас вас тебя мой моя мое мои твой твоя твое твои наш
     ваш их его ее ей им ему себя свой
     быть есть был была было были будет будут

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use countersign_core::text::words;
+use super::terms;
 
 struct Kind {
     /// Each a name of the kind, as the words it is read in.
@@ -19,8 +19,8 @@ static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     lines
         .filter_map(|line| line.split_once('|'))
         .map(|(names, members)| Kind {
-            names: names.split_whitespace().map(words).collect(),
-            members: words(members).into_iter().collect(),
+            names: names.split_whitespace().map(terms).collect(),
+            members: terms(members).into_iter().collect(),
         })
         .collect()
 });
@@ -45,10 +45,10 @@ mod tests {
             ("他有什么宠物？", "小狗"),
             ("반려동물이 뭐야?", "고양"),
         ] {
-            let terms: BTreeSet<String> = words(question).into_iter().collect();
+            let terms: BTreeSet<String> = terms(question).into_iter().collect();
             assert!(members(&terms).contains(member), "{question}");
         }
-        let terms = words("turtles").into_iter().collect();
+        let terms = terms("turtles").into_iter().collect();
         assert!(members(&terms).is_empty(), "a member does not stand for its kind");
     }
 

@@ -12,6 +12,7 @@
 
 mod posting;
 mod function_words;
+mod irregular;
 mod terms;
 mod dates;
 mod kinds;

@@ -6,6 +6,7 @@ use countersign_core::text::words;
 
 use super::dates;
 use super::function_words::is_function_word;
+use super::irregular::base;
 use super::posting::Posting;
 use crate::record::{Event, Place};
 
@@ -18,9 +19,7 @@ const LONGEST_TURN: usize = 700;
 /// The words of a text that can find something, in the order they stand.
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
-    let mut words = words(text);
-    words.retain(|word| !is_function_word(word));
-    words
+    words(text).into_iter().filter(|word| !is_function_word(word)).map(base).collect()
 }
 
 /// An event as the index has it.
