@@ -4,7 +4,9 @@
 //! was broken. Every trial is a subcommand and a folder.
 
 mod mutations;
+mod recall;
 
+use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -21,12 +23,16 @@ struct Arguments {
 enum Trial {
     /// Corrupted replies and decoys whose truth is known: recovered right, recovered wrong, refused.
     Mutations(mutations::Settings),
+    /// Questions about long conversations: how many of the turns that answer them come into a packet.
+    Recall(recall::Settings),
 }
 
 fn main() -> ExitCode {
     let Arguments { trial } = Arguments::parse();
-    let outcome = match trial {
-        Trial::Mutations(settings) => mutations::run(&settings, &mut io::stdout().lock()),
+    let out = &mut io::stdout().lock();
+    let outcome: Result<bool, Box<dyn Error>> = match trial {
+        Trial::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
+        Trial::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

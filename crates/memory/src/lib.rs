@@ -15,6 +15,7 @@ pub mod record;
 mod scope;
 mod request;
 mod found;
+pub mod rank;
 pub mod policy;
 pub mod tokens;
 pub mod compose;

@@ -1,0 +1,57 @@
+//! English forms that no ending tells: who asks what was bought must find who bought it.
+//!
+//! Forms that are words of their own as well (`rose`, `leaves`) are left as they are.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use countersign_core::text::words;
+
+/// A word, then its forms.
+const FORMS: &str = "
+    become became, begin began begun, bite bit bitten, blow blew blown, break broke broken,
+    bring brought, build built, buy bought, catch caught, choose chose chosen, come came,
+    deal dealt, dig dug, draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten,
+    fall fell fallen, feed fed, feel felt, fight fought, find found, fly flew flown,
+    forget forgot forgotten, forgive forgave forgiven, freeze froze frozen, get got gotten,
+    give gave given, go went gone, grow grew grown, hang hung, hear heard, hide hid hidden,
+    hold held, keep kept, know knew known, lead led, leave left, lend lent, lose lost, make made,
+    mean meant, meet met, pay paid, ride rode ridden, ring rang rung, rise risen, run ran,
+    say said, see saw seen, sell sold, send sent, shake shook shaken, shoot shot, show shown,
+    sing sang sung, sit sat, sleep slept, speak spoke spoken, spend spent, stand stood,
+    steal stole stolen, stick stuck, swear swore sworn, swim swam swum, take took taken,
+    teach taught, tear tore torn, tell told, think thought, throw threw thrown,
+    understand understood, wake woke woken, wear wore worn, win won, write wrote written,
+    child children, person people, man men, woman women, foot feet, tooth teeth, mouse mice,
+    wife wives, knife knives
+";
+
+static STEMS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let mut stems = BTreeMap::new();
+    for entry in FORMS.split(',') {
+        let mut entry = words(entry).into_iter();
+        let base = entry.next().unwrap_or_default();
+        stems.extend(entry.map(|form| (form, base.clone())));
+    }
+    stems
+});
+
+/// The stem that a stem is a form of; itself, where it is none.
+pub(super) fn base(stem: String) -> String {
+    STEMS.get(&stem).cloned().unwrap_or(stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_its_word() {
+        for (form, expected) in [("bought", "buy"), ("children", "child"), ("written", "write")] {
+            let stem = words(form).remove(0);
+            assert_eq!(base(stem), words(expected)[0], "{form}");
+        }
+        assert_eq!(base("rose".to_owned()), "rose");
+        assert!(STEMS.values().all(|stem| !stem.is_empty()));
+    }
+}

@@ -1,0 +1,58 @@
+//! Plain BM25 over stems, each turn for itself: what ranking adds to is seen beside it.
+
+use std::collections::BTreeMap;
+
+use countersign_memory::rank::terms;
+
+use super::conversation::Conversation;
+
+/// A conversation as bags of words.
+pub(crate) struct Bm25 {
+    turns: Vec<Vec<String>>,
+    df: BTreeMap<String, f64>,
+    mean: f64,
+}
+
+impl Bm25 {
+    pub(crate) fn index(conversation: &Conversation) -> Self {
+        let turns: Vec<Vec<String>> =
+            conversation.turns.iter().map(|turn| terms(&turn.line())).collect();
+        let mut df = BTreeMap::new();
+        for turn in &turns {
+            let mut once = turn.clone();
+            once.sort();
+            once.dedup();
+            for term in once {
+                *df.entry(term).or_insert(0.0) += 1.0;
+            }
+        }
+        let mean = turns.iter().map(Vec::len).sum::<usize>() as f64 / turns.len().max(1) as f64;
+        Self { turns, df, mean }
+    }
+
+    /// The turns that answer, best first.
+    pub(crate) fn ask(&self, question: &str) -> Vec<usize> {
+        let mut asked = terms(question);
+        asked.sort();
+        asked.dedup();
+        let mut scored: Vec<(f64, usize)> = self
+            .turns
+            .iter()
+            .enumerate()
+            .map(|(at, turn)| (asked.iter().map(|term| self.score(term, turn)).sum(), at))
+            .filter(|(score, _)| *score > 0.0)
+            .collect();
+        scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        scored.into_iter().map(|(_, at)| at).collect()
+    }
+
+    fn score(&self, term: &String, turn: &[String]) -> f64 {
+        let tf = turn.iter().filter(|word| *word == term).count() as f64;
+        if tf == 0.0 {
+            return 0.0;
+        }
+        let df = self.df.get(term).copied().unwrap_or(0.0);
+        let rarity = (1.0 + (self.turns.len() as f64 - df + 0.5) / (df + 0.5)).ln();
+        rarity * tf * 2.2 / (tf + 0.3 + 0.9 * turn.len() as f64 / self.mean)
+    }
+}

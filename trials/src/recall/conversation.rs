@@ -1,0 +1,130 @@
+//! A conversation of LoCoMo, and the questions that are asked about it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::moment;
+
+/// The file inside the folder of the data.
+const FILE: &str = "conversations.json";
+
+/// Why there is nothing to ask about.
+#[derive(Debug, Error)]
+pub(crate) enum DataError {
+    /// There is no data.
+    #[error(
+        "the conversations of LoCoMo are not here: put them into `locomo-dev/{FILE}` of the folder that \
+         `COUNTERSIGN_DATA` names, or name the file with `--data`"
+    )]
+    Absent,
+    /// The file cannot be read.
+    #[error("`{path}` cannot be read: {source}")]
+    Unread {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is of another form.
+    #[error("`{path}` is no list of conversations: {source}")]
+    Form {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A turn has a date of another form.
+    #[error(
+        "turn `{turn}` of `{conversation}` has the date `{date}`; expected `1:56 pm on 8 May, 2023`"
+    )]
+    Date { conversation: String, turn: String, date: String },
+    /// A question names a turn that is not there.
+    #[error("a question about `{conversation}` names the turn `{turn}`, which is not there")]
+    Evidence { conversation: String, turn: String },
+}
+
+/// A conversation.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Conversation {
+    pub(crate) id: String,
+    pub(crate) turns: Vec<Turn>,
+    pub(crate) questions: Vec<Question>,
+}
+
+/// A turn of a conversation.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Turn {
+    pub(crate) id: String,
+    /// The number of the session, from 1.
+    pub(crate) session: u32,
+    /// When the session was, as people write it.
+    pub(crate) date: String,
+    pub(crate) speaker: String,
+    pub(crate) text: String,
+    /// What a picture that came along shows.
+    #[serde(default)]
+    pub(crate) image: Option<String>,
+}
+
+/// A question, and the turns that hold its answer.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) question: String,
+    /// 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
+    pub(crate) category: u8,
+    pub(crate) evidence: Vec<String>,
+}
+
+/// Reads the conversations of this file, or of the data folder.
+pub(crate) fn read(path: Option<&Path>) -> Result<Vec<Conversation>, DataError> {
+    let path = match path {
+        Some(path) => path.to_owned(),
+        None => testkit::data("locomo-dev").ok_or(DataError::Absent)?.join(FILE),
+    };
+    let text = fs::read_to_string(&path)
+        .map_err(|source| DataError::Unread { path: path.clone(), source })?;
+    let conversations: Vec<Conversation> =
+        serde_json::from_str(&text).map_err(|source| DataError::Form { path, source })?;
+    conversations.iter().try_for_each(Conversation::check)?;
+    Ok(conversations)
+}
+
+impl Conversation {
+    /// Where each turn stands, by its id.
+    pub(crate) fn by_id(&self) -> BTreeMap<&str, usize> {
+        self.turns.iter().enumerate().map(|(at, turn)| (turn.id.as_str(), at)).collect()
+    }
+
+    fn check(&self) -> Result<(), DataError> {
+        let conversation = || self.id.clone();
+        if let Some(turn) = self.turns.iter().find(|turn| moment::parse(&turn.date).is_none()) {
+            let (turn, date) = (turn.id.clone(), turn.date.clone());
+            return Err(DataError::Date { conversation: conversation(), turn, date });
+        }
+        let known = self.by_id();
+        let named = self.questions.iter().flat_map(|question| &question.evidence);
+        match named.into_iter().find(|id| !known.contains_key(id.as_str())) {
+            Some(turn) => {
+                Err(DataError::Evidence { conversation: conversation(), turn: turn.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Turn {
+    /// What the turn says, with what its picture shows.
+    pub(crate) fn words(&self) -> String {
+        match &self.image {
+            Some(image) => format!("{} [{image}]", self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    /// The turn as a line of a prompt.
+    pub(crate) fn line(&self) -> String {
+        format!("{}: {}\n", self.speaker, self.words())
+    }
+}

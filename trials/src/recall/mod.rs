@@ -1,0 +1,20 @@
+//! The recall trial: how many of the turns that hold an answer come into a packet, by its budget.
+//!
+//! ```text
+//! LoCoMo ─► Conversation ─► every system ranks the turns ─► compose to the budget ─► tally ─► report
+//! ```
+//!
+//! No model takes part: the questions name the turns that answer them. The data is not shipped; where it
+//! is absent, the trial says so.
+mod conversation;
+mod moment;
+mod events;
+mod ours;
+mod bm25;
+mod fts;
+mod packet;
+mod tally;
+mod report;
+mod trial;
+
+pub(crate) use trial::{Settings, run};

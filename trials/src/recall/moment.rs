@@ -1,0 +1,64 @@
+//! Dates as LoCoMo writes them: `1:56 pm on 8 May, 2023`.
+
+use countersign_core::run::Time;
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// The moment, taken as UTC.
+pub(crate) fn parse(written: &str) -> Option<Time> {
+    let (clock, date) = written.split_once(" on ")?;
+    let (clock, half) = clock.split_once(' ')?;
+    let (hour, minute) = clock.split_once(':')?;
+    let (hour, minute): (i64, i64) = (hour.parse().ok()?, minute.parse().ok()?);
+    let afternoon = match half {
+        "am" => 0,
+        "pm" => 12,
+        _ => return None,
+    };
+    let mut date = date.split([' ', ',']).filter(|part| !part.is_empty());
+    let day: i64 = date.next()?.parse().ok()?;
+    let month = date.next()?;
+    let month = MONTHS.iter().position(|name| *name == month)? as i64 + 1;
+    let year: i64 = date.next()?.parse().ok()?;
+    let minutes = (days(year, month, day) * 24 + hour % 12 + afternoon) * 60 + minute;
+    Some(Time(minutes * 60_000))
+}
+
+/// Days since 1970, by counting eras of 400 years that begin in March.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let from_march = (month + 9) % 12;
+    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_a_moment() {
+        for (written, expected) in [
+            ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00.000Z"),
+            ("12:09 am on 29 February, 2024", "2024-02-29T00:09:00.000Z"),
+            ("12:30 pm on 1 January, 2022", "2022-01-01T12:30:00.000Z"),
+        ] {
+            assert_eq!(parse(written).unwrap().to_string(), expected);
+        }
+        assert_eq!(parse("8 May, 2023"), None);
+    }
+}

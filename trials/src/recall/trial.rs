@@ -1,0 +1,176 @@
+//! The trial itself: asks every system every question, prints the report, writes a line a question.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use countersign_memory::policy::Policy;
+use countersign_memory::record::Event;
+use countersign_memory::tokens::{UnknownTokenizer, counter};
+use countersign_memory::{ScopeError, Score};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use super::bm25::Bm25;
+use super::conversation::{self, Conversation, DataError, Question};
+use super::events::events;
+use super::fts::Fts;
+use super::ours::Ours;
+use super::packet::{PacketError, Packets};
+use super::report;
+use super::tally::Tally;
+
+const SYSTEMS: [&str; 3] = ["countersign", "BM25, stems", "SQLite FTS5, porter"];
+
+/// What the command line says.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Settings {
+    /// The file of conversations; `locomo-dev/conversations.json` of the data folder where absent.
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// Budgets in tokens.
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 2_000, 4_000])]
+    budget: Vec<u64>,
+    /// Categories of questions: 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 3, 4])]
+    category: Vec<u8>,
+    /// The policy that packets are composed by.
+    #[arg(long, default_value = "recall")]
+    policy: String,
+    /// What counts tokens: `cl100k`, `o200k` or `chars/4`.
+    #[arg(long, default_value = "cl100k")]
+    tokenizer: String,
+    /// Writes a line of JSON for each question here.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// Why the trial could not be held.
+#[derive(Debug, Error)]
+pub(crate) enum TrialError {
+    /// There is nothing to ask about.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A conversation's name cannot be a scope.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// No policy of this name ships.
+    #[error("no policy `{0}`; there are `default` and `recall`")]
+    Policy(String),
+    /// No counter has this name.
+    #[error(transparent)]
+    Tokenizer(#[from] UnknownTokenizer),
+    /// A packet could not be made.
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    /// SQLite failed.
+    #[error("the full-text search that is compared with failed: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The report could not be written.
+    #[error("the report could not be written: {0}")]
+    Report(#[from] io::Error),
+}
+
+/// Holds the trial; true, since figures are no promises.
+pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> Result<bool, TrialError> {
+    let policy = Policy::shipped(&settings.policy)
+        .ok_or_else(|| TrialError::Policy(settings.policy.clone()))?;
+    let packets = Packets { policy, counter: counter(&settings.tokenizer)? };
+    let conversations = conversation::read(settings.data.as_deref())?;
+    let mut tallies = SYSTEMS.map(|system| (system, Tally::default()));
+    let mut lines = String::new();
+    for conversation in &conversations {
+        let events = events(conversation)?;
+        let ours = Ours::index(&events);
+        let bm25 = Bm25::index(conversation);
+        let fts = Fts::index(conversation)?;
+        let asked = |question: &&Question| {
+            settings.category.contains(&question.category) && !question.evidence.is_empty()
+        };
+        for question in conversation.questions.iter().filter(asked) {
+            let text = &question.question;
+            let rankings = [ours.ask(text), by_rank(bm25.ask(text)), by_rank(fts.ask(text)?)];
+            for (number, ((_, tally), ranked)) in tallies.iter_mut().zip(&rankings).enumerate() {
+                let answer = Answer::of(&packets, &events, question, ranked, &settings.budget)?;
+                tally.add(
+                    &conversation.id,
+                    question.category,
+                    answer.ranks.len(),
+                    &answer.counts(),
+                );
+                if number == 0 {
+                    lines += &format!("{}\n", answer.told(conversation, question, settings));
+                }
+            }
+        }
+    }
+    let questions = tallies[0].1.all.questions;
+    writeln!(
+        out,
+        "{} conversations, {questions} questions, policy `{}`, tokens by {}",
+        conversations.len(),
+        settings.policy,
+        packets.counter.id()
+    )?;
+    report::tables(out, &settings.budget, &tallies)?;
+    if let Some(path) = &settings.out {
+        fs::write(path, lines)?;
+    }
+    Ok(true)
+}
+
+/// A ranking that has no scores of ours: the first gets the highest.
+fn by_rank(ranked: Vec<usize>) -> Vec<(usize, Score)> {
+    let scores = (1..=ranked.len() as i64).rev();
+    let score = |total| Score { total, parts: BTreeMap::new() };
+    ranked.into_iter().zip(scores.map(score)).collect()
+}
+
+/// What became of the turns that answer a question.
+struct Answer {
+    /// The rank of each, from 1; none where it was not found.
+    ranks: Vec<Option<usize>>,
+    /// For each budget, which of them came in.
+    inside: Vec<Vec<bool>>,
+}
+
+impl Answer {
+    fn of(
+        packets: &Packets,
+        events: &[Event],
+        question: &Question,
+        ranked: &[(usize, Score)],
+        budgets: &[u64],
+    ) -> Result<Self, PacketError> {
+        let gold = &question.evidence;
+        let rank =
+            |id: &String| ranked.iter().position(|(at, _)| events[*at].id == *id).map(|at| at + 1);
+        let mut inside = Vec::new();
+        for budget in budgets {
+            let ids = packets.inside(events, ranked, &question.question, *budget)?;
+            inside.push(gold.iter().map(|id| ids.contains(id)).collect());
+        }
+        Ok(Self { ranks: gold.iter().map(rank).collect(), inside })
+    }
+
+    /// For each budget, how many came in.
+    fn counts(&self) -> Vec<usize> {
+        self.inside.iter().map(|inside| inside.iter().filter(|is_in| **is_in).count()).collect()
+    }
+
+    fn told(&self, conversation: &Conversation, question: &Question, settings: &Settings) -> Value {
+        let budgets = settings.budget.iter().map(ToString::to_string);
+        let inside: serde_json::Map<String, Value> =
+            budgets.zip(self.inside.iter().map(|inside| json!(inside))).collect();
+        json!({
+            "conversation": conversation.id,
+            "question": question.question,
+            "category": question.category,
+            "gold": question.evidence,
+            "ranks": self.ranks,
+            "inside": inside,
+        })
+    }
+}
