@@ -12,8 +12,10 @@
 //! packet. *Not here*: runs, models, the command line.
 
 pub mod record;
-mod request;
 mod scope;
+mod request;
+mod found;
 
+pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};

@@ -1,0 +1,101 @@
+//! What a store finds for a request: the rows that may be seen, with their scores. Composing reads
+//! nothing else.
+//!
+//! The store answers for the scope: whatever stands here belongs to the subject that asks (or, for
+//! facts, to its agent or tenant). Status, validity, expiry, windows and purposes are ruled on by
+//! composing, so that what they keep out is named in the packet: the store need not apply them. *Not
+//! here*: finding, scoring.
+
+use std::collections::BTreeMap;
+
+use countersign_core::run::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::record::{
+    Episode, Event, EventKind, Fact, Insight, Origin, Procedure, Summary, Working,
+};
+
+/// What a store found. The order of the lists does not matter: composing sorts by its own keys.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Found {
+    /// The working state of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working: Option<Working>,
+    /// The summary of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// Facts of every level and status; superseded ones, so that the packet can name them.
+    #[serde(default)]
+    pub facts: Vec<Scored<Fact>>,
+    /// Procedures of the task type.
+    #[serde(default)]
+    pub procedures: Vec<Scored<Procedure>>,
+    /// Episodes of the subject.
+    #[serde(default)]
+    pub episodes: Vec<Scored<Episode>>,
+    /// Guesses of the run, and whatever guess outlives its own: for every purpose, because those that
+    /// a responder must not see are told apart by their words.
+    #[serde(default)]
+    pub insights: Vec<Scored<Insight>>,
+    /// Events that the cues or the message activate, and those that the summary quotes.
+    #[serde(default)]
+    pub quotes: Vec<Scored<Event>>,
+    /// The latest events of the session.
+    #[serde(default)]
+    pub window: Vec<Event>,
+    /// The events that the rows above cite, by id. The rows of `quotes` and `window` cite themselves
+    /// and need not stand here.
+    #[serde(default)]
+    pub evidence: BTreeMap<String, Cited>,
+}
+
+/// A row and how well it answers the request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scored<T> {
+    /// The row.
+    pub row: T,
+    /// How well it answers.
+    pub score: Score,
+}
+
+/// A score in millionths, so that it is the same on every machine. Zero for what answers nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    /// What counts.
+    pub total: i64,
+    /// What it was made of, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, i64>,
+}
+
+/// An event as far as a citation shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cited {
+    /// What it is.
+    pub kind: EventKind,
+    /// Where it came from.
+    pub origin: Origin,
+    /// When it happened.
+    pub ts: Time,
+    /// Its words, from which the citation's summary is cut.
+    pub text: String,
+}
+
+impl<T> Scored<T> {
+    /// A row that answers nothing in particular.
+    #[must_use]
+    pub fn plain(row: T) -> Self {
+        Self { row, score: Score::default() }
+    }
+}
+
+impl From<&Event> for Cited {
+    fn from(event: &Event) -> Self {
+        let (kind, origin, ts) = (event.kind, event.origin, event.ts);
+        Self { kind, origin, ts, text: event.text.clone() }
+    }
+}
