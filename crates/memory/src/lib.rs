@@ -15,6 +15,7 @@ pub mod record;
 mod scope;
 mod request;
 mod found;
+pub mod rules;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};
