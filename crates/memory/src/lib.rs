@@ -16,6 +16,7 @@ mod scope;
 mod request;
 mod found;
 pub mod rules;
+pub mod rank;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};

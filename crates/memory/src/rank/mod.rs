@@ -1,0 +1,28 @@
+//! Ranking: which events answer a question, by their words alone.
+//!
+//! ```text
+//! Event ──► indexed: its terms ──► Posting ──► encode_block ──► (the store keeps the blocks)
+//! Request ──► Query: terms with weights ──► plan: which postings to read, at most so many
+//!         ──► rank: BM25, neighbours, session ──► Hits, best first
+//!         ──► refine with the event itself: who spoke, question or prose ──► Score
+//! ```
+//!
+//! Everything is a function of its arguments, in whole numbers: the same on every machine. *Not here*:
+//! reading, keeping, visibility, budgets.
+
+mod posting;
+mod function_words;
+mod terms;
+mod dates;
+mod kinds;
+mod query;
+mod fixed;
+mod spread;
+mod hits;
+mod refine;
+
+pub use hits::{Hit, Read, Stats, TermPostings, plan, rank};
+pub use posting::{BLOCK, BlockError, Posting, decode_block, encode_block, in_order};
+pub use query::Query;
+pub use refine::refine;
+pub use terms::{ANALYSER, Indexed, indexed, terms};

@@ -1,0 +1,174 @@
+//! Where a term stands, and how a list of such places is written down in blocks.
+//!
+//! A list is kept as blocks of at most [`BLOCK`] postings. A new posting goes into the last block, or
+//! into a new one behind it: blocks are in the order of writing, postings inside a block in the order of
+//! places. Sessions run side by side, so a list read from several blocks may need [`in_order`].
+
+use crate::record::Place;
+
+/// How many postings a block may hold.
+pub const BLOCK: usize = 128;
+
+/// That a term stands in an event, and what ranking needs to know of the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Posting {
+    /// The event.
+    pub place: Place,
+    /// How often the term stands in it.
+    pub tf: u16,
+    /// How many terms the event has.
+    pub length: u16,
+    /// Whether it is long prose, which answers for itself and not for its neighbours.
+    pub prose: bool,
+}
+
+/// Why bytes are no block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// The bytes end inside a posting.
+    #[error("the block ends inside posting {0}")]
+    Ends(usize),
+    /// A number is larger than any that is written.
+    #[error("posting {0} of the block has a number out of range")]
+    Range(usize),
+    /// Two postings are not in ascending order.
+    #[error("posting {0} of the block does not come after the one before it")]
+    Order(usize),
+}
+
+/// Writes postings down; they are sorted first, and of two for one place the later one stays.
+#[must_use]
+pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
+    let mut sorted = postings.to_vec();
+    in_order(&mut sorted);
+    let mut bytes = Vec::with_capacity(sorted.len() * 4);
+    let mut before = Place { session: 0, position: 0 };
+    for Posting { place, tf, length, prose } in sorted {
+        let sessions = place.session - before.session;
+        let from = if sessions == 0 { before.position } else { 0 };
+        write_number(&mut bytes, u64::from(sessions));
+        write_number(&mut bytes, u64::from(place.position - from));
+        write_number(&mut bytes, u64::from(tf) << 1 | u64::from(prose));
+        write_number(&mut bytes, u64::from(length));
+        before = place;
+    }
+    bytes
+}
+
+/// Reads a block back, behind the postings that are there already.
+pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), BlockError> {
+    let mut rest = bytes;
+    let mut before: Option<Place> = None;
+    for number in 0.. {
+        if rest.is_empty() {
+            break;
+        }
+        let last = before.unwrap_or(Place { session: 0, position: 0 });
+        let ends = BlockError::Ends(number);
+        let range = BlockError::Range(number);
+        let mut next = || read_number(&mut rest).ok_or(ends);
+        let (sessions, positions, tf_prose, length) = (next()?, next()?, next()?, next()?);
+        let from = if sessions == 0 { last.position } else { 0 };
+        let place = Place {
+            session: u32::try_from(u64::from(last.session) + sessions).map_err(|_| range)?,
+            position: u32::try_from(u64::from(from).saturating_add(positions))
+                .map_err(|_| range)?,
+        };
+        if before.is_some_and(|before| place <= before) {
+            return Err(BlockError::Order(number));
+        }
+        postings.push(Posting {
+            place,
+            tf: u16::try_from(tf_prose >> 1).map_err(|_| range)?,
+            length: u16::try_from(length).map_err(|_| range)?,
+            prose: tf_prose & 1 == 1,
+        });
+        before = Some(place);
+    }
+    Ok(())
+}
+
+/// Sorts postings by place; of two for one place the later one stays.
+pub fn in_order(postings: &mut Vec<Posting>) {
+    if postings.windows(2).all(|pair| pair[0].place < pair[1].place) {
+        return;
+    }
+    postings.reverse();
+    postings.sort_by_key(|posting| posting.place);
+    postings.dedup_by_key(|posting| posting.place);
+}
+
+/// Seven bits a byte, the lowest first; the high bit says that more follow.
+fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// None where the bytes end, or where the number has more than 35 bits, which none here has.
+fn read_number(rest: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..35).step_by(7) {
+        let (first, behind) = rest.split_first()?;
+        *rest = behind;
+        number |= u64::from(first & 0x7f) << shift;
+        if first & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posting(session: u32, position: u32, tf: u16, length: u16, prose: bool) -> Posting {
+        Posting { place: Place { session, position }, tf, length, prose }
+    }
+
+    fn read(bytes: &[u8]) -> Result<Vec<Posting>, BlockError> {
+        let mut postings = Vec::new();
+        decode_block(bytes, &mut postings).map(|()| postings)
+    }
+
+    #[test]
+    fn a_block_is_read_as_it_was_written() {
+        let postings = [
+            posting(1, 1, 1, 12, false),
+            posting(1, 2, 3, 200, true),
+            posting(1, 400, 1, 1, false),
+            posting(7, 3, u16::MAX, u16::MAX, true),
+            posting(u32::MAX, u32::MAX, 1, 0, false),
+        ];
+        let bytes = encode_block(&postings);
+        assert_eq!(read(&bytes).unwrap(), postings);
+        assert!(encode_block(&postings[..2]).len() <= 9, "small numbers take a byte");
+        let mut backwards = postings;
+        backwards.reverse();
+        assert_eq!(encode_block(&backwards), bytes, "the order of writing does not show");
+        assert_eq!(read(&[]).unwrap(), []);
+    }
+
+    #[test]
+    fn of_two_for_one_place_the_later_stays() {
+        let twice =
+            [posting(1, 1, 1, 5, false), posting(1, 2, 1, 5, false), posting(1, 1, 2, 6, true)];
+        let expected = [posting(1, 1, 2, 6, true), posting(1, 2, 1, 5, false)];
+        assert_eq!(read(&encode_block(&twice)).unwrap(), expected);
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let bytes = encode_block(&[posting(1, 1, 1, 300, false), posting(2, 1, 1, 300, false)]);
+        for end in 1..bytes.len() {
+            let whole = end == bytes.len() / 2;
+            assert_eq!(read(&bytes[..end]).is_ok(), whole, "{end}");
+        }
+        assert_eq!(read(&[1, 1, 2, 5, 0, 0, 2, 5]), Err(BlockError::Order(1)));
+        assert_eq!(read(&[1, 1, 0xfe, 0xff, 0x7f, 5]), Err(BlockError::Range(0)));
+        assert_eq!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 1]), Err(BlockError::Ends(0)));
+    }
+}
