@@ -17,6 +17,7 @@ mod request;
 mod found;
 pub mod rules;
 pub mod rank;
+pub mod store;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};

@@ -14,6 +14,8 @@ pub struct Standing {
     pub fact: Fact,
     /// The most trusted origin that claimed it.
     pub origin: Origin,
+    /// Who claimed it first.
+    pub by: Subject,
     /// Whose event each piece of evidence is, in its order: a fact of a tenant may rest on the words of
     /// several users, who must not see each other's.
     pub sources: Vec<Subject>,

@@ -35,7 +35,7 @@ fn fact(id: &str, value: Value, origin: Origin) -> Standing {
         notes: String::new(),
         superseded_by: None,
     };
-    Standing { fact, origin, sources: vec![subject()] }
+    Standing { fact, origin, by: subject(), sources: vec![subject()] }
 }
 
 fn during(mut one: Standing, from: Option<i64>, to: Option<i64>) -> Standing {
