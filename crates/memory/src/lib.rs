@@ -15,11 +15,13 @@ pub mod record;
 mod scope;
 mod request;
 mod found;
+pub mod rules;
 pub mod rank;
 pub mod policy;
 pub mod tokens;
 pub mod compose;
 pub mod render;
+pub mod store;
 
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};

@@ -41,6 +41,6 @@ pub use lease::Lease;
 pub use memory::MemoryStore;
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Health, Settings, SqliteStore};
+pub use sqlite::{Health, Migration, Schema, Settings, SqliteFile, SqliteStore};
 pub use store::{RESOLVE_LIMIT, Reply, Store};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};

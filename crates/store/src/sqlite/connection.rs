@@ -17,11 +17,18 @@ pub struct Settings {
     pub readers: usize,
     /// The largest size of the file, in pages of 4 KB; no limit but `SQLite`'s where absent.
     pub max_pages: Option<u32>,
+    /// Whether what is deleted is overwritten at once, and not only let go.
+    pub secure_delete: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(5), readers: 4, max_pages: None }
+        Self {
+            busy_timeout: Duration::from_secs(5),
+            readers: 4,
+            max_pages: None,
+            secure_delete: false,
+        }
     }
 }
 
@@ -62,6 +69,9 @@ impl Place {
         db.pragma_update(None, "journal_size_limit", 64 << 20)?;
         if let Some(pages) = self.settings.max_pages {
             db.pragma_update(None, "max_page_count", pages)?;
+        }
+        if self.settings.secure_delete {
+            db.pragma_update(None, "secure_delete", true)?;
         }
         Ok(db)
     }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::connection::{Place, Settings};
-use super::migrate::applied;
+use super::migrate::{RUNS_SCHEMA, applied};
 use crate::StoreError;
 
 /// How many faults are told at most.
@@ -28,7 +28,8 @@ impl Health {
     pub fn of(path: &Path) -> Result<Self, StoreError> {
         let place = Place { path: path.to_owned(), settings: Settings::default() };
         let db = place.reader()?;
-        let schema = applied(&db)?.last().map_or(0, |(number, _)| *number);
+        let schema =
+            applied(&db, RUNS_SCHEMA.application_id)?.last().map_or(0, |(number, _)| *number);
         let journal = db.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         let engine = db.query_row("SELECT sqlite_version()", [], |row| row.get(0))?;
         let mut check = db.prepare(&format!("PRAGMA quick_check({MOST_FAULTS})"))?;

@@ -2,6 +2,7 @@
 //! How many processes share the file is no matter; how fast the disk is, is.
 
 mod store;
+mod file;
 mod connection;
 mod migrate;
 mod writer;
@@ -14,5 +15,7 @@ mod fault;
 mod health;
 
 pub use connection::Settings;
+pub use file::SqliteFile;
 pub use health::Health;
+pub use migrate::{Migration, Schema};
 pub use store::SqliteStore;

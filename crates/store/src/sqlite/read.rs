@@ -222,12 +222,12 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::migrate::{MIGRATIONS, migrate};
+    use crate::sqlite::migrate::{RUNS_SCHEMA, migrate};
 
     /// How `SQLite` goes about a statement, a line a step.
     fn plan(sql: &str) -> Vec<String> {
         let mut db = Connection::open_in_memory().unwrap();
-        migrate(&mut db, MIGRATIONS).unwrap();
+        migrate(&mut db, RUNS_SCHEMA).unwrap();
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
         let blanks = vec![Value::Null; statement.parameter_count()];
         let rows = statement.query_map(rusqlite::params_from_iter(blanks), |row| row.get(3));

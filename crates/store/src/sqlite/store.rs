@@ -1,20 +1,18 @@
 //! The store's face over the writer and the readers. Checks what no store may keep before it queues.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::connection::{Place, Settings};
-use super::migrate::{MIGRATIONS, migrate};
-use super::readers::Readers;
-use super::writer::Writer;
+use super::connection::Settings;
+use super::file::SqliteFile;
+use super::migrate::RUNS_SCHEMA;
 use super::{read, write};
 use crate::lease::check_request;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::{
-    ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
-    Store, StoreError, TenantId, WaitFilter, WaitRow,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId, Store,
+    StoreError, TenantId, WaitFilter, WaitRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -23,8 +21,7 @@ use crate::{
 /// the file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    writer: Writer,
-    readers: Readers,
+    file: SqliteFile,
 }
 
 impl SqliteStore {
@@ -35,13 +32,7 @@ impl SqliteStore {
 
     /// Opens a file in another way than the usual one.
     pub fn open_with(path: impl AsRef<Path>, settings: Settings) -> Result<Self, StoreError> {
-        let place = Place { path: path.as_ref().to_owned(), settings };
-        let mut db = place.writer()?;
-        migrate(&mut db, MIGRATIONS)?;
-        let readers = (0..place.settings.readers.max(1)).map(|_| place.reader());
-        let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(no_thread)?;
-        let writer = Writer::start(db, move || place.writer()).map_err(no_thread)?;
-        Ok(Self { writer, readers })
+        Ok(Self { file: SqliteFile::open(path, settings, RUNS_SCHEMA)? })
     }
 
     fn write<T: Send + 'static>(
@@ -51,7 +42,7 @@ impl SqliteStore {
     ) -> Reply<'_, T> {
         Box::pin(async move {
             check?;
-            self.writer.submit(work).await
+            self.file.write(work).await
         })
     }
 
@@ -59,13 +50,8 @@ impl SqliteStore {
         &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
-        Box::pin(self.readers.ask(question))
+        Box::pin(self.file.read(question))
     }
-}
-
-fn no_thread(error: std::io::Error) -> StoreError {
-    let source: Cause = Arc::new(error);
-    StoreError::Unavailable { source }
 }
 
 impl Store for SqliteStore {

@@ -63,6 +63,29 @@ impl Writer {
     }
 }
 
+impl Writer {
+    /// Does what cannot be done inside a transaction, while nobody else writes.
+    pub(super) async fn alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        let desk = Arc::clone(&self.desk);
+        let work = move || {
+            let done = match desk.file.lock() {
+                Ok(file) => work(&file.db),
+                Err(_) => Err(StoreError::Closed),
+            };
+            // Whoever asked may have gone.
+            let _ = reply.send(done);
+        };
+        // It may take long, and the writer's own thread would make the queue wait behind the lock anyway.
+        let named = thread::Builder::new().name("store-alone".to_owned());
+        named.spawn(work).map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;

@@ -1,0 +1,22 @@
+//! The rules by which claims become memory, as pure functions of the claim and of what stands. *Not
+//! here*: reading or writing anything.
+
+mod refusal;
+mod trust;
+mod evidence;
+mod weigh;
+mod fact;
+#[cfg(test)]
+mod fact_tests;
+mod expiry;
+mod learning;
+
+pub(crate) use fact::check_fact;
+
+pub use evidence::check_evidence;
+pub use expiry::is_over;
+pub use fact::{Assurance, Outcome, Ruling, Standing, rule_on_fact};
+pub use learning::check_learning;
+pub use refusal::Refusal;
+pub use trust::{needs_quote, trust};
+pub use weigh::{MARGIN, Weight, weigh};

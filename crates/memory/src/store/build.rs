@@ -1,0 +1,153 @@
+//! A packet that was built: what it was asked with, and every row that was looked at.
+
+use countersign_core::run::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::record::Event;
+use crate::{Found, Request, Score};
+
+/// A build: with its rows, all that is needed to compose it again. The packet's text is not kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Build {
+    /// Unique within its subject.
+    pub id: String,
+    /// What was asked.
+    pub request: Request,
+    /// The whole policy.
+    pub policy: Value,
+    /// Who counted the tokens.
+    pub tokenizer: String,
+    /// The digest of the packet.
+    pub digest: String,
+    /// When it was built.
+    pub built_at: Time,
+    /// Every row that was looked at.
+    pub rows: Vec<BuildRow>,
+}
+
+/// A row that was looked at for a build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuildRow {
+    /// What it is.
+    pub kind: RowKind,
+    /// Its id; of a working state its run, of a summary its session.
+    pub id: String,
+    /// Which revision; 1 for what never changes.
+    pub revision: u64,
+    /// How well it answered.
+    pub score: Score,
+    /// Whether it went into the packet.
+    pub selected: bool,
+}
+
+/// What a row of a build is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RowKind {
+    Working,
+    Summary,
+    FactOfUser,
+    FactOfAgent,
+    FactOfTenant,
+    Procedure,
+    Episode,
+    Insight,
+    Quote,
+    Window,
+    Evidence,
+}
+
+impl RowKind {
+    /// As it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Summary => "summary",
+            Self::FactOfUser => "fact_of_user",
+            Self::FactOfAgent => "fact_of_agent",
+            Self::FactOfTenant => "fact_of_tenant",
+            Self::Procedure => "procedure",
+            Self::Episode => "episode",
+            Self::Insight => "insight",
+            Self::Quote => "quote",
+            Self::Window => "window",
+            Self::Evidence => "evidence",
+        }
+    }
+
+    /// The kind with this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::Working,
+            Self::Summary,
+            Self::FactOfUser,
+            Self::FactOfAgent,
+            Self::FactOfTenant,
+            Self::Procedure,
+            Self::Episode,
+            Self::Insight,
+            Self::Quote,
+            Self::Window,
+            Self::Evidence,
+        ];
+        all.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl BuildRow {
+    /// The rows of what was found for a request; `selected` says which ids went into the packet.
+    #[must_use]
+    pub fn of(
+        request: &Request,
+        found: &Found,
+        selected: impl Fn(RowKind, &str) -> bool,
+    ) -> Vec<Self> {
+        use countersign_contracts::memory::long_term::ScopeLevel;
+
+        let mut rows = Vec::new();
+        let mut add = |kind: RowKind, id: &str, revision: u64, score: Score| {
+            let (id, selected) = (id.to_owned(), selected(kind, id));
+            rows.push(Self { kind, id, revision, score, selected });
+        };
+        if let Some(working) = &found.working {
+            let version = working.state.state_version;
+            add(RowKind::Working, request.scope.run(), version, Score::default());
+        }
+        if let Some(summary) = &found.summary {
+            let revision = summary.revision.into();
+            add(RowKind::Summary, request.scope.session(), revision, Score::default());
+        }
+        for one in &found.facts {
+            let kind = match one.row.level {
+                ScopeLevel::User => RowKind::FactOfUser,
+                ScopeLevel::Agent => RowKind::FactOfAgent,
+                ScopeLevel::Tenant => RowKind::FactOfTenant,
+            };
+            add(kind, &one.row.id, one.row.revision.into(), one.score.clone());
+        }
+        for one in &found.procedures {
+            add(RowKind::Procedure, &one.row.id, one.row.revision.into(), one.score.clone());
+        }
+        for one in &found.episodes {
+            add(RowKind::Episode, &one.row.id, one.row.revision.into(), one.score.clone());
+        }
+        for one in &found.insights {
+            add(RowKind::Insight, &one.row.id, one.row.revision.into(), one.score.clone());
+        }
+        for one in &found.quotes {
+            add(RowKind::Quote, &one.row.id, 1, one.score.clone());
+        }
+        for Event { id, .. } in &found.window {
+            add(RowKind::Window, id, 1, Score::default());
+        }
+        for id in found.evidence.keys() {
+            add(RowKind::Evidence, id, 1, Score::default());
+        }
+        rows
+    }
+}

@@ -1,0 +1,190 @@
+//! Memory out of a store and into another.
+
+use countersign_core::run::Time;
+
+use super::candidates::propose;
+use super::error::MemoryError;
+use super::find::seen_by;
+use super::mark::mark;
+use super::revised::Revised;
+use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
+use super::write::{keep, keep_row, remember};
+use super::{Carried, Imported, Line, NewEvent, Provenance};
+use crate::record::{Claim, Insight, Origin};
+use crate::rules::{Assurance, Refusal};
+use crate::{Scope, Subject};
+
+/// All that a subject has, in an order in which it can be taken in again: events before what cites them.
+/// Facts of its agent and tenant are among them where this subject claimed them.
+pub(super) fn export(shelves: &impl Shelves, subject: &Subject) -> Answer<Vec<Line>> {
+    let mut rows: Vec<Carried> = Vec::new();
+    rows.extend(shelves.events(subject)?.into_iter().map(|event| Carried::Event(Box::new(event))));
+    for level in LEVELS {
+        let mut facts = shelves.facts(&holder(subject, level), Which::All)?;
+        facts.retain(|one| one.by == *subject);
+        facts.sort_by(|one, other| {
+            let key = |fact: &crate::record::Fact| (fact.recorded_at, fact.id.clone());
+            key(&one.fact).cmp(&key(&other.fact))
+        });
+        rows.extend(facts.into_iter().map(|one| {
+            let origin = one.origin;
+            Carried::Fact { fact: Box::new(seen_by(one, subject)), origin }
+        }));
+    }
+    let all = usize::MAX;
+    let episodes = shelves.rows(subject, all)?.into_iter();
+    rows.extend(episodes.map(|(_, row)| Carried::Episode(Box::new(row))));
+    let procedures = shelves.rows(subject, all)?.into_iter();
+    rows.extend(procedures.map(|(_, row)| Carried::Procedure(Box::new(row))));
+    let insights = shelves.rows(subject, all)?.into_iter();
+    rows.extend(insights.map(|(_, row)| Carried::Insight(Box::new(row))));
+    let candidates = shelves.rows(subject, all)?.into_iter();
+    rows.extend(candidates.map(|(_, row)| Carried::Candidate(Box::new(row))));
+    let working = shelves.rows(subject, all)?.into_iter();
+    rows.extend(working.map(|(run, row)| Carried::Working { run, working: Box::new(row) }));
+    let summaries = shelves.rows(subject, all)?.into_iter();
+    rows.extend(
+        summaries.map(|(session, row)| Carried::Summary { session, summary: Box::new(row) }),
+    );
+    Ok(rows.into_iter().map(|row| Line { subject: subject.clone(), row }).collect())
+}
+
+/// Takes lines in, each by itself: one that is refused does not hold up the others.
+pub(super) fn import(
+    shelves: &mut impl Shelves,
+    lines: &[Line],
+    provenance: Provenance,
+    now: Time,
+) -> Answer<Imported> {
+    let mut imported = Imported::default();
+    for (number, line) in (1..).zip(lines) {
+        match take(shelves, line, provenance, now) {
+            Ok(()) => imported.kept += 1,
+            Err(MemoryError::Store(error)) => return Err(error.into()),
+            Err(refused) => imported.refused.push((number, refused.to_string())),
+        }
+    }
+    Ok(imported)
+}
+
+fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Time) -> Answer<()> {
+    let Line { subject, row } = line;
+    let origin = |told: Origin| match provenance {
+        Provenance::Ours => told,
+        Provenance::Foreign => Origin::Imported,
+    };
+    // Rows name their session or run only where they have one.
+    let within = |session: &str, run: &str| {
+        Scope::new(&*subject.tenant, &*subject.user, &*subject.agent, session, run)
+    };
+    let anywhere = within("import", "import")?;
+    match row {
+        Carried::Event(event) => {
+            if event.scope.subject() != *subject {
+                return Err(Refusal::malformed("scope", "that of the line").into());
+            }
+            let mut event = NewEvent::from((**event).clone());
+            event.origin = origin(event.origin);
+            remember(shelves, &[event])?;
+        }
+        Carried::Fact { fact, origin: told } => {
+            return take_fact(shelves, &anywhere, fact, origin(*told), provenance, now);
+        }
+        Carried::Episode(episode) => {
+            let claim = Claim::Episode(episode.clone());
+            keep(shelves, &anywhere, &claim, Origin::Imported, Assurance::Claimed, now)?;
+        }
+        Carried::Procedure(procedure) => {
+            let claim = Claim::Procedure(procedure.clone());
+            keep(shelves, &anywhere, &claim, Origin::Imported, Assurance::Claimed, now)?;
+        }
+        Carried::Insight(insight) => {
+            let scope = within("import", &insight.run)?;
+            let mut insight: Insight = (**insight).clone();
+            if provenance == Provenance::Foreign {
+                use countersign_contracts::memory::insight::ValidationState;
+                insight.validation = ValidationState::Unvalidated;
+            }
+            let claim = Claim::Insight(Box::new(insight));
+            keep(shelves, &scope, &claim, Origin::Imported, Assurance::Claimed, now)?;
+        }
+        Carried::Candidate(candidate) => {
+            let mut candidate = (**candidate).clone();
+            candidate.origin = origin(candidate.origin);
+            propose(shelves, &anywhere, &candidate)?;
+        }
+        Carried::Working { run, working } => {
+            within("import", run)?;
+            take_row(shelves, subject, run, &**working, now)?;
+        }
+        Carried::Summary { session, summary } => {
+            within(session, "import")?;
+            take_row(shelves, subject, session, &**summary, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is there already is newer than what is brought.
+fn take_row<R: Revised>(
+    shelves: &mut impl Shelves,
+    subject: &Subject,
+    id: &str,
+    row: &R,
+    now: Time,
+) -> Answer<()> {
+    match shelves.row::<R>(subject, id, None)? {
+        Some(_) => Ok(()),
+        None => keep_row(shelves, subject, id, row, now).map(|_| ()),
+    }
+}
+
+/// Facts of ours come back with the status they had; those of others go through the rules.
+fn take_fact(
+    shelves: &mut impl Shelves,
+    scope: &Scope,
+    fact: &crate::record::Fact,
+    origin: Origin,
+    provenance: Provenance,
+    now: Time,
+) -> Answer<()> {
+    let subject = scope.subject();
+    let holder = holder(&subject, fact.level);
+    let absent = shelves.fact(&holder, &fact.id, None)?.is_none()
+        && !shelves.is_forgotten(&mark(&holder, "fact", &fact.id))?;
+    let alone = shelves.facts(&holder, Which::Under(&fact.key))?.is_empty();
+    if provenance == Provenance::Ours && absent {
+        let settled = fact.superseded_by.is_some();
+        if alone
+            || settled
+            || fact.status == countersign_contracts::memory::long_term::FactStatus::Disputed
+        {
+            return restore_fact(shelves, &subject, &holder, fact, origin);
+        }
+    }
+    let claim = Claim::Fact(Box::new(fact.clone()));
+    keep(shelves, scope, &claim, origin, Assurance::Claimed, now).map(|_| ())
+}
+
+fn restore_fact(
+    shelves: &mut impl Shelves,
+    subject: &Subject,
+    holder: &Subject,
+    fact: &crate::record::Fact,
+    origin: Origin,
+) -> Answer<()> {
+    use crate::rules::{Standing, check_fact};
+
+    let sources = vec![subject.clone(); fact.evidence.len()];
+    let standing = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
+    check_fact(&standing, Assurance::Claimed)?;
+    for piece in &fact.evidence {
+        let Some(event) = shelves.event(subject, &piece.event)? else {
+            return Err(Refusal::UnknownEvent { event: piece.event.clone() }.into());
+        };
+        if piece.quote.as_ref().is_some_and(|quote| !event.text.contains(&**quote)) {
+            return Err(Refusal::QuoteNotInEvent { event: piece.event.clone() }.into());
+        }
+    }
+    shelves.put_fact(holder, &standing)
+}

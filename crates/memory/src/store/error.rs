@@ -1,0 +1,66 @@
+//! What a memory says when it does not do what was asked. Never holds the words of a row.
+
+use countersign_store::StoreError;
+
+use crate::ScopeError;
+use crate::rules::Refusal;
+
+/// Why a memory did not do what was asked. Nothing was kept.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// Another writer was first: read again and write again.
+    #[error("the working state is at version {found}, expected {expected}")]
+    Conflict {
+        /// The version the writer had seen.
+        expected: u64,
+        /// The version that is there.
+        found: u64,
+    },
+    /// The rules do not let it in.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// It names no scope.
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
+    /// There is no such row in this scope.
+    #[error("no {kind} `{id}` in this scope")]
+    NotFound {
+        /// What was asked for.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// A candidate was ruled on already.
+    #[error("candidate `{id}` was ruled on already: it was {found}")]
+    RuledOn {
+        /// Its id.
+        id: String,
+        /// What became of it.
+        found: &'static str,
+    },
+    /// A build cannot be composed again: a row it used was swept or forgotten.
+    #[error("{kind} `{id}` in revision {revision} is not kept any more")]
+    Gone {
+        /// What it was.
+        kind: &'static str,
+        /// Its id.
+        id: String,
+        /// Which revision.
+        revision: u64,
+    },
+    /// The store below could not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for MemoryError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// What cannot be read back.
+pub(super) fn corrupt(what: impl Into<String>) -> MemoryError {
+    StoreError::Corrupt { what: what.into() }.into()
+}

@@ -1,0 +1,168 @@
+//! What a request finds: rows of its scope, each with its score.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Limits;
+use super::score::Asked;
+use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
+use crate::rank::refine;
+use crate::record::{Event, Expiry, Fact, Insight, Summary, Working};
+use crate::rules::{Standing, is_over};
+use crate::{Cited, Found, Request, Scored, Subject};
+
+/// The kind of task where a request names none.
+const GENERIC: &str = "generic";
+
+/// So many more places are looked at than are asked for: the event itself may change its rank.
+const MORE_HITS: usize = 64;
+
+/// The rows that may be seen.
+pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -> Answer<Found> {
+    request.scope.check()?;
+    let subject = request.scope.subject();
+    let asked = Asked::of(request);
+    let mut found = Found {
+        working: shelves.row(&subject, request.scope.run(), None)?,
+        summary: shelves.row(&subject, request.scope.session(), None)?,
+        ..Found::default()
+    };
+    for level in LEVELS {
+        let holder = holder(&subject, level);
+        let standing = shelves.facts(&holder, Which::Standing(limits.facts))?;
+        let superseded = shelves.facts(&holder, Which::Superseded(limits.superseded))?;
+        for one in standing.into_iter().chain(superseded) {
+            let row = seen_by(one, &subject);
+            let score = asked.fact(&row);
+            found.facts.push(Scored { row, score });
+        }
+    }
+    let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
+    for (_, row) in shelves.rows::<crate::record::Procedure>(&subject, limits.procedures)? {
+        if row.task_type == task_type {
+            let score = asked.procedure(&row);
+            found.procedures.push(Scored { row, score });
+        }
+    }
+    for (_, row) in shelves.rows::<crate::record::Episode>(&subject, limits.episodes)? {
+        let score = asked.episode(&row);
+        found.episodes.push(Scored { row, score });
+    }
+    for (_, row) in shelves.rows::<Insight>(&subject, limits.insights)? {
+        if row.expires != Expiry::RunEnd || row.run == request.scope.run() {
+            let score = asked.insight(&row);
+            found.insights.push(Scored { row, score });
+        }
+    }
+    found.quotes = ranked(shelves, request, &asked, limits.quotes)?;
+    add_quoted(shelves, request, &subject, &mut found)?;
+    let mut window = shelves.window(&request.scope, limits.window)?;
+    window.retain(|event| visible(event, request));
+    found.window = window;
+    found.evidence = cited(shelves, request, &subject, &found)?;
+    Ok(found)
+}
+
+/// The events that answer a request, best first.
+pub(super) fn search(
+    shelves: &impl Shelves,
+    request: &Request,
+    limit: usize,
+) -> Answer<Vec<Scored<Event>>> {
+    request.scope.check()?;
+    ranked(shelves, request, &Asked::of(request), limit)
+}
+
+fn ranked(
+    shelves: &impl Shelves,
+    request: &Request,
+    asked: &Asked,
+    limit: usize,
+) -> Answer<Vec<Scored<Event>>> {
+    let subject = request.scope.subject();
+    let query = asked.query();
+    if query.is_empty() || limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mut events = Vec::new();
+    for hit in shelves.ranked(&subject, query, limit + MORE_HITS)? {
+        let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
+        if visible(&row, request) {
+            let score = refine(query, &hit, &row);
+            events.push(Scored { row, score });
+        }
+    }
+    events.retain(|event| event.score.total > 0);
+    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+    events.truncate(limit);
+    Ok(events)
+}
+
+/// Adds the events that the summary quotes, where the cues did not find them.
+fn add_quoted(
+    shelves: &impl Shelves,
+    request: &Request,
+    subject: &Subject,
+    found: &mut Found,
+) -> Answer<()> {
+    let Some(Summary { quotes, .. }) = &found.summary else { return Ok(()) };
+    let here: BTreeSet<&String> = found.quotes.iter().map(|quote| &quote.row.id).collect();
+    let mut missing = Vec::new();
+    for id in quotes.iter().filter(|id| !here.contains(id)) {
+        if let Some(event) = shelves.event(subject, id)?
+            && visible(&event, request)
+        {
+            missing.push(Scored::plain(event));
+        }
+    }
+    found.quotes.extend(missing);
+    Ok(())
+}
+
+/// A fact as a subject sees it: without the words of others.
+pub(super) fn seen_by(standing: Standing, subject: &Subject) -> Fact {
+    let Standing { mut fact, sources, .. } = standing;
+    let mut own = sources.iter().map(|source| source == subject);
+    fact.evidence.retain(|_| own.next().unwrap_or(false));
+    fact
+}
+
+fn visible(event: &Event, request: &Request) -> bool {
+    !is_over(event.expires, event.scope.run(), request.scope.run(), request.as_of)
+}
+
+/// The events that the rows cite.
+fn cited(
+    shelves: &impl Shelves,
+    request: &Request,
+    subject: &Subject,
+    found: &Found,
+) -> Answer<BTreeMap<String, Cited>> {
+    let mut evidence = BTreeMap::new();
+    for id in citations(found) {
+        if let Some(event) = shelves.event(subject, id)?
+            && visible(&event, request)
+        {
+            evidence.insert(id.clone(), Cited::from(&event));
+        }
+    }
+    Ok(evidence)
+}
+
+fn citations(found: &Found) -> BTreeSet<&String> {
+    let mut ids = BTreeSet::new();
+    for fact in &found.facts {
+        ids.extend(fact.row.evidence.iter().map(|piece| &piece.event));
+    }
+    ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
+    ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
+    ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
+    ids.extend(found.summary.iter().flat_map(|summary| &summary.quotes));
+    if let Some(Working { state, open_loops, .. }) = &found.working {
+        let decisions = state.decisions.iter().flatten();
+        ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));
+        ids.extend(state.tool_evidence.iter().flatten().map(|tool| &tool.reference));
+        ids.extend(open_loops.iter().filter_map(|one| one.evidence_id.as_ref()));
+    }
+    ids
+}

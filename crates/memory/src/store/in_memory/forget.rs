@@ -1,0 +1,106 @@
+//! Forgetting in the reference, and looking whether it is so.
+
+use std::collections::BTreeSet;
+
+use super::super::mark::mark;
+use super::super::revised::REVISED_TABLES;
+use super::super::shelves::{Answer, Shelves as _};
+use super::super::{Erased, Misplaced, Trace, Whom};
+use super::state::State;
+use crate::Subject;
+
+impl State {
+    pub(super) fn forget(&mut self, whom: &Whom) -> Answer<Erased> {
+        whom.check()?;
+        let mut erased = Erased::default();
+        let mut marks = BTreeSet::new();
+        let facts = self.facts.keys().map(|(holder, _)| holder).cloned();
+        let builds = self.builds.keys().map(|(subject, _)| subject).cloned();
+        let all: BTreeSet<Subject> =
+            self.subjects()?.into_iter().chain(facts).chain(builds).collect();
+        for subject in all.iter().filter(|subject| whom.means(subject)) {
+            let events = self.events.remove(subject).unwrap_or_default();
+            marks.extend(events.values().map(|event| mark(subject, "event", &event.id)));
+            erased.count("events", events.len());
+            let sessions = self.sessions.remove(subject).unwrap_or_default();
+            erased.count("sessions", sessions.len());
+            for (table, kind) in REVISED_TABLES {
+                self.rows.retain(|(of, whose, id), revisions| {
+                    let goes = *of == table && whose == subject;
+                    if goes {
+                        marks.insert(mark(subject, kind, id));
+                        erased.count(table, revisions.len());
+                    }
+                    !goes
+                });
+            }
+            self.builds.retain(|(whose, id), _| {
+                let goes = whose == subject;
+                if goes {
+                    marks.insert(mark(subject, "build", id));
+                    erased.count("context_builds", 1);
+                }
+                !goes
+            });
+        }
+        self.facts.retain(|(holder, id), revisions| {
+            let own = whom.means(holder);
+            let mut touched = false;
+            for one in &mut *revisions {
+                let before = one.sources.len();
+                let mut stays = one.sources.iter().map(|source| !whom.means(source));
+                one.fact.evidence.retain(|_| stays.next().unwrap_or(true));
+                one.sources.retain(|source| !whom.means(source));
+                touched |= before != one.sources.len() || whom.means(&one.by);
+                if whom.means(&one.by)
+                    && let Some(other) = one.sources.first()
+                {
+                    one.by = other.clone();
+                }
+            }
+            let orphan = touched && revisions.last().is_some_and(|one| one.sources.is_empty());
+            if own || orphan {
+                marks.insert(mark(holder, "fact", id));
+                erased.count("facts", revisions.len());
+                return false;
+            }
+            if touched {
+                // What has no other voice behind it goes, revision by revision.
+                let before = revisions.len();
+                revisions.retain(|one| !whom.means(&one.by));
+                erased.count("facts", before - revisions.len());
+                erased.shared.push(id.clone());
+            }
+            true
+        });
+        erased.tombstones = marks.len() as u64;
+        self.tombstones.append(&mut marks);
+        Ok(erased)
+    }
+
+    pub(super) fn traces(&self, needles: &[Vec<u8>]) -> Vec<Trace> {
+        let dump = format!("{self:?}");
+        let mut traces = Vec::new();
+        for (needle, bytes) in needles.iter().enumerate() {
+            let found = dump.as_bytes().windows(bytes.len().max(1)).position(|part| part == bytes);
+            if let Some(offset) = found {
+                traces.push(Trace { needle, place: "memory".to_owned(), offset: offset as u64 });
+            }
+        }
+        traces
+    }
+
+    pub(super) fn misplaced(&self) -> Vec<Misplaced> {
+        let mut misplaced = Vec::new();
+        for (subject, events) in &self.events {
+            for event in events.values().filter(|event| event.scope.subject() != *subject) {
+                misplaced.push(Misplaced {
+                    table: "events".to_owned(),
+                    row: event.id.clone(),
+                    what: "it lies with another subject than its scope names".to_owned(),
+                });
+            }
+        }
+        misplaced
+    }
+}

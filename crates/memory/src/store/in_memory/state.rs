@@ -1,0 +1,225 @@
+//! The reference's rows. Ranking makes its postings anew for each question: the specification of what
+//! an index must answer.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_contracts::memory::long_term::FactStatus;
+use serde_json::Value;
+
+use super::super::error::corrupt;
+use super::super::revised::Revised;
+use super::super::shelves::{Answer, Shelves, Which};
+use super::super::{Build, RowKind};
+use crate::rank::{Hit, Query, Stats, TermPostings, indexed, plan, rank};
+use crate::record::{Event, Place};
+use crate::rules::Standing;
+use crate::{Scope, Subject};
+
+/// A revision of a row: by what it is ordered, and itself.
+#[derive(Debug, Clone)]
+pub(super) struct Revision {
+    pub(super) number: u64,
+    pub(super) ordering: i64,
+    pub(super) row: Value,
+}
+
+/// A row's table, owner and id.
+pub(super) type Key = (&'static str, Subject, String);
+
+/// All rows.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) events: BTreeMap<Subject, BTreeMap<Place, Event>>,
+    pub(super) sessions: BTreeMap<Subject, BTreeMap<String, Place>>,
+    pub(super) facts: BTreeMap<(Subject, String), Vec<Standing>>,
+    pub(super) rows: BTreeMap<Key, Vec<Revision>>,
+    pub(super) builds: BTreeMap<(Subject, String), Build>,
+    pub(super) tombstones: BTreeSet<String>,
+}
+
+impl State {
+    fn of(&self, subject: &Subject) -> impl Iterator<Item = &Event> {
+        self.events.get(subject).into_iter().flat_map(BTreeMap::values)
+    }
+}
+
+impl Shelves for State {
+    fn subjects(&self) -> Answer<Vec<Subject>> {
+        let rows = self.rows.keys().map(|(_, subject, _)| subject);
+        let all = self.events.keys().chain(rows).cloned();
+        Ok(all.collect::<BTreeSet<_>>().into_iter().collect())
+    }
+
+    fn is_forgotten(&self, mark: &str) -> Answer<bool> {
+        Ok(self.tombstones.contains(mark))
+    }
+
+    fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {
+        let sessions = self.sessions.get(&scope.subject());
+        Ok(sessions.and_then(|sessions| sessions.get(scope.session())).copied())
+    }
+
+    fn last_session(&self, subject: &Subject) -> Answer<u32> {
+        let sessions = self.sessions.get(subject).into_iter().flat_map(BTreeMap::values);
+        Ok(sessions.map(|place| place.session).max().unwrap_or(0))
+    }
+
+    fn put_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
+        let sessions = self.sessions.entry(subject.clone()).or_default();
+        let by_place = self.events.entry(subject.clone()).or_default();
+        for event in events {
+            sessions.insert(event.scope.session().to_owned(), event.place);
+            by_place.insert(event.place, event.clone());
+        }
+        Ok(())
+    }
+
+    fn remove_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
+        if let Some(shelf) = self.events.get_mut(subject) {
+            for event in events {
+                shelf.remove(&event.place);
+            }
+        }
+        Ok(())
+    }
+
+    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
+        Ok(self.of(subject).find(|event| event.id == id).cloned())
+    }
+
+    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
+        Ok(self.events.get(subject).and_then(|shelf| shelf.get(&place)).cloned())
+    }
+
+    fn events(&self, subject: &Subject) -> Answer<Vec<Event>> {
+        Ok(self.of(subject).cloned().collect())
+    }
+
+    fn expiring(&self, subject: &Subject) -> Answer<Vec<Event>> {
+        Ok(self.of(subject).filter(|event| event.expires.is_some()).cloned().collect())
+    }
+
+    fn window(&self, scope: &Scope, limit: usize) -> Answer<Vec<Event>> {
+        let subject = scope.subject();
+        let here = self.of(&subject).filter(|event| event.scope.session() == scope.session());
+        let all: Vec<Event> = here.cloned().collect();
+        Ok(all[all.len().saturating_sub(limit)..].to_vec())
+    }
+
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>> {
+        let mut stats = Stats::default();
+        let mut lists: BTreeMap<String, TermPostings> = BTreeMap::new();
+        for event in self.of(subject) {
+            let found = indexed(event);
+            stats.events += 1;
+            stats.terms += u64::from(found.length);
+            for (term, posting) in found.postings(event.place) {
+                if query.weight(term) == 0 {
+                    continue;
+                }
+                let new = || TermPostings { term: term.to_owned(), df: 0, postings: Vec::new() };
+                let list = lists.entry(term.to_owned()).or_insert_with(new);
+                list.df += 1;
+                list.postings.push(posting);
+            }
+        }
+        let reads = plan(lists.values().map(|list| (list.term.as_str(), list.df)));
+        let lists: Vec<TermPostings> =
+            reads.into_iter().filter_map(|read| lists.remove(&read.term)).collect();
+        Ok(rank(query, &lists, stats, limit))
+    }
+
+    fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {
+        let Some(revisions) = self.facts.get(&(holder.clone(), id.to_owned())) else {
+            return Ok(None);
+        };
+        Ok(match revision {
+            None => revisions.last().cloned(),
+            Some(number) => revisions.iter().find(|one| one.fact.revision == number).cloned(),
+        })
+    }
+
+    fn facts(&self, holder: &Subject, which: Which<'_>) -> Answer<Vec<Standing>> {
+        let held = self.facts.iter().filter(|((whose, _), _)| whose == holder);
+        let latest = held.filter_map(|(_, revisions)| revisions.last());
+        let standing = |one: &Standing| one.fact.status != FactStatus::Deprecated;
+        let chosen = latest.filter(|one| match which {
+            Which::Under(key) => standing(one) && one.fact.key == key,
+            Which::Standing(_) => standing(one),
+            Which::Superseded(_) => !standing(one),
+            Which::All => true,
+        });
+        let mut chosen: Vec<Standing> = chosen.cloned().collect();
+        chosen.sort_by_key(|one| (Reverse(one.fact.recorded_at), one.fact.id.clone()));
+        if let Which::Standing(limit) | Which::Superseded(limit) = which {
+            chosen.truncate(limit);
+        }
+        Ok(chosen)
+    }
+
+    fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()> {
+        let key = (holder.clone(), standing.fact.id.clone());
+        self.facts.entry(key).or_default().push(standing.clone());
+        Ok(())
+    }
+
+    fn row<R: Revised>(
+        &self,
+        subject: &Subject,
+        id: &str,
+        revision: Option<u64>,
+    ) -> Answer<Option<R>> {
+        let key = (R::TABLE, subject.clone(), id.to_owned());
+        let Some(revisions) = self.rows.get(&key) else { return Ok(None) };
+        let found = match revision {
+            None => revisions.last(),
+            Some(number) => revisions.iter().find(|revision| revision.number == number),
+        };
+        found.map(read).transpose()
+    }
+
+    fn rows<R: Revised>(&self, subject: &Subject, limit: usize) -> Answer<Vec<(String, R)>> {
+        let own = self
+            .rows
+            .iter()
+            .filter(|((table, whose, _), _)| *table == R::TABLE && whose == subject);
+        let mut latest: Vec<(&String, &Revision)> =
+            own.filter_map(|((.., id), revisions)| Some((id, revisions.last()?))).collect();
+        latest.sort_by_key(|(id, revision)| (Reverse(revision.ordering), *id));
+        latest.truncate(limit);
+        latest.into_iter().map(|(id, revision)| Ok((id.clone(), read(revision)?))).collect()
+    }
+
+    fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()> {
+        let key = (R::TABLE, subject.clone(), id.to_owned());
+        let (number, ordering) = (row.revision(), row.ordering().0);
+        let row = serde_json::to_value(row).map_err(|error| corrupt(error.to_string()))?;
+        self.rows.entry(key).or_default().push(Revision { number, ordering, row });
+        Ok(())
+    }
+
+    fn remove_row<R: Revised>(&mut self, subject: &Subject, id: &str) -> Answer<()> {
+        self.rows.remove(&(R::TABLE, subject.clone(), id.to_owned()));
+        Ok(())
+    }
+
+    fn put_build(&mut self, subject: &Subject, build: &Build) -> Answer<()> {
+        self.builds.insert((subject.clone(), build.id.clone()), build.clone());
+        Ok(())
+    }
+
+    fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
+        Ok(self.builds.get(&(subject.clone(), id.to_owned())).cloned())
+    }
+
+    fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let rows = own.flat_map(|(_, build)| &build.rows).filter(|row| row.selected);
+        Ok(rows.map(|row| (row.kind, row.id.clone())).collect())
+    }
+}
+
+fn read<R: Revised>(revision: &Revision) -> Answer<R> {
+    serde_json::from_value(revision.row.clone()).map_err(|error| corrupt(error.to_string()))
+}

@@ -1,0 +1,48 @@
+//! Where memory is kept: one trait, a reference in memory, `SQLite`, and the suite both pass.
+//!
+//! ```text
+//! Memory (async, object-safe) ── InMemory ──┐
+//!                            └── SqliteMemory ┴─► Shelves: rows by scope ◄── write, find, carry, audit
+//! ```
+//!
+//! What is decided, found, carried and counted is written once, over [`shelves::Shelves`]; a store says
+//! only how rows are put and read. *Not here*: composing, rendering, models.
+
+mod memory;
+mod error;
+mod new_event;
+mod limits;
+mod kept;
+mod build;
+mod line;
+mod whom;
+mod audit;
+mod misplaced;
+mod mark;
+mod revised;
+mod shelves;
+mod write;
+mod candidates;
+mod score;
+mod find;
+mod replay;
+mod carry;
+mod sweep;
+mod in_memory;
+mod sqlite;
+#[cfg(feature = "suite")]
+pub mod suite;
+
+pub use audit::{Audit, Finding};
+pub use build::{Build, BuildRow, RowKind};
+pub use error::MemoryError;
+pub use in_memory::InMemory;
+pub use kept::Kept;
+pub use limits::Limits;
+pub use line::{Carried, Imported, Line, Provenance};
+pub use memory::{Memory, Reply};
+pub use misplaced::Misplaced;
+pub use new_event::NewEvent;
+pub use sqlite::SqliteMemory;
+pub use sweep::Swept;
+pub use whom::{Erased, Trace, Whom};

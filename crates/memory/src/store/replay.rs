@@ -1,0 +1,79 @@
+//! What a build was made of, read again at the revisions of then.
+
+use countersign_contracts::memory::long_term::ScopeLevel;
+
+use super::error::MemoryError;
+use super::find::seen_by;
+use super::new_event::check_id;
+use super::shelves::{Answer, Shelves, holder};
+use super::write::{differs, refuse_forgotten};
+use super::{Build, BuildRow, RowKind};
+use crate::{Cited, Found, Scored, Subject};
+
+/// Keeps a build. The same one twice is one.
+pub(super) fn keep_build(shelves: &mut impl Shelves, build: &Build) -> Answer<()> {
+    build.request.scope.check()?;
+    check_id(&build.id)?;
+    let subject = build.request.scope.subject();
+    refuse_forgotten(shelves, &subject, "build", &build.id)?;
+    match shelves.build(&subject, &build.id)? {
+        Some(known) if known == *build => Ok(()),
+        Some(_) => Err(differs("build", &build.id)),
+        None => shelves.put_build(&subject, build),
+    }
+}
+
+/// What was found for a build, in the revisions of then and with the scores of then.
+pub(super) fn found_for(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    id: &str,
+) -> Answer<Option<(Build, Found)>> {
+    let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
+    let mut found = Found::default();
+    for row in &build.rows {
+        add(shelves, subject, row, &mut found)?;
+    }
+    Ok(Some((build, found)))
+}
+
+fn add(shelves: &impl Shelves, subject: &Subject, row: &BuildRow, found: &mut Found) -> Answer<()> {
+    let BuildRow { kind, id, revision, score, .. } = row;
+    let (revision, score) = (Some(*revision), score.clone());
+    let gone = || MemoryError::Gone { kind: kind.name(), id: id.clone(), revision: row.revision };
+    let fact = |level| {
+        let revision = u32::try_from(row.revision).ok();
+        let standing = shelves.fact(&holder(subject, level), id, revision)?.ok_or_else(gone)?;
+        Ok::<_, MemoryError>(Scored { row: seen_by(standing, subject), score: row.score.clone() })
+    };
+    let event = || shelves.event(subject, id)?.ok_or_else(gone);
+    match kind {
+        RowKind::Working => {
+            found.working = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        }
+        RowKind::Summary => {
+            found.summary = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        }
+        RowKind::FactOfUser => found.facts.push(fact(ScopeLevel::User)?),
+        RowKind::FactOfAgent => found.facts.push(fact(ScopeLevel::Agent)?),
+        RowKind::FactOfTenant => found.facts.push(fact(ScopeLevel::Tenant)?),
+        RowKind::Procedure => {
+            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
+            found.procedures.push(Scored { row, score });
+        }
+        RowKind::Episode => {
+            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
+            found.episodes.push(Scored { row, score });
+        }
+        RowKind::Insight => {
+            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
+            found.insights.push(Scored { row, score });
+        }
+        RowKind::Quote => found.quotes.push(Scored { row: event()?, score }),
+        RowKind::Window => found.window.push(event()?),
+        RowKind::Evidence => {
+            found.evidence.insert(id.clone(), Cited::from(&event()?));
+        }
+    }
+    Ok(())
+}

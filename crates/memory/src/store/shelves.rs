@@ -1,0 +1,121 @@
+//! What a store must be able to do: put rows where their scope says, and read them there. Every question
+//! names whose rows it asks for; nothing here decides anything.
+
+use std::collections::BTreeSet;
+
+use countersign_contracts::memory::long_term::ScopeLevel;
+
+use super::error::MemoryError;
+use super::revised::Revised;
+use super::{Build, RowKind};
+use crate::rank::{Hit, Query};
+use crate::record::{Event, Place};
+use crate::rules::Standing;
+use crate::{Scope, Subject};
+
+/// What a shelf answers.
+pub(super) type Answer<T> = Result<T, MemoryError>;
+
+/// Rows by scope. Putting follows checking: whoever refuses something has put nothing before.
+pub(super) trait Shelves {
+    /// Every subject that has rows.
+    fn subjects(&self) -> Answer<Vec<Subject>>;
+
+    /// Whether something with this mark was forgotten.
+    fn is_forgotten(&self, mark: &str) -> Answer<bool>;
+
+    /// The last place of a session; `None` before its first event.
+    fn last_place(&self, scope: &Scope) -> Answer<Option<Place>>;
+
+    /// The highest number a session of this subject ever had.
+    fn last_session(&self, subject: &Subject) -> Answer<u32>;
+
+    /// Keeps events of one subject with their index.
+    fn put_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()>;
+
+    /// Takes events out again, and out of the index.
+    fn remove_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()>;
+
+    /// An event by its id.
+    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>>;
+
+    /// The event at a place.
+    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>>;
+
+    /// Every event, in the order of places.
+    fn events(&self, subject: &Subject) -> Answer<Vec<Event>>;
+
+    /// Events that will be over some time.
+    fn expiring(&self, subject: &Subject) -> Answer<Vec<Event>>;
+
+    /// The latest events of the session, in the order of places.
+    fn window(&self, scope: &Scope, limit: usize) -> Answer<Vec<Event>>;
+
+    /// The places that answer a question, best first.
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>>;
+
+    /// A fact; its latest revision where none is named.
+    fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>>;
+
+    /// The latest revisions of facts, those written down last first.
+    fn facts(&self, holder: &Subject, which: Which<'_>) -> Answer<Vec<Standing>>;
+
+    /// Keeps a revision of a fact.
+    fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()>;
+
+    /// A row; its latest revision where none is named.
+    fn row<R: Revised>(
+        &self,
+        subject: &Subject,
+        id: &str,
+        revision: Option<u64>,
+    ) -> Answer<Option<R>>;
+
+    /// The latest revision of rows with their ids, the latest rows first.
+    fn rows<R: Revised>(&self, subject: &Subject, limit: usize) -> Answer<Vec<(String, R)>>;
+
+    /// Keeps a revision of a row.
+    fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()>;
+
+    /// Takes a row out again, with all its revisions.
+    fn remove_row<R: Revised>(&mut self, subject: &Subject, id: &str) -> Answer<()>;
+
+    /// Keeps a build.
+    fn put_build(&mut self, subject: &Subject, build: &Build) -> Answer<()>;
+
+    /// A build.
+    fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>>;
+
+    /// What ever went into a packet.
+    fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>>;
+}
+
+/// Which facts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Which<'a> {
+    /// Active and disputed ones under a key.
+    Under(&'a str),
+    /// Active and disputed ones, at most so many.
+    Standing(usize),
+    /// Those that others took the place of, at most so many.
+    Superseded(usize),
+    /// All of them.
+    All,
+}
+
+/// Who holds the facts of a level that a subject sees. What a level does not name is empty, which no id
+/// of a scope is.
+pub(super) fn holder(subject: &Subject, level: ScopeLevel) -> Subject {
+    let mut holder = subject.clone();
+    if level != ScopeLevel::User {
+        holder.user.clear();
+    }
+    if level == ScopeLevel::Tenant {
+        holder.agent.clear();
+    }
+    holder
+}
+
+/// Every level, the nearest first.
+pub(super) const LEVELS: [ScopeLevel; 3] =
+    [ScopeLevel::User, ScopeLevel::Agent, ScopeLevel::Tenant];

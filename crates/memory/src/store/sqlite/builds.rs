@@ -1,0 +1,77 @@
+//! The statements on builds and their rows.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::super::error::corrupt;
+use super::super::shelves::Answer;
+use super::super::{Build, BuildRow, RowKind};
+use super::subjects::{from_body, to_body};
+
+const PUT: &str = "INSERT INTO context_builds (subject, id, body) VALUES (?1, ?2, ?3)";
+const PUT_ROW: &str =
+    "INSERT INTO build_rows (subject, build, number, kind, id, revision, selected, score)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+const ONE: &str = "SELECT body FROM context_builds WHERE subject = ?1 AND id = ?2";
+const ROWS: &str = "SELECT kind, id, revision, selected, score FROM build_rows
+    WHERE subject = ?1 AND build = ?2 ORDER BY number";
+const SELECTED: &str =
+    "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
+
+pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
+    let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
+    db.prepare_cached(PUT)?.execute(params![subject, build.id, body])?;
+    let mut put = db.prepare_cached(PUT_ROW)?;
+    for (number, row) in (0_i64..).zip(&build.rows) {
+        let BuildRow { kind, id, revision, score, selected } = row;
+        let revision = i64::try_from(*revision).unwrap_or(i64::MAX);
+        let score = to_body(score)?;
+        put.execute(params![
+            subject,
+            build.id,
+            number,
+            kind.name(),
+            id,
+            revision,
+            selected,
+            score
+        ])?;
+    }
+    Ok(())
+}
+
+pub(super) fn one(db: &Connection, subject: i64, id: &str) -> Answer<Option<Build>> {
+    let body: Option<String> =
+        db.prepare_cached(ONE)?.query_row(params![subject, id], |row| row.get(0)).optional()?;
+    let Some(body) = body else { return Ok(None) };
+    let mut build: Build = from_body(&body)?;
+    let mut query = db.prepare_cached(ROWS)?;
+    let mut rows = query.query(params![subject, id])?;
+    while let Some(row) = rows.next()? {
+        let (kind_name, score): (String, String) = (row.get(0)?, row.get(4)?);
+        build.rows.push(BuildRow {
+            kind: kind(&kind_name)?,
+            id: row.get(1)?,
+            revision: row.get::<_, i64>(2)? as u64,
+            selected: row.get(3)?,
+            score: from_body(&score)?,
+        });
+    }
+    Ok(Some(build))
+}
+
+pub(super) fn selected(db: &Connection, subject: i64) -> Answer<BTreeSet<(RowKind, String)>> {
+    let mut query = db.prepare_cached(SELECTED)?;
+    let mut rows = query.query([subject])?;
+    let mut selected = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        selected.insert((kind(&name)?, row.get(1)?));
+    }
+    Ok(selected)
+}
+
+fn kind(name: &str) -> Answer<RowKind> {
+    RowKind::named(name).ok_or_else(|| corrupt(format!("no kind of row `{name}`")))
+}

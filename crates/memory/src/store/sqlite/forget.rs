@@ -1,0 +1,111 @@
+//! Forgetting: every row of a subject goes, and hashes of its ids stay.
+//!
+//! What other people's facts rest on besides stays with those facts; what rested on the forgotten one
+//! alone goes.
+
+use std::collections::BTreeSet;
+
+use countersign_core::run::Time;
+use rusqlite::{Connection, params};
+
+use super::super::mark::mark;
+use super::super::revised::REVISED_TABLES;
+use super::super::shelves::Answer;
+use super::super::{Erased, Whom};
+use super::shelves::Sql;
+use super::subjects;
+use crate::Subject;
+
+/// Tables whose rows go without a mark, in an order that no reference stands in the way of.
+const UNMARKED: [&str; 5] = ["build_rows", "fact_evidence", "postings", "terms", "sessions"];
+
+const BODIES_IN_DOUBT: &str = "SELECT DISTINCT subject, fact FROM fact_evidence
+        WHERE source = ?1 AND subject <> ?1
+    UNION SELECT DISTINCT subject, id FROM facts WHERE claimed_by = ?1 AND subject <> ?1";
+const LAST_EVIDENCE: &str = "SELECT count(*) FROM fact_evidence
+    WHERE subject = ?1 AND fact = ?2
+        AND revision = (SELECT max(revision) FROM facts WHERE subject = ?1 AND id = ?2)";
+const REASSIGN: &str = "UPDATE facts SET claimed_by = ifnull(
+        (SELECT source FROM fact_evidence AS piece
+            WHERE piece.subject = facts.subject AND piece.fact = facts.id
+                AND piece.revision = facts.revision ORDER BY piece LIMIT 1), claimed_by)
+    WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
+
+pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased> {
+    whom.check()?;
+    let db = shelves.db;
+    let mut erased = Erased::default();
+    let mut marks = BTreeSet::new();
+    let all = subjects::all(db)?;
+    for subject in all.iter().filter(|subject| whom.means(subject)) {
+        let Some(number) = subjects::number(db, subject)? else { continue };
+        forget_shared(db, number, &mut erased, &mut marks)?;
+        forget_own(db, number, subject, &mut erased, &mut marks)?;
+    }
+    let mut put =
+        db.prepare_cached("INSERT OR IGNORE INTO tombstones (mark, at) VALUES (?1, ?2)")?;
+    for mark in &marks {
+        put.execute(params![mark, now.0])?;
+    }
+    erased.tombstones = marks.len() as u64;
+    erased.shared.sort();
+    erased.shared.dedup();
+    Ok(erased)
+}
+
+fn forget_own(
+    db: &Connection,
+    number: i64,
+    subject: &Subject,
+    erased: &mut Erased,
+    marks: &mut BTreeSet<String>,
+) -> Answer<()> {
+    for table in UNMARKED {
+        let sql = format!("DELETE FROM {table} WHERE subject = ?1");
+        let rows = db.execute(&sql, [number])?;
+        erased.count(table, rows);
+    }
+    let marked = [("events", "event"), ("facts", "fact"), ("context_builds", "build")];
+    for (table, kind) in marked.into_iter().chain(REVISED_TABLES) {
+        let mut ids = db.prepare(&format!("SELECT DISTINCT id FROM {table} WHERE subject = ?1"))?;
+        for id in ids.query_map([number], |row| row.get::<_, String>(0))? {
+            marks.insert(mark(subject, kind, &id?));
+        }
+        let rows = db.execute(&format!("DELETE FROM {table} WHERE subject = ?1"), [number])?;
+        erased.count(table, rows);
+    }
+    db.execute("DELETE FROM subjects WHERE number = ?1", [number])?;
+    Ok(())
+}
+
+/// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it.
+fn forget_shared(
+    db: &Connection,
+    number: i64,
+    erased: &mut Erased,
+    marks: &mut BTreeSet<String>,
+) -> Answer<()> {
+    let mut query = db.prepare(BODIES_IN_DOUBT)?;
+    let touched = query.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let touched = touched.collect::<Result<Vec<(i64, String)>, _>>()?;
+    for (holder, fact) in touched {
+        let pieces = "DELETE FROM fact_evidence WHERE subject = ?1 AND fact = ?2 AND source = ?3";
+        let rows = db.execute(pieces, params![holder, fact, number])?;
+        erased.count("fact_evidence", rows);
+        let left: i64 = db.query_row(LAST_EVIDENCE, params![holder, fact], |row| row.get(0))?;
+        if left == 0 {
+            let pieces = "DELETE FROM fact_evidence WHERE subject = ?1 AND fact = ?2";
+            erased.count("fact_evidence", db.execute(pieces, params![holder, fact])?);
+            let revisions = "DELETE FROM facts WHERE subject = ?1 AND id = ?2";
+            erased.count("facts", db.execute(revisions, params![holder, fact])?);
+            marks.insert(mark(&subjects::subject(db, holder)?, "fact", &fact));
+            continue;
+        }
+        db.execute(REASSIGN, params![holder, fact, number])?;
+        // What has no other voice behind it goes, revision by revision.
+        let alone = "DELETE FROM facts WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
+        erased.count("facts", db.execute(alone, params![holder, fact, number])?);
+        erased.shared.push(fact);
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+-- What a file of memory is known by: the bytes "CNTM".
+PRAGMA application_id = 1129206861;
+
+-- Whose. A number stands for the three ids in every key below, is never used twice, and never leaves
+-- the file. Who holds the facts of an agent has no user here, who holds those of a tenant no agent either.
+CREATE TABLE subjects (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT    NOT NULL CHECK (tenant <> ''),
+    user   TEXT    NOT NULL,
+    agent  TEXT    NOT NULL,
+    -- What ranking knows of all events of a subject.
+    events INTEGER NOT NULL DEFAULT 0,
+    terms  INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (tenant, user, agent),
+    CHECK (user = '' OR agent <> '')
+) STRICT;
+
+-- `last` is the last position ever given, also when its event is gone.
+CREATE TABLE sessions (
+    subject INTEGER NOT NULL REFERENCES subjects,
+    id      TEXT    NOT NULL,
+    number  INTEGER NOT NULL,
+    last    INTEGER NOT NULL,
+    PRIMARY KEY (subject, id),
+    UNIQUE (subject, number)
+) STRICT, WITHOUT ROWID;
+
+-- `expires`: the moment; -1 for the end of its run.
+CREATE TABLE events (
+    row      INTEGER PRIMARY KEY,
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    session  INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    id       TEXT    NOT NULL,
+    expires  INTEGER,
+    body     TEXT    NOT NULL,
+    UNIQUE (subject, session, position),
+    UNIQUE (subject, id)
+) STRICT;
+CREATE INDEX events_expiring ON events (subject, expires) WHERE expires IS NOT NULL;
+
+-- In how many events of a subject a term stands, and the last block of its postings.
+CREATE TABLE terms (
+    subject INTEGER NOT NULL REFERENCES subjects,
+    term    TEXT    NOT NULL,
+    df      INTEGER NOT NULL,
+    blocks  INTEGER NOT NULL,
+    tail    BLOB    NOT NULL,
+    PRIMARY KEY (subject, term)
+) STRICT, WITHOUT ROWID;
+
+-- Full blocks, in the order of writing.
+CREATE TABLE postings (
+    subject INTEGER NOT NULL REFERENCES subjects,
+    term    TEXT    NOT NULL,
+    block   INTEGER NOT NULL,
+    body    BLOB    NOT NULL,
+    PRIMARY KEY (subject, term, block)
+) STRICT, WITHOUT ROWID;
+
+-- `current` is the latest revision. The evidence of a fact stands in the next table only.
+CREATE TABLE facts (
+    subject     INTEGER NOT NULL REFERENCES subjects,
+    id          TEXT    NOT NULL,
+    revision    INTEGER NOT NULL,
+    current     INTEGER NOT NULL,
+    standing    INTEGER NOT NULL,
+    key         TEXT    NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    origin      TEXT    NOT NULL,
+    claimed_by  INTEGER NOT NULL REFERENCES subjects,
+    body        TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX facts_current ON facts (subject, standing, recorded_at) WHERE current = 1;
+CREATE INDEX facts_key ON facts (subject, key) WHERE current = 1 AND standing = 1;
+CREATE INDEX facts_claimed_by ON facts (claimed_by);
+
+-- `source` is whose event it is: a fact of a tenant may rest on the words of several users.
+CREATE TABLE fact_evidence (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    fact     TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    piece    INTEGER NOT NULL,
+    source   INTEGER NOT NULL REFERENCES subjects,
+    event    TEXT    NOT NULL,
+    quote    TEXT,
+    PRIMARY KEY (subject, fact, revision, piece)
+) STRICT;
+CREATE INDEX fact_evidence_source ON fact_evidence (source);
+
+-- By run; the revision is its `state_version`.
+CREATE TABLE wm_state (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX wm_state_current ON wm_state (subject, ordering) WHERE current = 1;
+
+-- By session.
+CREATE TABLE stm_summary (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX stm_summary_current ON stm_summary (subject, ordering) WHERE current = 1;
+
+CREATE TABLE episodes (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX episodes_current ON episodes (subject, ordering) WHERE current = 1;
+
+CREATE TABLE procedures (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX procedures_current ON procedures (subject, ordering) WHERE current = 1;
+
+CREATE TABLE insights (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX insights_current ON insights (subject, ordering) WHERE current = 1;
+
+CREATE TABLE candidates (
+    subject  INTEGER NOT NULL REFERENCES subjects,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    current  INTEGER NOT NULL,
+    ordering INTEGER NOT NULL,
+    body     TEXT    NOT NULL,
+    PRIMARY KEY (subject, id, revision)
+) STRICT;
+CREATE INDEX candidates_current ON candidates (subject, ordering) WHERE current = 1;
+
+CREATE TABLE context_builds (
+    subject INTEGER NOT NULL REFERENCES subjects,
+    id      TEXT    NOT NULL,
+    body    TEXT    NOT NULL,
+    PRIMARY KEY (subject, id)
+) STRICT;
+
+CREATE TABLE build_rows (
+    subject  INTEGER NOT NULL,
+    build    TEXT    NOT NULL,
+    number   INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    id       TEXT    NOT NULL,
+    revision INTEGER NOT NULL,
+    selected INTEGER NOT NULL,
+    score    TEXT    NOT NULL,
+    PRIMARY KEY (subject, build, number),
+    FOREIGN KEY (subject, build) REFERENCES context_builds (subject, id)
+) STRICT, WITHOUT ROWID;
+
+-- Hashes of the scope and id of what was forgotten, and nothing else of it.
+CREATE TABLE tombstones (
+    mark TEXT    PRIMARY KEY,
+    at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

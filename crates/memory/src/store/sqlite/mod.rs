@@ -1,0 +1,15 @@
+//! Memory in one `SQLite` file, apart from the log of runs: a subject can be erased from it byte by byte.
+
+mod memory;
+mod shelves;
+mod subjects;
+mod events;
+mod index;
+mod facts;
+mod rows;
+mod builds;
+mod forget;
+mod traces;
+mod misplaced;
+
+pub use memory::SqliteMemory;

@@ -1,0 +1,74 @@
+//! The statements on rows that are kept by revision. Their tables are alike; only the name differs.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::super::revised::Revised;
+use super::super::shelves::Answer;
+use super::subjects::{from_body, to_body};
+
+pub(super) fn one<R: Revised>(
+    db: &Connection,
+    subject: i64,
+    id: &str,
+    revision: Option<u64>,
+) -> Answer<Option<R>> {
+    let table = R::TABLE;
+    let body: Option<String> = match revision {
+        None => {
+            let sql = format!(
+                "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2
+                ORDER BY revision DESC LIMIT 1"
+            );
+            db.prepare_cached(&sql)?.query_row(params![subject, id], |row| row.get(0)).optional()?
+        }
+        Some(revision) => {
+            let sql = format!(
+                "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2 AND revision = ?3"
+            );
+            let params = params![subject, id, i64::try_from(revision).unwrap_or(i64::MAX)];
+            db.prepare_cached(&sql)?.query_row(params, |row| row.get(0)).optional()?
+        }
+    };
+    body.as_deref().map(from_body).transpose()
+}
+
+pub(super) fn latest<R: Revised>(
+    db: &Connection,
+    subject: i64,
+    limit: usize,
+) -> Answer<Vec<(String, R)>> {
+    let sql = format!(
+        "SELECT id, body FROM {} WHERE subject = ?1 AND current = 1
+        ORDER BY ordering DESC, id LIMIT ?2",
+        R::TABLE
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let mut rows = query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?;
+    let mut latest = Vec::new();
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(1)?;
+        latest.push((row.get(0)?, from_body(&body)?));
+    }
+    Ok(latest)
+}
+
+pub(super) fn put<R: Revised>(db: &Connection, subject: i64, id: &str, row: &R) -> Answer<()> {
+    let table = R::TABLE;
+    let retire =
+        format!("UPDATE {table} SET current = 0 WHERE subject = ?1 AND id = ?2 AND current = 1");
+    db.prepare_cached(&retire)?.execute(params![subject, id])?;
+    let put = format!(
+        "INSERT INTO {table} (subject, id, revision, current, ordering, body)
+        VALUES (?1, ?2, ?3, 1, ?4, ?5)"
+    );
+    let revision = i64::try_from(row.revision()).unwrap_or(i64::MAX);
+    let ordering = row.ordering().0;
+    db.prepare_cached(&put)?.execute(params![subject, id, revision, ordering, to_body(row)?])?;
+    Ok(())
+}
+
+pub(super) fn remove<R: Revised>(db: &Connection, subject: i64, id: &str) -> Answer<()> {
+    let sql = format!("DELETE FROM {} WHERE subject = ?1 AND id = ?2", R::TABLE);
+    db.prepare_cached(&sql)?.execute(params![subject, id])?;
+    Ok(())
+}

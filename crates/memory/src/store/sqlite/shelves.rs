@@ -1,0 +1,140 @@
+//! The shelves of a file: each method goes to the file of its table.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use super::super::revised::Revised;
+use super::super::shelves::{Answer, Shelves, Which};
+use super::super::{Build, RowKind};
+use super::{builds, events, facts, index, rows, subjects};
+use crate::rank::{Hit, Query};
+use crate::record::{Event, Place};
+use crate::rules::Standing;
+use crate::{Scope, Subject};
+
+/// A connection inside a transaction.
+pub(super) struct Sql<'a> {
+    pub(super) db: &'a Connection,
+}
+
+impl Sql<'_> {
+    fn number(&self, subject: &Subject) -> Answer<Option<i64>> {
+        subjects::number(self.db, subject)
+    }
+}
+
+impl Shelves for Sql<'_> {
+    fn subjects(&self) -> Answer<Vec<Subject>> {
+        subjects::all(self.db)
+    }
+
+    fn is_forgotten(&self, mark: &str) -> Answer<bool> {
+        let sql = "SELECT 1 FROM tombstones WHERE mark = ?1";
+        Ok(self.db.prepare_cached(sql)?.exists([mark])?)
+    }
+
+    fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {
+        let Some(number) = self.number(&scope.subject())? else { return Ok(None) };
+        events::last_place(self.db, number, scope.session())
+    }
+
+    fn last_session(&self, subject: &Subject) -> Answer<u32> {
+        let Some(number) = self.number(subject)? else { return Ok(0) };
+        events::last_session(self.db, number)
+    }
+
+    fn put_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
+        let number = subjects::number_or_new(self.db, subject)?;
+        events::put(self.db, number, events)?;
+        index::add(self.db, number, events)
+    }
+
+    fn remove_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
+        let Some(number) = self.number(subject)? else { return Ok(()) };
+        events::remove(self.db, number, events)?;
+        index::remove(self.db, number, events)
+    }
+
+    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        events::by_id(self.db, number, id)
+    }
+
+    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        events::at(self.db, number, place)
+    }
+
+    fn events(&self, subject: &Subject) -> Answer<Vec<Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        events::all(self.db, number)
+    }
+
+    fn expiring(&self, subject: &Subject) -> Answer<Vec<Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        events::expiring(self.db, number)
+    }
+
+    fn window(&self, scope: &Scope, limit: usize) -> Answer<Vec<Event>> {
+        let Some(number) = self.number(&scope.subject())? else { return Ok(Vec::new()) };
+        events::window(self.db, number, scope.session(), limit)
+    }
+
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        index::ranked(self.db, number, query, limit)
+    }
+
+    fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {
+        let Some(number) = self.number(holder)? else { return Ok(None) };
+        facts::one(self.db, number, id, revision)
+    }
+
+    fn facts(&self, holder: &Subject, which: Which<'_>) -> Answer<Vec<Standing>> {
+        let Some(number) = self.number(holder)? else { return Ok(Vec::new()) };
+        facts::some(self.db, number, which)
+    }
+
+    fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()> {
+        facts::put(self.db, subjects::number_or_new(self.db, holder)?, standing)
+    }
+
+    fn row<R: Revised>(
+        &self,
+        subject: &Subject,
+        id: &str,
+        revision: Option<u64>,
+    ) -> Answer<Option<R>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        rows::one(self.db, number, id, revision)
+    }
+
+    fn rows<R: Revised>(&self, subject: &Subject, limit: usize) -> Answer<Vec<(String, R)>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        rows::latest(self.db, number, limit)
+    }
+
+    fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()> {
+        rows::put(self.db, subjects::number_or_new(self.db, subject)?, id, row)
+    }
+
+    fn remove_row<R: Revised>(&mut self, subject: &Subject, id: &str) -> Answer<()> {
+        let Some(number) = self.number(subject)? else { return Ok(()) };
+        rows::remove::<R>(self.db, number, id)
+    }
+
+    fn put_build(&mut self, subject: &Subject, build: &Build) -> Answer<()> {
+        builds::put(self.db, subjects::number_or_new(self.db, subject)?, build)
+    }
+
+    fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        builds::one(self.db, number, id)
+    }
+
+    fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
+        let Some(number) = self.number(subject)? else { return Ok(BTreeSet::new()) };
+        builds::selected(self.db, number)
+    }
+}

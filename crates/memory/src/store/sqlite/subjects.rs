@@ -1,0 +1,61 @@
+//! Numbers that stand for subjects. A number never stands for two.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::super::error::{MemoryError, corrupt};
+use super::super::shelves::Answer;
+use crate::Subject;
+
+const NUMBER: &str = "SELECT number FROM subjects WHERE tenant = ?1 AND user = ?2 AND agent = ?3";
+const ADD: &str = "INSERT INTO subjects (tenant, user, agent) VALUES (?1, ?2, ?3)";
+const SUBJECT: &str = "SELECT tenant, user, agent FROM subjects WHERE number = ?1";
+/// Holders of shared facts are no subjects.
+const ALL: &str = "SELECT tenant, user, agent FROM subjects WHERE user <> '' ORDER BY 1, 2, 3";
+
+pub(super) fn number(db: &Connection, subject: &Subject) -> Answer<Option<i64>> {
+    let Subject { tenant, user, agent } = subject;
+    let mut query = db.prepare_cached(NUMBER)?;
+    Ok(query.query_row([tenant, user, agent], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn number_or_new(db: &Connection, subject: &Subject) -> Answer<i64> {
+    if let Some(number) = number(db, subject)? {
+        return Ok(number);
+    }
+    let Subject { tenant, user, agent } = subject;
+    db.prepare_cached(ADD)?.execute(params![tenant, user, agent])?;
+    Ok(db.last_insert_rowid())
+}
+
+pub(super) fn subject(db: &Connection, number: i64) -> Answer<Subject> {
+    let mut query = db.prepare_cached(SUBJECT)?;
+    query
+        .query_row([number], read)
+        .optional()?
+        .ok_or_else(|| corrupt(format!("no subject with number {number}")))
+}
+
+pub(super) fn all(db: &Connection) -> Answer<Vec<Subject>> {
+    let mut query = db.prepare_cached(ALL)?;
+    let rows = query.query_map([], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Subject> {
+    Ok(Subject { tenant: row.get(0)?, user: row.get(1)?, agent: row.get(2)? })
+}
+
+/// A row's body as it is kept.
+pub(super) fn to_body(row: &impl Serialize) -> Answer<String> {
+    serde_json::to_string(row).map_err(|error| corrupt(format!("it cannot be written: {error}")))
+}
+
+/// A row from its body. What is wrong with it is told by its place, not by its words.
+pub(super) fn from_body<T: DeserializeOwned>(body: &str) -> Result<T, MemoryError> {
+    serde_json::from_str(body).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        corrupt(format!("the body of a row cannot be read at {line}:{column}"))
+    })
+}

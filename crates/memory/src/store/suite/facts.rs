@@ -1,0 +1,197 @@
+//! Cases: facts, episodes, procedures and guesses by the rules.
+
+use std::sync::Arc;
+
+use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+
+use super::sample::{
+    NOW, episode, fact, found, insight, keep, keep_fact, on, procedure, scope, tell, within,
+};
+use crate::record::{Claim, Fact, Origin};
+use crate::rules::{Assurance, Outcome};
+use crate::store::Memory;
+use crate::{Found, Scope};
+
+fn told(found: &Found) -> Vec<String> {
+    let mut facts: Vec<String> = found
+        .facts
+        .iter()
+        .map(|one| {
+            let status = format!("{:?}", one.row.status).to_lowercase();
+            format!("{}.{} {status}", one.row.id, one.row.revision)
+        })
+        .collect();
+    facts.sort();
+    facts
+}
+
+async fn refused(memory: &dyn Memory, fact: Fact, origin: Origin) -> String {
+    let claim = Claim::Fact(Box::new(fact));
+    let answer = memory.keep(&scope(), claim, origin, Assurance::Claimed, NOW).await;
+    answer.unwrap_err().to_string()
+}
+
+pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    keep_fact(&*memory, &scope, fact("f1", "city", "Paris")).await;
+    let newer = Fact { valid_from: Some(NOW), ..fact("f2", "city", "Rome") };
+    let kept = keep_fact(&*memory, &scope, newer.clone()).await;
+    assert_eq!(kept.outcome, Outcome::Superseded(vec!["f1".to_owned()]));
+    let seen = found(&*memory, &scope, "").await;
+    assert_eq!(told(&seen), ["f1.2 deprecated", "f2.1 active"]);
+    let old = seen.facts.iter().find(|one| one.row.id == "f1").unwrap();
+    assert_eq!(old.row.superseded_by.as_deref(), Some("f2"));
+    // Said again, what is out of date stays so, and what stands stays as it is.
+    let again = keep_fact(&*memory, &scope, fact("f1", "city", "Paris")).await;
+    assert_eq!(again.outcome, Outcome::Outdated("f2".to_owned()));
+    keep_fact(&*memory, &scope, newer).await;
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.2 deprecated", "f2.1 active"]);
+    let other = refused(&*memory, fact("f2", "city", "Oslo"), Origin::User).await;
+    assert_eq!(other, "fact `f2` is there already and says something else");
+}
+
+pub async fn an_unresolved_contradiction_is_disputed_until_confirmed(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    keep_fact(&*memory, &scope, fact("f1", "city", "Paris")).await;
+    let kept = keep_fact(&*memory, &scope, fact("f2", "city", "Rome")).await;
+    assert_eq!(kept.outcome, Outcome::Disputed(vec!["f1".to_owned()]));
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.2 disputed", "f2.1 disputed"]);
+    let claim = Claim::Fact(Box::new(fact("f3", "city", "Rome")));
+    let confirmed = Assurance::Confirmed;
+    let kept = memory.keep(&scope, claim, Origin::User, confirmed, NOW).await.unwrap();
+    assert_eq!((kept.id.as_str(), kept.revision), ("f2", 2));
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.3 deprecated", "f2.2 active"]);
+}
+
+pub async fn the_same_fact_again_adds_evidence(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "I live in Paris.").await;
+    tell(&*memory, &scope, "e2", "Paris is where I live.").await;
+    let first = on(fact("f1", "city", "Paris"), "e1", Some("in Paris"));
+    keep_fact(&*memory, &scope, first.clone()).await;
+    let second = on(fact("f2", "city", "Paris"), "e2", None);
+    let kept = keep_fact(&*memory, &scope, second).await;
+    assert_eq!(kept.outcome, Outcome::Supported("f1".to_owned()));
+    assert_eq!((kept.id.as_str(), kept.revision), ("f1", 2));
+    let kept = keep_fact(&*memory, &scope, first).await;
+    assert_eq!(kept.revision, 2, "nothing new was said");
+    let seen = found(&*memory, &scope, "").await;
+    assert_eq!(told(&seen), ["f1.2 active"]);
+    let events: Vec<&str> = seen.facts[0].row.evidence.iter().map(|one| &*one.event).collect();
+    assert_eq!(events, ["e1", "e2"]);
+    assert_eq!(seen.facts[0].row.evidence[0].quote.as_deref(), Some("in Paris"));
+}
+
+pub async fn a_claim_must_show_the_words_it_rests_on(memory: Arc<dyn Memory>) {
+    tell(&*memory, &scope(), "e1", "I live in Paris.").await;
+    tell(&*memory, &within("u2", "s1", "r1"), "theirs", "I live in Oslo.").await;
+    let city = || fact("f1", "city", "Rome");
+    let cases = [
+        (
+            on(city(), "e1", Some("I live in Rome")),
+            "its quote does not stand letter for letter in `e1`",
+        ),
+        (on(city(), "e9", None), "it cites `e9`, and there is no such event"),
+        (on(city(), "theirs", None), "it cites `theirs`, and there is no such event"),
+        (on(city(), "e1", None), "a claim of origin `Model` must quote the event it rests on"),
+    ];
+    for (claim, reason) in cases {
+        assert_eq!(refused(&*memory, claim, Origin::Model).await, reason);
+    }
+    assert!(found(&*memory, &scope(), "").await.facts.is_empty());
+}
+
+pub async fn levels_are_held_apart_and_seen_together(memory: Arc<dyn Memory>) {
+    let at = |level, value: &str| Fact { level, ..fact("f", "tone", value) };
+    let other_agent = Scope::new("t", "u", "b", "s", "r").unwrap();
+    let other_tenant = Scope::new("t2", "u", "a", "s", "r").unwrap();
+    keep_fact(&*memory, &scope(), at(ScopeLevel::User, "dry")).await;
+    keep_fact(&*memory, &scope(), at(ScopeLevel::Agent, "warm")).await;
+    keep_fact(&*memory, &scope(), at(ScopeLevel::Tenant, "formal")).await;
+    let seen = async |scope: &Scope| {
+        let found = found(&*memory, scope, "").await;
+        let values = found.facts.iter().map(|one| one.row.value.as_str().unwrap().to_owned());
+        values.collect::<Vec<_>>()
+    };
+    assert_eq!(seen(&scope()).await, ["dry", "warm", "formal"]);
+    assert_eq!(seen(&within("u2", "s", "r")).await, ["warm", "formal"]);
+    assert_eq!(seen(&other_agent).await, ["formal"]);
+    assert!(seen(&other_tenant).await.is_empty());
+    let mut shared = at(ScopeLevel::Tenant, "loud");
+    shared.id = "f2".to_owned();
+    tell(&*memory, &scope(), "e1", "Be loud!").await;
+    let reason = refused(&*memory, on(shared, "e1", Some("loud")), Origin::Web).await;
+    assert_eq!(
+        reason,
+        "a claim of origin `Web` is kept for an agent or a tenant only when it is confirmed"
+    );
+}
+
+pub async fn others_do_not_see_the_words_behind_a_shared_fact(memory: Arc<dyn Memory>) {
+    let (one, other) = (scope(), within("u2", "s1", "r1"));
+    tell(&*memory, &one, "e1", "We close at six, says Ann.").await;
+    tell(&*memory, &other, "e1", "Six is when we close.").await;
+    let closing = |quote| {
+        let fact = on(fact("f1", "closing", 18), "e1", Some(quote));
+        Fact { level: ScopeLevel::Tenant, ..fact }
+    };
+    keep_fact(&*memory, &one, closing("We close at six")).await;
+    keep_fact(&*memory, &other, closing("Six is when")).await;
+    for (scope, quote) in [(&one, "We close at six"), (&other, "Six is when")] {
+        let seen = found(&*memory, scope, "closing").await;
+        assert_eq!(seen.facts.len(), 1);
+        let quotes: Vec<_> =
+            seen.facts[0].row.evidence.iter().map(|one| one.quote.clone()).collect();
+        assert_eq!(quotes, [Some(quote.to_owned())]);
+    }
+    let third = found(&*memory, &within("u3", "s", "r"), "closing").await;
+    assert!(third.facts[0].row.evidence.is_empty() && third.evidence.is_empty());
+}
+
+pub async fn rows_change_by_revision(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "words").await;
+    let mut one = episode("ep", "A long tale.", &["e1"]);
+    let keep_episode = async |row: &crate::record::Episode| {
+        keep(&*memory, &scope, Claim::Episode(Box::new(row.clone()))).await.unwrap().revision
+    };
+    assert_eq!(keep_episode(&one).await, 1);
+    assert_eq!(keep_episode(&one).await, 1);
+    one.summary = "A tale.".to_owned();
+    assert_eq!(keep_episode(&one).await, 2);
+    let seen = found(&*memory, &scope, "tale").await;
+    assert_eq!(seen.episodes.len(), 1);
+    assert_eq!((seen.episodes[0].row.revision, &*seen.episodes[0].row.summary), (2, "A tale."));
+    assert!(seen.episodes[0].score.total > 0);
+    one.sources = vec!["e2".to_owned()];
+    let refused = keep(&*memory, &scope, Claim::Episode(Box::new(one))).await.unwrap_err();
+    assert_eq!(refused.to_string(), "it cites `e2`, and there is no such event");
+    let other_run = Claim::Insight(Box::new(insight("i", "r2", "perhaps")));
+    let refused = keep(&*memory, &scope, other_run).await.unwrap_err();
+    assert_eq!(refused.to_string(), "`run` must be the run of the scope");
+}
+
+pub async fn a_guess_is_learned_when_it_is_validated(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "The build fails on Mondays.").await;
+    let mut guess = insight("i1", "r1", "Mondays are bad.");
+    guess.sources = vec!["e1".to_owned()];
+    keep(&*memory, &scope, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
+    let learned = || Claim::Fact(Box::new(fact("f1", "bad.day", "Monday")));
+    let learn = async |claim| memory.learn(&scope, "i1", claim, Origin::System, NOW).await;
+    let refused = learn(learned()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "insight `i1` is `Unvalidated`, expected `Validated`");
+    guess.validation = ValidationState::Validated;
+    let kept = keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
+    assert_eq!(kept.revision, 2);
+    learn(learned()).await.unwrap();
+    learn(Claim::Procedure(Box::new(procedure("p1", "release", "Wait for Tuesday."))))
+        .await
+        .unwrap();
+    let seen = found(&*memory, &scope, "").await;
+    assert_eq!(seen.facts[0].row.evidence[0].event, "e1");
+    assert_eq!(seen.facts[0].row.status, FactStatus::Active);
+    let missing = memory.learn(&scope, "i9", learned(), Origin::System, NOW).await.unwrap_err();
+    assert_eq!(missing.to_string(), "no insight `i9` in this scope");
+}

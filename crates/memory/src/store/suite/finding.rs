@@ -1,0 +1,147 @@
+//! Cases: what a request finds.
+
+use std::sync::Arc;
+
+use countersign_core::run::Time;
+
+use super::sample::{
+    NOW, ask, fact, found, ids, insight, keep, keep_fact, on, procedure, said, scope, summary,
+    tell, within,
+};
+use crate::record::{Claim, Expiry};
+use crate::store::{Limits, Memory};
+
+pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let told = [
+        ("en", "The delivery arrives on Tuesday morning."),
+        ("ru", "Поставка приедет во вторник утром."),
+        ("zh", "货物星期二早上到达仓库。"),
+        ("ko", "화물은 화요일 아침에 창고에 도착합니다."),
+    ];
+    for (id, text) in told {
+        tell(&*memory, &scope, id, text).await;
+    }
+    let asked = [
+        ("en", "When do deliveries arrive?"),
+        ("ru", "Когда будет поставка?"),
+        ("zh", "货物到达时间"),
+        ("ko", "화물 도착"),
+    ];
+    for (id, question) in asked {
+        assert_eq!(ids(&*memory, &scope, question).await[0], id, "{question}");
+    }
+    assert!(ids(&*memory, &scope, "elephants").await.is_empty());
+    assert!(ids(&*memory, &scope, "").await.is_empty());
+}
+
+pub async fn the_best_event_comes_first(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "The garden needs water.").await;
+    tell(&*memory, &scope, "e2", "The red bicycle is in the garden shed.").await;
+    tell(&*memory, &scope, "e3", "Bicycles are fine.").await;
+    let found = found(&*memory, &scope, "red bicycle shed").await;
+    assert_eq!(found.quotes[0].row.id, "e2");
+    assert!(found.quotes[0].score.total > found.quotes[1].score.total);
+    assert!(!found.quotes[0].score.parts.is_empty());
+    let two = memory.search(&ask(&scope, "bicycle garden"), 2).await.unwrap();
+    assert_eq!(two.len(), 2);
+}
+
+pub async fn what_ends_with_its_run_is_seen_in_no_other(memory: Arc<dyn Memory>) {
+    let (own, other) = (scope(), within("u", "s1", "r2"));
+    let mut note = said(&own, "e1", "a passing note about herons");
+    note.expires = Some(Expiry::RunEnd);
+    memory.remember(vec![note]).await.unwrap();
+    let guess = Claim::Insight(Box::new(insight("i1", "r1", "Herons migrate.")));
+    keep(&*memory, &own, guess).await.unwrap();
+    let seen = found(&*memory, &own, "herons").await;
+    assert_eq!((seen.quotes.len(), seen.window.len(), seen.insights.len()), (1, 1, 1));
+    let unseen = found(&*memory, &other, "herons").await;
+    assert_eq!((unseen.quotes.len(), unseen.window.len(), unseen.insights.len()), (0, 0, 0));
+    assert!(ids(&*memory, &other, "herons").await.is_empty());
+}
+
+pub async fn what_is_over_is_not_found(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let mut offer = said(&scope, "e1", "an offer for herons");
+    offer.expires = Some(Expiry::At(NOW));
+    memory.remember(vec![offer]).await.unwrap();
+    assert_eq!(ids(&*memory, &scope, "herons").await, ["e1"]);
+    let mut later = ask(&scope, "herons");
+    later.as_of = NOW.after(1);
+    assert!(memory.search(&later, 10).await.unwrap().is_empty());
+    let found = memory.found(&later, Limits::default()).await.unwrap();
+    assert!(found.quotes.is_empty() && found.window.is_empty());
+}
+
+pub async fn the_window_is_the_end_of_the_session(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    for number in 1..=5 {
+        tell(&*memory, &scope, &format!("e{number}"), "words").await;
+    }
+    tell(&*memory, &within("u", "s2", "r1"), "elsewhere", "words").await;
+    let limits = Limits { window: 3, ..Limits::default() };
+    let found = memory.found(&ask(&scope, ""), limits).await.unwrap();
+    let window: Vec<&str> = found.window.iter().map(|event| &*event.id).collect();
+    assert_eq!(window, ["e3", "e4", "e5"]);
+}
+
+pub async fn what_rows_cite_is_there(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    for id in ["e1", "e2", "e3"] {
+        tell(&*memory, &scope, id, &format!("the words of {id}")).await;
+    }
+    keep_fact(&*memory, &scope, on(fact("f1", "k", "v"), "e1", None)).await;
+    memory.write_summary(&scope, summary("so far", &["e2"])).await.unwrap();
+    let found = found(&*memory, &scope, "").await;
+    let cited: Vec<&str> = found.evidence.keys().map(String::as_str).collect();
+    assert_eq!(cited, ["e1", "e2"]);
+    assert_eq!(found.evidence["e1"].text, "the words of e1");
+    assert_eq!(found.evidence["e1"].ts, NOW);
+}
+
+pub async fn procedures_are_those_of_the_task(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    for (id, task) in [("p1", "release"), ("p2", "generic"), ("p3", "release")] {
+        keep(&*memory, &scope, Claim::Procedure(Box::new(procedure(id, task, "step"))))
+            .await
+            .unwrap();
+    }
+    let mut request = ask(&scope, "");
+    request.task_type = Some("release".to_owned());
+    let found = memory.found(&request, Limits::default()).await.unwrap();
+    let mut names: Vec<&str> = found.procedures.iter().map(|one| &*one.row.id).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["p1", "p3"]);
+    request.task_type = None;
+    let found = memory.found(&request, Limits::default()).await.unwrap();
+    assert_eq!(found.procedures[0].row.id, "p2");
+}
+
+/// More events than a block of the index holds, one by one and many at once, sessions side by side.
+pub async fn many_events_are_ranked_alike_however_they_came(memory: Arc<dyn Memory>) {
+    let words = ["river", "stone", "lamp", "orchard", "violin", "harbour", "ладья", "山脉"];
+    let event = |user: &str, number: usize| {
+        let scope = within(user, if number.is_multiple_of(3) { "s2" } else { "s1" }, "r");
+        let (one, other) = (words[number % 8], words[number / 7 % 8]);
+        let mut event = said(&scope, &format!("e{number}"), &format!("{one} and {other} {number}"));
+        event.ts = Time(NOW.0 + number as i64);
+        event
+    };
+    for number in 0..300 {
+        memory.remember(vec![event("slow", number)]).await.unwrap();
+    }
+    memory.remember((0..300).map(|number| event("quick", number)).collect()).await.unwrap();
+    for question in ["river stone", "violin 77", "harbour ладья", "山脉 lamp"] {
+        let told = async |user: &str| {
+            let request = ask(&within(user, "s1", "r"), question);
+            let hits = memory.search(&request, 40).await.unwrap();
+            let told = hits.into_iter().map(|hit| (hit.row.id, hit.score));
+            told.collect::<Vec<_>>()
+        };
+        let slow = told("slow").await;
+        assert!(slow.len() > 10, "{question}");
+        assert_eq!(slow, told("quick").await, "{question}");
+    }
+}

@@ -1,0 +1,95 @@
+//! The suite every memory must pass: one list of cases, expanded to one test each by
+//! [`memory_suite!`](crate::memory_suite). It asks only through the trait; what is special to one store is
+//! tested beside that store.
+
+#![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
+#![expect(missing_docs, reason = "the name of a case is its sentence")]
+#![expect(clippy::missing_panics_doc, reason = "a case fails by panicking")]
+
+pub mod sample;
+pub mod canaries;
+pub mod events;
+pub mod states;
+pub mod facts;
+pub mod candidates;
+pub mod finding;
+pub mod builds;
+pub mod sweeping;
+pub mod carrying;
+pub mod forgetting;
+pub mod isolation;
+
+/// Expands to a module with a `#[tokio::test]` for each case.
+///
+/// The expression is evaluated for each case and gives a pair: an empty memory as `Arc<dyn Memory>`, and
+/// whatever must live as long as it.
+#[macro_export]
+macro_rules! memory_suite {
+    ($name:ident, $open:expr) => {
+        mod $name {
+            use super::*;
+
+            $crate::memory_suite! { @cases $open,
+                events::the_same_event_twice_is_one,
+                events::another_event_under_the_same_id_is_refused,
+                events::events_get_places_in_their_session,
+                events::a_batch_is_kept_whole_or_not_at_all,
+                events::what_has_no_name_is_refused,
+                states::one_of_two_writers_is_told,
+                states::a_summary_is_kept_by_revision,
+                states::states_belong_to_their_run_and_session,
+                facts::the_newer_fact_takes_the_place,
+                facts::an_unresolved_contradiction_is_disputed_until_confirmed,
+                facts::the_same_fact_again_adds_evidence,
+                facts::a_claim_must_show_the_words_it_rests_on,
+                facts::levels_are_held_apart_and_seen_together,
+                facts::others_do_not_see_the_words_behind_a_shared_fact,
+                facts::rows_change_by_revision,
+                facts::a_guess_is_learned_when_it_is_validated,
+                candidates::a_candidate_is_promoted_by_the_rules,
+                candidates::a_candidate_is_refused_and_says_why,
+                candidates::a_candidate_is_ruled_on_once,
+                finding::events_are_found_in_every_script,
+                finding::the_best_event_comes_first,
+                finding::what_ends_with_its_run_is_seen_in_no_other,
+                finding::what_is_over_is_not_found,
+                finding::the_window_is_the_end_of_the_session,
+                finding::what_rows_cite_is_there,
+                finding::procedures_are_those_of_the_task,
+                finding::many_events_are_ranked_alike_however_they_came,
+                builds::a_build_is_read_as_it_was_found,
+                builds::a_build_whose_rows_are_gone_is_told,
+                builds::the_same_build_twice_is_one,
+                sweeping::what_is_over_is_swept_with_its_index,
+                sweeping::a_run_that_ends_takes_its_own,
+                sweeping::junk_is_counted_with_examples,
+                carrying::an_export_comes_back_as_it_was,
+                carrying::what_comes_from_elsewhere_is_imported,
+                carrying::a_line_that_is_refused_holds_up_no_other,
+                forgetting::nothing_is_left_of_a_subject,
+                forgetting::a_user_is_forgotten_with_every_agent,
+                forgetting::what_was_forgotten_does_not_come_back,
+                forgetting::others_and_their_evidence_stay,
+                forgetting::nobody_is_not_everybody,
+                isolation::nothing_crosses_between_subjects,
+                isolation::scores_know_nothing_of_others,
+                isolation::rows_lie_where_their_scope_says,
+            }
+        }
+    };
+    (@cases $open:expr, $($group:ident :: $case:ident),* $(,)?) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $case() {
+                let (memory, _kept) = $open;
+                $crate::store::suite::$group::$case(memory).await;
+            }
+        )*
+
+        /// Every case of the suite stands in the list.
+        #[test]
+        fn no_case_is_left_out() {
+            $crate::store::suite::sample::assert_complete(&[$(stringify!($case)),*]);
+        }
+    };
+}

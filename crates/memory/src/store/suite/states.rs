@@ -1,0 +1,53 @@
+//! Cases: the state of a run and the summary of a session.
+
+use std::sync::Arc;
+
+use super::sample::{found, scope, summary, tell, within, working};
+use crate::store::{Memory, MemoryError};
+
+pub async fn one_of_two_writers_is_told(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    assert_eq!(memory.write_working(&scope, 0, working("one")).await.unwrap(), 1);
+    assert_eq!(memory.write_working(&scope, 1, working("two")).await.unwrap(), 2);
+    for seen in [0, 1, 3] {
+        let late = memory.write_working(&scope, seen, working("late")).await.unwrap_err();
+        let MemoryError::Conflict { expected, found } = late else { panic!("{late}") };
+        assert_eq!((expected, found), (seen, 2));
+    }
+    let state = found(&*memory, &scope, "").await.working.unwrap().state;
+    assert_eq!((state.goal.as_deref(), state.state_version), (Some("two"), 2));
+    let writers = (0..8).map(|n| {
+        let (memory, scope) = (Arc::clone(&memory), scope.clone());
+        tokio::spawn(async move {
+            memory.write_working(&scope, 2, working(&format!("writer {n}"))).await.is_ok()
+        })
+    });
+    let mut won = 0;
+    for writer in writers.collect::<Vec<_>>() {
+        won += u32::from(writer.await.unwrap());
+    }
+    assert_eq!(won, 1);
+}
+
+pub async fn a_summary_is_kept_by_revision(memory: Arc<dyn Memory>) {
+    tell(&*memory, &scope(), "e1", "words").await;
+    assert_eq!(memory.write_summary(&scope(), summary("one", &[])).await.unwrap(), 1);
+    assert_eq!(memory.write_summary(&scope(), summary("one", &[])).await.unwrap(), 1);
+    assert_eq!(memory.write_summary(&scope(), summary("two", &["e1"])).await.unwrap(), 2);
+    let refused = memory.write_summary(&scope(), summary("two", &["e9"])).await.unwrap_err();
+    assert_eq!(refused.to_string(), "it cites `e9`, and there is no such event");
+    let found = found(&*memory, &scope(), "").await;
+    assert_eq!(found.summary.unwrap().text, "two");
+    assert_eq!(found.quotes[0].row.id, "e1");
+}
+
+pub async fn states_belong_to_their_run_and_session(memory: Arc<dyn Memory>) {
+    memory.write_working(&scope(), 0, working("ours")).await.unwrap();
+    memory.write_summary(&scope(), summary("ours", &[])).await.unwrap();
+    let other_run = found(&*memory, &within("u", "s1", "r2"), "").await;
+    assert_eq!((other_run.working.is_some(), other_run.summary.is_some()), (false, true));
+    let other_session = found(&*memory, &within("u", "s2", "r1"), "").await;
+    assert_eq!((other_session.working.is_some(), other_session.summary.is_some()), (true, false));
+    let other_user = found(&*memory, &within("u2", "s1", "r1"), "").await;
+    assert_eq!((other_user.working.is_some(), other_user.summary.is_some()), (false, false));
+}

@@ -1,0 +1,81 @@
+//! Cases: what is over goes, and junk is counted.
+
+use std::sync::Arc;
+
+use super::sample::{NOW, ask, fact, ids, insight, keep, keep_fact, on, said, scope, tell, within};
+use crate::record::{Claim, Expiry, Fact};
+use crate::store::{Memory, Swept};
+
+pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
+    let (scope, other) = (scope(), within("u2", "s1", "r1"));
+    let passing = |scope, number: i64| {
+        let mut event = said(scope, &format!("p{number}"), &format!("herons pass {number}"));
+        event.expires = Some(Expiry::At(NOW.after(number)));
+        event
+    };
+    // The stay of the others is scored as if those that went had never been.
+    memory.remember((0..200).map(|number| passing(&scope, number)).collect()).await.unwrap();
+    for whose in [&scope, &other] {
+        tell(&*memory, whose, "e1", "herons stay by the lake").await;
+        tell(&*memory, whose, "e2", "the lake is cold").await;
+    }
+    let mut guess = insight("i1", "r1", "Herons leave.");
+    guess.expires = Expiry::At(NOW);
+    keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
+    assert_eq!(memory.expire(NOW).await.unwrap(), Swept::default());
+    let swept = memory.expire(NOW.after(150)).await.unwrap();
+    assert_eq!((swept.events, swept.insights), (150, 1));
+    let swept = memory.expire(NOW.after(1000)).await.unwrap();
+    assert_eq!((swept.events, swept.insights), (50, 0));
+    let hits = async |whose| {
+        let hits = memory.search(&ask(whose, "herons lake"), 10).await.unwrap();
+        hits.into_iter().map(|hit| (hit.row.id, hit.score)).collect::<Vec<_>>()
+    };
+    assert_eq!(hits(&scope).await, hits(&other).await);
+    // No place is given twice.
+    let next = memory.remember(vec![said(&scope, "e3", "x")]).await.unwrap();
+    assert_eq!(next[0].place.position, 203);
+}
+
+pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let mut note = said(&scope, "e1", "a passing note about herons");
+    note.expires = Some(Expiry::RunEnd);
+    memory.remember(vec![note]).await.unwrap();
+    keep(&*memory, &scope, Claim::Insight(Box::new(insight("i1", "r1", "x")))).await.unwrap();
+    tell(&*memory, &scope, "e2", "herons remain").await;
+    let elsewhere = memory.end_run(&within("u", "s1", "r2")).await.unwrap();
+    assert_eq!(elsewhere, Swept::default());
+    let swept = memory.end_run(&scope).await.unwrap();
+    assert_eq!((swept.events, swept.insights), (1, 1));
+    assert_eq!(ids(&*memory, &scope, "herons").await, ["e2"]);
+}
+
+pub async fn junk_is_counted_with_examples(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "The price is twelve.").await;
+    tell(&*memory, &scope, "e2", "The price is twelve.").await;
+    tell(&*memory, &scope, "e3", "Twelve is the price!").await;
+    let mut over = said(&scope, "e4", "an offer");
+    over.expires = Some(Expiry::At(NOW));
+    memory.remember(vec![over]).await.unwrap();
+    keep_fact(&*memory, &scope, on(fact("f1", "price", 12), "e1", None)).await;
+    keep_fact(&*memory, &scope, fact("f2", "city", "Paris")).await;
+    keep_fact(&*memory, &scope, fact("f3", "city", "Rome")).await;
+    let past = Fact { valid_to: Some(NOW), ..fact("f4", "job", "baker") };
+    keep_fact(&*memory, &scope, past).await;
+    let audit = memory.audit(&scope.subject(), NOW.after(1)).await.unwrap();
+    assert_eq!((audit.events, audit.facts), (4, 4));
+    assert_eq!(audit.exact_duplicates.examples, ["event e1 = event e2"]);
+    assert_eq!(audit.near_duplicates.examples, ["event e1 = event e3"]);
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    assert_eq!(sorted(audit.contradicted.examples), ["fact f2", "fact f3"]);
+    assert_eq!(sorted(audit.unsupported.examples), ["fact f2", "fact f3", "fact f4"]);
+    assert_eq!(audit.expired.examples, ["event e4", "fact f4"]);
+    assert_eq!(audit.never_selected.count, 4);
+    let other = memory.audit(&within("u2", "s", "r").subject(), NOW).await.unwrap();
+    assert_eq!((other.events, other.never_selected.count), (0, 0));
+}

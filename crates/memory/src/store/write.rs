@@ -1,0 +1,274 @@
+//! How things are remembered: checked first, then put, all at once.
+
+use std::collections::BTreeMap;
+
+use countersign_core::run::Time;
+
+use super::error::MemoryError;
+use super::mark::mark;
+use super::new_event::check_id;
+use super::revised::Revised;
+use super::shelves::{Answer, Shelves, Which, holder};
+use super::{Kept, NewEvent};
+use crate::record::{Claim, Event, Evidence, Fact, Insight, Origin, Place, Summary, Working};
+use crate::rules::{
+    Assurance, Outcome, Refusal, Ruling, Standing, check_evidence, check_fact, check_learning,
+    rule_on_fact,
+};
+use crate::{Scope, Subject};
+
+/// Keeps events, all or none. Those that are there already come back as they are.
+pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answer<Vec<Event>> {
+    let mut new: BTreeMap<Subject, Vec<Event>> = BTreeMap::new();
+    let mut here: BTreeMap<(Subject, String), Event> = BTreeMap::new();
+    let mut ends: BTreeMap<(Subject, String), Place> = BTreeMap::new();
+    let mut sessions: BTreeMap<Subject, u32> = BTreeMap::new();
+    let mut told = Vec::with_capacity(events.len());
+    for event in events {
+        event.scope.check()?;
+        event.check()?;
+        let subject = event.scope.subject();
+        refuse_forgotten(shelves, &subject, "event", &event.id)?;
+        let key = (subject.clone(), event.id.clone());
+        let known = match here.get(&key) {
+            Some(known) => Some(known.clone()),
+            None => shelves.event(&subject, &event.id)?,
+        };
+        if let Some(known) = known {
+            if !event.tells_of(&known) {
+                return Err(differs("event", &event.id));
+            }
+            told.push(known);
+            continue;
+        }
+        let session = (subject.clone(), event.scope.session().to_owned());
+        let mut place = match ends.get(&session) {
+            Some(place) => *place,
+            None => match shelves.last_place(&event.scope)? {
+                Some(place) => place,
+                None => {
+                    let last = match sessions.get(&subject) {
+                        Some(last) => *last,
+                        None => shelves.last_session(&subject)?,
+                    };
+                    sessions.insert(subject.clone(), last + 1);
+                    Place { session: last + 1, position: 0 }
+                }
+            },
+        };
+        place.position += 1;
+        ends.insert(session, place);
+        let event = event.clone().at(place);
+        here.insert(key, event.clone());
+        new.entry(subject).or_default().push(event.clone());
+        told.push(event);
+    }
+    for (subject, events) in &new {
+        shelves.put_events(subject, events)?;
+    }
+    Ok(told)
+}
+
+/// Keeps a claim, or says why not.
+pub(super) fn keep(
+    shelves: &mut impl Shelves,
+    scope: &Scope,
+    claim: &Claim,
+    origin: Origin,
+    assurance: Assurance,
+    now: Time,
+) -> Answer<Kept> {
+    scope.check()?;
+    let subject = scope.subject();
+    match claim {
+        Claim::Fact(fact) => keep_fact(shelves, &subject, fact, origin, assurance, now),
+        Claim::Episode(episode) => {
+            if episode.end < episode.start {
+                return Err(Refusal::malformed("end", "at or after `start`").into());
+            }
+            check_sources(shelves, &subject, &episode.sources)?;
+            keep_row(shelves, &subject, &episode.id, &**episode, now)
+        }
+        Claim::Procedure(procedure) => {
+            if procedure.task_type.is_empty() {
+                return Err(Refusal::malformed("task_type", "not empty").into());
+            }
+            check_sources(shelves, &subject, &procedure.sources)?;
+            keep_row(shelves, &subject, &procedure.id, &**procedure, now)
+        }
+        Claim::Insight(insight) => {
+            if insight.run != scope.run() {
+                return Err(Refusal::malformed("run", "the run of the scope").into());
+            }
+            if !(0.0..=1.0).contains(&insight.confidence) {
+                return Err(Refusal::malformed("confidence", "from 0 to 1").into());
+            }
+            check_sources(shelves, &subject, &insight.sources)?;
+            keep_row(shelves, &subject, &insight.id, &**insight, now)
+        }
+    }
+}
+
+/// Keeps what a validated guess taught. It rests on what the guess rests on, where it names nothing.
+pub(super) fn learn(
+    shelves: &mut impl Shelves,
+    scope: &Scope,
+    insight: &str,
+    claim: &Claim,
+    origin: Origin,
+    now: Time,
+) -> Answer<Kept> {
+    scope.check()?;
+    let Some(guess) = shelves.row::<Insight>(&scope.subject(), insight, None)? else {
+        return Err(MemoryError::NotFound { kind: "insight", id: insight.to_owned() });
+    };
+    check_learning(&guess, claim)?;
+    let mut claim = claim.clone();
+    match &mut claim {
+        Claim::Fact(fact) if fact.evidence.is_empty() => {
+            let event = |event: &String| Evidence { event: event.clone(), quote: None };
+            fact.evidence = guess.sources.iter().map(event).collect();
+        }
+        Claim::Procedure(procedure) if procedure.sources.is_empty() => {
+            procedure.sources.clone_from(&guess.sources);
+        }
+        _ => {}
+    }
+    keep(shelves, scope, &claim, origin, Assurance::Claimed, now)
+}
+
+/// Keeps the next version of a run's working state, if the writer has seen the one before.
+pub(super) fn write_working(
+    shelves: &mut impl Shelves,
+    scope: &Scope,
+    expected: u64,
+    working: &Working,
+) -> Answer<u64> {
+    scope.check()?;
+    let subject = scope.subject();
+    refuse_forgotten(shelves, &subject, Working::KIND, scope.run())?;
+    let latest = shelves.row::<Working>(&subject, scope.run(), None)?;
+    let found = latest.map_or(0, |latest| latest.revision());
+    if found != expected {
+        return Err(MemoryError::Conflict { expected, found });
+    }
+    let next = working.clone().at_revision(found + 1, working.recorded_at);
+    shelves.put_row(&subject, scope.run(), &next)?;
+    Ok(found + 1)
+}
+
+/// Keeps the next revision of a session's summary.
+pub(super) fn write_summary(
+    shelves: &mut impl Shelves,
+    scope: &Scope,
+    summary: &Summary,
+) -> Answer<u32> {
+    scope.check()?;
+    let subject = scope.subject();
+    check_sources(shelves, &subject, &summary.quotes)?;
+    let now = summary.recorded_at;
+    Ok(keep_row(shelves, &subject, scope.session(), summary, now)?.revision)
+}
+
+fn keep_fact(
+    shelves: &mut impl Shelves,
+    subject: &Subject,
+    fact: &Fact,
+    origin: Origin,
+    assurance: Assurance,
+    now: Time,
+) -> Answer<Kept> {
+    let sources = vec![subject.clone(); fact.evidence.len()];
+    let claim = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
+    check_id(&fact.id)?;
+    check_fact(&claim, assurance)?;
+    let holder = holder(subject, fact.level);
+    refuse_forgotten(shelves, &holder, "fact", &fact.id)?;
+    let mut words = BTreeMap::new();
+    for piece in &fact.evidence {
+        if let Some(event) = shelves.event(subject, &piece.event)? {
+            words.insert(piece.event.clone(), event.text);
+        }
+    }
+    check_evidence(&fact.evidence, origin, |id| words.get(id).map(String::as_str))?;
+    if let Some(known) = shelves.fact(&holder, &fact.id, None)? {
+        if known.fact.key != fact.key || known.fact.value != fact.value {
+            return Err(differs("fact", &fact.id));
+        }
+        if let Some(by) = known.fact.superseded_by {
+            // Said again, it is still out of date.
+            let (id, revision) = (fact.id.clone(), known.fact.revision);
+            return Ok(Kept { id, revision, outcome: Outcome::Outdated(by) });
+        }
+    }
+    let standing = shelves.facts(&holder, Which::Under(&fact.key))?;
+    let Ruling { outcome, writes } = rule_on_fact(claim, assurance, &standing, now);
+    for revision in &writes {
+        shelves.put_fact(&holder, revision)?;
+    }
+    let id = match &outcome {
+        Outcome::Supported(id) => id.clone(),
+        _ => fact.id.clone(),
+    };
+    let mut all = writes.iter().chain(&standing);
+    let revision = all.find(|one| one.fact.id == id).map_or(1, |one| one.fact.revision);
+    Ok(Kept { id, revision, outcome })
+}
+
+/// Keeps a row as its next revision, unless it says what the latest one says.
+pub(super) fn keep_row<R: Revised>(
+    shelves: &mut impl Shelves,
+    subject: &Subject,
+    id: &str,
+    row: &R,
+    now: Time,
+) -> Answer<Kept> {
+    check_id(id)?;
+    refuse_forgotten(shelves, subject, R::KIND, id)?;
+    let latest = shelves.row::<R>(subject, id, None)?;
+    let found = latest.as_ref().map_or(0, Revised::revision);
+    let outcome = match latest {
+        None => Outcome::Kept,
+        Some(latest) => {
+            let same = row.clone().at_revision(found, now) == latest.at_revision(found, now);
+            if same {
+                Outcome::Supported(id.to_owned())
+            } else {
+                Outcome::Superseded(vec![id.to_owned()])
+            }
+        }
+    };
+    let mut revision = found;
+    if !matches!(outcome, Outcome::Supported(_)) {
+        revision += 1;
+        shelves.put_row(subject, id, &row.clone().at_revision(revision, now))?;
+    }
+    let revision = u32::try_from(revision).unwrap_or(u32::MAX);
+    Ok(Kept { id: id.to_owned(), revision, outcome })
+}
+
+pub(super) fn refuse_forgotten(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    kind: &str,
+    id: &str,
+) -> Answer<()> {
+    if shelves.is_forgotten(&mark(subject, kind, id))? {
+        let (kind, id) = (kind.to_owned(), id.to_owned());
+        return Err(Refusal::Forgotten { kind, id }.into());
+    }
+    Ok(())
+}
+
+pub(super) fn differs(kind: &str, id: &str) -> MemoryError {
+    Refusal::Differs { kind: kind.to_owned(), id: id.to_owned() }.into()
+}
+
+fn check_sources(shelves: &impl Shelves, subject: &Subject, sources: &[String]) -> Answer<()> {
+    for event in sources {
+        if shelves.event(subject, event)?.is_none() {
+            return Err(Refusal::UnknownEvent { event: event.clone() }.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! What is special to a memory in `SQLite`: the file outlives the process, and its bytes can be read.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_memory::store::suite::canaries::{CANARIES, needles, plant};
+use countersign_memory::store::suite::sample::{
+    NOW, ask, fact, found, ids, keep_fact, on, scope, tell, within,
+};
+use countersign_memory::store::{Build, BuildRow, Limits, Memory, SqliteMemory, Whom};
+use countersign_store::SqliteStore;
+use rusqlite::Connection;
+use serde_json::json;
+use tempfile::TempDir;
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.db");
+    (folder, file)
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    let mut all = fs::read(path).unwrap();
+    for ending in ["db-wal", "db-shm"] {
+        all.extend(fs::read(path.with_extension(ending)).unwrap_or_default());
+    }
+    all
+}
+
+fn has(path: &Path, needle: &str) -> bool {
+    bytes(path).windows(needle.len()).any(|part| part == needle.as_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_kept_is_there_when_the_file_is_opened_again() {
+    let (_folder, file) = place();
+    let memory = SqliteMemory::open(&file).unwrap();
+    tell(&memory, &scope(), "e1", "I live in Paris.").await;
+    keep_fact(&memory, &scope(), on(fact("f1", "city", "Paris"), "e1", Some("Paris"))).await;
+    let request = ask(&scope(), "Paris");
+    let then = memory.found(&request, Limits::default()).await.unwrap();
+    let build = Build {
+        id: "b1".to_owned(),
+        request: request.clone(),
+        policy: json!({"shares": [0.1, 0.30000000000000004]}),
+        tokenizer: "chars/4".to_owned(),
+        digest: "sha256:0".to_owned(),
+        built_at: NOW,
+        rows: BuildRow::of(&request, &then, |_, _| true),
+    };
+    memory.keep_build(build.clone()).await.unwrap();
+    drop(memory);
+    Connection::open(&file).unwrap().execute_batch("VACUUM").unwrap();
+
+    let memory = SqliteMemory::open(&file).unwrap();
+    assert_eq!(memory.found(&request, Limits::default()).await.unwrap(), then);
+    let (read, found) = memory.build(&scope().subject(), "b1").await.unwrap().unwrap();
+    assert_eq!((read, found), (build, then));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn forgetting_leaves_no_byte() {
+    let (_folder, file) = place();
+    let memory = SqliteMemory::open(&file).unwrap();
+    let scope = within(CANARIES[4], CANARIES[0], CANARIES[1]);
+    tell(&memory, &within("other", "s", "r"), "e1", "sparrows").await;
+    plant(&memory, &scope).await;
+    for canary in CANARIES {
+        assert!(has(&file, canary), "{canary} was planted");
+    }
+    memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
+    for needle in needles() {
+        let needle = String::from_utf8(needle).unwrap();
+        assert!(!has(&file, &needle), "{needle}");
+    }
+    assert!(has(&file, "sparrows"));
+    drop(memory);
+    for canary in CANARIES {
+        assert!(!has(&file, canary), "{canary} after closing");
+    }
+}
+
+/// What the scan would say if rows were only deleted: that it looks in the right place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plain_delete_leaves_bytes_and_the_scan_finds_them() {
+    let (_folder, file) = place();
+    let memory = SqliteMemory::open(&file).unwrap();
+    let scope = within(CANARIES[4], CANARIES[0], CANARIES[1]);
+    plant(&memory, &scope).await;
+    drop(memory);
+    let db = Connection::open(&file).unwrap();
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    db.pragma_update(None, "secure_delete", false).unwrap();
+    let mut tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
+    let names = tables.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    for name in names.map(Result::unwrap).filter(|name| name != "migrations") {
+        db.execute(&format!("DELETE FROM {name}"), []).unwrap();
+    }
+    drop(tables);
+    db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    drop(db);
+
+    let memory = SqliteMemory::open(&file).unwrap();
+    assert!(memory.export(&scope.subject()).await.unwrap().is_empty());
+    let traces = memory.traces(needles()).await.unwrap();
+    for canary in 0..CANARIES.len() {
+        assert!(traces.iter().any(|trace| trace.needle == canary), "{canary}: {traces:?}");
+    }
+    // A crash between deleting and rebuilding is mended by asking again.
+    memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
+    assert_eq!(memory.traces(needles()).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_in_the_wrong_place_is_told() {
+    let (_folder, file) = place();
+    let memory = SqliteMemory::open(&file).unwrap();
+    for user in ["u1", "u2"] {
+        let scope = within(user, "s", "r");
+        tell(&memory, &scope, "e1", "words").await;
+        keep_fact(&memory, &scope, on(fact("f1", "k", "v"), "e1", None)).await;
+    }
+    assert_eq!(memory.misplaced().await.unwrap(), []);
+    let db = Connection::open(&file).unwrap();
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    let wrongs = [
+        "UPDATE fact_evidence SET source = 3 - source WHERE subject = 1",
+        "UPDATE events SET subject = 2, id = 'moved', position = 9 WHERE subject = 1",
+        "UPDATE terms SET subject = 99 WHERE subject = 1",
+    ];
+    for sql in wrongs {
+        assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
+    }
+    let mut told: Vec<String> =
+        memory.misplaced().await.unwrap().into_iter().map(|one| one.table).collect();
+    told.sort();
+    told.dedup();
+    assert_eq!(told, ["events", "fact_evidence", "terms"]);
+}
+
+#[tokio::test]
+async fn the_log_of_runs_is_another_file() {
+    let (_folder, file) = place();
+    drop(SqliteStore::open(&file).unwrap());
+    let refused = SqliteMemory::open(&file).unwrap_err();
+    assert!(refused.to_string().starts_with("the file is a database of another program"));
+}
+
+/// One event by one and the walk of the reference give the same answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_index_answers_as_the_reference_does() {
+    use countersign_memory::store::InMemory;
+
+    let (_folder, file) = place();
+    let (kept, reference) = (SqliteMemory::open(&file).unwrap(), InMemory::new());
+    let words =
+        ["river", "stone", "lamps", "orchards", "violin", "harbour", "ладья", "山脉", "화물"];
+    let memories: [&dyn Memory; 2] = [&kept, &reference];
+    let mut state = 7_usize;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    for number in 0..400 {
+        let scope = within("u", &format!("s{}", next() % 5), "r");
+        let text: Vec<&str> = (0..next() % 7 + 1).map(|_| words[next() % words.len()]).collect();
+        for memory in memories {
+            tell(memory, &scope, &format!("e{number}"), &text.join(" ")).await;
+        }
+    }
+    let scope = within("u", "s1", "r");
+    for one in words {
+        for other in words {
+            let question = format!("{one} {other}");
+            assert_eq!(
+                found(&kept, &scope, &question).await,
+                found(&reference, &scope, &question).await,
+                "{question}"
+            );
+        }
+    }
+    assert_eq!(ids(&kept, &scope, "violin").await.len(), 10);
+}
