@@ -48,7 +48,7 @@ impl Packets {
         let found = Found { quotes, ..Found::default() };
         let request = Request {
             scope: last.scope.clone(),
-            purpose: Purpose::Responder,
+            purpose: Purpose::Planner,
             task_type: None,
             cues: None,
             message: Some(question.to_owned()),

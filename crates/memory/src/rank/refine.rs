@@ -16,7 +16,7 @@ use crate::record::{Event, Role};
 const SPEAKER: i64 = 2_000_000;
 
 /// Who only asks has not answered.
-const QUESTION: i64 = 750_000;
+const QUESTION: i64 = 600_000;
 
 /// Long prose that no person wrote.
 const WRITTEN: i64 = 333_333;

@@ -1,15 +1,16 @@
 //! What a term gives to the places where it stands and to those beside them.
 //!
 //! A turn of a conversation is often understood by the one before it: "Where did you go?" — "To Rome".
-//! So a term counts a half one place away and a quarter two places away, and once at each place: where
-//! it counts most.
+//! So a term counts three fifths one place away and two fifths two places away, and once at each place:
+//! where it counts most.
 
 use std::cmp::Ordering;
 
+use super::fixed::times;
 use crate::record::Place;
 
-/// What counts of a term one place away, two places away: a half, a quarter.
-const SHARES: [i64; 2] = [2, 4];
+/// What counts of a term one place away, two places away, in millionths.
+const SHARES: [i64; 2] = [600_000, 400_000];
 
 /// What a place got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub(super) fn spread(stands: impl Iterator<Item = (Place, i64, bool)>) -> Vec<Re
         for position in from..=place.position.saturating_add(width) {
             let away = position.abs_diff(place.position) as usize;
             let own = if away == 0 { value } else { 0 };
-            let reach = if away == 0 { value } else { value / SHARES[away - 1] };
+            let reach = if away == 0 { value } else { times(value, SHARES[away - 1]) };
             give(&mut out, Reached { place: Place { position, ..place }, own, reach });
         }
     }
@@ -120,10 +121,10 @@ mod tests {
         let stands = [(at(1, 1), 100, true), (at(1, 3), 80, true), (at(2, 1), 40, false)];
         let expected = [
             (1, 1, 100, 100),
-            (1, 2, 0, 50),
+            (1, 2, 0, 60),
             (1, 3, 80, 80),
-            (1, 4, 0, 40),
-            (1, 5, 0, 20),
+            (1, 4, 0, 48),
+            (1, 5, 0, 32),
             (2, 1, 40, 40),
         ];
         assert_eq!(told(&spread(stands.into_iter())), expected);

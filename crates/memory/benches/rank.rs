@@ -1,0 +1,58 @@
+//! What ranking costs by the number of postings: decoding them, and ranking what was decoded.
+//!
+//! A question of five words, each in as many places as the rest; 65,536 in all is what is read at most.
+
+use countersign_memory::rank::{
+    BLOCK, Posting, Query, Stats, TermPostings, decode_block, encode_block, rank,
+};
+use countersign_memory::record::Place;
+use divan::{Bencher, black_box};
+
+const WORDS: [&str; 5] = ["oven", "flight", "piano", "garden", "lawyer"];
+const POSTINGS: [u32; 4] = [512, 4_096, 32_768, 65_536];
+const STATS: Stats = Stats { events: 1_000_000, terms: 12_000_000 };
+
+fn main() {
+    divan::main();
+}
+
+/// Postings of the words, spread over sessions of 30 events; every word at places of its own.
+fn lists(postings: u32) -> Vec<TermPostings> {
+    let each = postings / WORDS.len() as u32;
+    let list = |(number, word): (usize, &&str)| {
+        let at = |place: u32| {
+            let event = place * (1_000_000 / each) + (place % 7) * number as u32;
+            let place = Place { session: event / 30 + 1, position: event % 30 + 1 };
+            Posting { place, tf: 1, length: 12, prose: false }
+        };
+        TermPostings { term: (*word).to_owned(), df: each, postings: (0..each).map(at).collect() }
+    };
+    WORDS.iter().enumerate().map(list).collect()
+}
+
+#[divan::bench(args = POSTINGS)]
+fn ranks(bencher: Bencher<'_, '_>, postings: u32) {
+    let (query, lists) = (Query::of_texts(&WORDS), lists(postings));
+    bencher.bench_local(|| rank(&query, black_box(&lists), STATS, 512));
+}
+
+#[divan::bench(args = POSTINGS)]
+fn decodes(bencher: Bencher<'_, '_>, postings: u32) {
+    let blocks: Vec<Vec<u8>> = lists(postings)
+        .iter()
+        .flat_map(|list| list.postings.chunks(BLOCK).map(encode_block).collect::<Vec<_>>())
+        .collect();
+    bencher.bench_local(|| {
+        let mut postings = Vec::new();
+        for block in black_box(&blocks) {
+            postings.clear();
+            decode_block(block, &mut postings).expect("the blocks were written above");
+        }
+        postings.len()
+    });
+}
+
+#[divan::bench]
+fn reads_a_question() -> Query {
+    Query::of_texts(black_box(&["What pets did Nate's daughter adopt in November 2022?"]))
+}
