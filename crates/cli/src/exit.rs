@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use countersign_core::contract::RegistryError;
 use countersign_core::run::Rejection;
 use countersign_core::spec::Diagnostic;
+use countersign_memory::store::MemoryError;
 use countersign_runtime::effect::JournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
@@ -59,6 +60,9 @@ pub(crate) enum Error {
     /// The store cannot do its part.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The memory did not do what was asked.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// A folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -100,6 +104,9 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Rejected(_) | Self::NotGiven { .. } => Exit::Refused,
+            Self::Memory(MemoryError::Scope(_) | MemoryError::NotFound { .. }) => Exit::Author,
+            Self::Memory(MemoryError::Store(_)) => Exit::World,
+            Self::Memory(_) => Exit::Refused,
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
             Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
