@@ -152,3 +152,144 @@ fn lines_are_read_before_anything_is_kept() {
         json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
     );
 }
+
+/// A folder where Ann and her helper spoke of a dinner.
+fn dinner() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let told = [
+        json!({"event": "I am vegetarian, and Bob is allergic to nuts.", "id": "e1", "speaker": "Ann"}),
+        json!({"event": "Noted. Shall I plan a dinner?", "id": "e2", "role": "assistant"}),
+        json!({"event": "Yes, for six, on Friday.", "id": "e3", "speaker": "Ann"}),
+        json!({"fact": "diet", "value": "vegetarian", "id": "f1", "sources": ["e1"], "quote": "vegetarian", "preference": true}),
+        json!({"fact": "guests", "value": 6, "id": "f2", "sources": ["e3"]}),
+        json!({"fact": "guests", "value": 8, "id": "f3"}),
+        json!({"episode": "Ann cooked a risotto for Bob.", "id": "ep1", "start": "2026-01-19"}),
+        json!({"episode": "Ann moved to Rome.", "id": "ep2", "start": "2025-01-19"}),
+        json!({"insight": "Bob may like tofu.", "id": "i1"}),
+        json!({"procedure": {"steps": ["ask", "cook"]}, "task_type": "dinner", "id": "p1"}),
+        json!({"working": {"goal": "a dinner on Friday"}}),
+        json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
+    ];
+    let lines: String = told.iter().map(|line| format!("{line}\n")).collect();
+    let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
+    let (code, _, err) = raw(folder.path(), &all, &lines);
+    assert_eq!(code, 0, "{err}");
+    folder
+}
+
+const ASKED: [&str; 5] =
+    ["compose", "--message", "What can Bob eat at the dinner?", "--tokens", "400"];
+
+#[test]
+fn a_packet_is_text_and_its_build_is_kept() {
+    let folder = dinner();
+    let folder = folder.path();
+    let (code, text, err) = memory(folder, &ASKED);
+    assert_eq!(code, 0, "{err}");
+    assert!(text.contains("I am vegetarian, and Bob is allergic to nuts.\n"), "{text}");
+    assert!(text.contains("- goal: a dinner on Friday\n"), "{text}");
+    let composed = does(folder, &ASKED);
+    assert_eq!(composed["text"], text);
+    let build = composed["build"].as_str().unwrap();
+    assert!(err.starts_with(&format!("build {build}: ")), "{err}");
+    let (_, packet, _) = memory(folder, &[&ASKED[..], &["--packet"]].concat());
+    assert_eq!(serde_json::from_str::<Value>(&packet).unwrap(), composed["packet"]);
+
+    let purpose = |purpose| does(folder, &[&ASKED[..], &["--purpose", purpose]].concat());
+    let responder = purpose("responder");
+    assert!(!responder["text"].as_str().unwrap().contains("tofu"));
+    let recall = does(folder, &[&ASKED[..], &["--policy", "recall"]].concat());
+    assert_ne!(recall["build"], composed["build"]);
+    let chars = does(folder, &[&ASKED[..], &["--tokenizer", "chars"]].concat());
+    assert_eq!(chars["packet"]["explain"]["determinism"]["tokenizer"], "chars/4");
+
+    for (arguments, said) in [
+        (&["--tokens", "100"][..], "`--tokens` must be at least 256, found 100"),
+        (&["--policy", "nope"], "`--policy`: no policy `nope`; there are `default` and `recall`"),
+        (&["--since", "soon"], "`--since` must be a moment such as"),
+        (
+            &["--since", "2026-02-01", "--until", "2026-01-01"],
+            "`--until` must be no earlier than `--since`",
+        ),
+        (&["--purpose", "king"], "[possible values: planner, tool, responder]"),
+    ] {
+        let heard = fails(folder, 2, &[&["compose"], arguments].concat());
+        assert!(heard.contains(said), "{arguments:?}: {heard}");
+    }
+    fs::write(folder.join("p.yaml"), "id: [").unwrap();
+    let heard = fails(folder, 2, &["compose", "--policy", "p.yaml"]);
+    assert!(heard.contains("p.yaml:1:5"), "{heard}");
+    // A floor that does not fit is an answer, and it is no.
+    let goal = json!({ "goal": "dinner ".repeat(400) }).to_string();
+    fs::write(folder.join("w.json"), goal).unwrap();
+    remembered(folder, &["--working", "w.json"]);
+    let heard = fails(folder, 1, &ASKED);
+    assert!(heard.contains("goal, constraints and slots need"), "{heard}");
+}
+
+#[test]
+fn a_build_is_explained() {
+    let folder = dinner();
+    let folder = folder.path();
+    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let (code, page, err) = memory(folder, &["explain", &build]);
+    assert_eq!(code, 0, "{err}");
+    insta::assert_snapshot!(page);
+    let told = does(folder, &["explain", &build]);
+    assert_eq!(told["same"], true);
+    assert!(told["rows"].as_array().unwrap().len() > 5);
+    let said = fails(folder, 2, &["explain", "b-0"]);
+    assert!(said.contains("no build `b-0` of user `ann` with agent `helper`"), "{said}");
+    let (code, _, err) =
+        raw(folder, &["explain", &build, "--user", "bob", "--agent", "helper"], "");
+    assert_eq!(code, 2, "a build is its subject's: {err}");
+}
+
+#[test]
+fn a_build_is_composed_again() {
+    let folder = dinner();
+    let folder = folder.path();
+    let composed = does(folder, &ASKED);
+    let build = composed["build"].as_str().unwrap();
+    // What is remembered since does not matter.
+    remembered(folder, &["--event", "Bob eats fish.", "--id", "e9"]);
+    remembered(folder, &["--fact", "guests=9", "--confirmed"]);
+    let (code, out, err) = memory(folder, &["replay", build]);
+    let digest = composed["digest"].as_str().unwrap();
+    assert_eq!((code, &*out), (0, ""));
+    assert!(err.starts_with(&format!("the same: build {build} is composed again")), "{err}");
+    assert!(err.contains(digest), "{err}");
+    assert_eq!(does(folder, &["replay", build])["same"], true);
+
+    let (code, difference, err) = memory(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("under recall 1.0.0: "), "{err}");
+    assert!(difference.contains("\n- - goal: a dinner on Friday\n"), "{difference}");
+    let told = does(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(told["digest"], digest);
+    assert!(!told["difference"].as_array().unwrap().is_empty());
+    let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
+    assert_eq!(difference, "");
+    assert!(err.contains("The text is the same, letter for letter."), "{err}");
+}
+
+#[test]
+fn events_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = memory(folder.path(), &["search", "nuts"]);
+    assert_eq!((code, &*out), (0, ""));
+    assert_eq!(err, "nothing is remembered yet; `countersign memory remember` begins\n");
+    assert!(!folder.path().join(".countersign").exists(), "a look makes nothing");
+
+    let folder = dinner();
+    let folder = folder.path();
+    let (_, page, _) = memory(folder, &["search", "who is allergic to nuts"]);
+    insta::assert_snapshot!(page);
+    let found = does(folder, &["search", "allergic", "--limit", "1"]);
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(found[0]["id"], "e1");
+    assert!(found[0]["parts"]["words"].as_i64().unwrap() > 0);
+    let (_, out, err) = memory(folder, &["search", "zebra"]);
+    assert_eq!(out, "");
+    assert_eq!(err, "nothing that ann and helper said has words of \"zebra\"\n");
+}

@@ -61,6 +61,85 @@ pub(crate) struct Whose {
 pub(crate) enum MemoryCommand {
     /// Remember something: an event, a fact, an episode, a procedure, a guess, a working state
     Remember(Box<Remember>),
+    /// Compose what goes into a prompt, within a budget; the build is kept
+    Compose(Compose),
+    /// Tell what is in a build and why, what is not and why not, and what it cost
+    Explain(Explain),
+    /// Compose a build again: the same bytes, or what another policy makes different
+    Replay(ReplayBuild),
+    /// Look for events
+    Search(Search),
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "The text goes to standard output, the name of the build to standard error.
+
+Examples:
+  countersign memory compose --message \"What does Ann eat?\" --tokens 600
+  countersign memory compose --purpose responder --keyword dinner --entity Ann
+  countersign memory compose --message \"When did we meet?\" --policy recall --packet")]
+pub(crate) struct Compose {
+    /// Which kind of prompt it goes into
+    #[arg(long, default_value = "planner", value_parser = ["planner", "tool", "responder"])]
+    pub(crate) purpose: String,
+    /// What is being said now: ranked with, never shown
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// A word it is about; may be given several times
+    #[arg(long = "keyword", value_name = "WORD")]
+    pub(crate) keywords: Vec<String>,
+    /// Whom or what it is about; may be given several times
+    #[arg(long = "entity", value_name = "NAME")]
+    pub(crate) entities: Vec<String>,
+    /// A tag it is about; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// The beginning of the time it is about
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// The end of the time it is about
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// The kind of task: selects the procedures
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task_type: Option<String>,
+    /// How many tokens, instead of the policy's
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: Option<u64>,
+    /// `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    pub(crate) policy: String,
+    /// Who counts the tokens
+    #[arg(long, default_value = "o200k", value_parser = ["o200k", "cl100k", "chars"])]
+    pub(crate) tokenizer: String,
+    /// Print the packet instead of its text
+    #[arg(long)]
+    pub(crate) packet: bool,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Explain {
+    /// The build, as `compose` named it
+    pub(crate) build: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Ends with 1 where the bytes are not those of then.")]
+pub(crate) struct ReplayBuild {
+    /// The build, as `compose` named it
+    pub(crate) build: String,
+    /// Another policy, to see what it makes different: `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) policy: Option<String>,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Search {
+    /// What to look for
+    pub(crate) text: String,
+    /// How many at most
+    #[arg(long, default_value_t = 10)]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Parser)]

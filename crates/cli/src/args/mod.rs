@@ -8,7 +8,9 @@ use clap_complete::Shell;
 mod memory;
 mod runs;
 
-pub(crate) use memory::{Memory, MemoryCommand, Remember, Whose};
+pub(crate) use memory::{
+    Compose, Explain, Memory, MemoryCommand, Remember, ReplayBuild, Search, Whose,
+};
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,

@@ -1,7 +1,7 @@
 //! Where memory is kept, whose is meant, and which moment is now. Names are never guessed: one that is missing
 //! is an error, not "all".
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use countersign_core::json::digest;
 use countersign_core::run::Time;
@@ -16,6 +16,9 @@ use crate::args::{Site, Whose};
 use crate::exit::Error;
 use crate::settings::Settings;
 
+/// What is said where there is nothing to look at.
+pub(super) const NOTHING: &str = "nothing is remembered yet; `countersign memory remember` begins";
+
 /// The name of the file in the engine's own folder.
 const FILE: &str = "memory.db";
 
@@ -26,6 +29,26 @@ pub(super) fn open(whose: &Whose) -> Result<SqliteMemory, Error> {
         None => Home::find_or_create(Path::new("."))?.folder().join(FILE),
     };
     Ok(SqliteMemory::open(file)?)
+}
+
+/// The memory to look at. Nothing is made: `None` where nothing was kept yet.
+pub(super) fn find(whose: &Whose) -> Result<Option<SqliteMemory>, Error> {
+    let file: Option<PathBuf> = match &whose.store {
+        Some(file) if !file.is_file() => {
+            return Err(Error::Usage(format!("`--store`: no database at `{}`", file.display())));
+        }
+        Some(file) => Some(file.clone()),
+        None => Home::find(Path::new("."))?.map(|home| home.folder().join(FILE)),
+    };
+    Ok(match file.filter(|file| file.is_file()) {
+        Some(file) => Some(SqliteMemory::open(file)?),
+        None => None,
+    })
+}
+
+/// The same where there must be something to look at.
+pub(super) fn look(whose: &Whose) -> Result<SqliteMemory, Error> {
+    find(whose)?.ok_or_else(|| Error::Usage(NOTHING.to_owned()))
 }
 
 /// The scope that is meant: flag over environment over file.

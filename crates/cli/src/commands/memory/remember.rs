@@ -6,7 +6,7 @@ use std::path::Path;
 use countersign_contracts::Object;
 use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
 use countersign_core::run::Time;
-use countersign_memory::record::{Claim, Summary, Working};
+use countersign_memory::record::{Claim, Event, Summary, Working};
 use countersign_memory::rules::Outcome;
 use countersign_memory::store::{Kept, Limits, Memory, MemoryError, NewEvent};
 use countersign_memory::{Request, Scope};
@@ -39,18 +39,18 @@ pub(super) fn run(whose: &Whose, args: &Remember, json: bool) -> Result<Exit, Er
             if let Thing::Event(event) = thing {
                 events.push((line, event));
                 if events.len() == AT_ONCE {
-                    tell(&memory, std::mem::take(&mut events), &mut account).await?;
+                    tell(&memory, std::mem::take(&mut events), now, &mut account).await?;
                 }
                 continue;
             }
             // What cites an event comes after it.
-            tell(&memory, std::mem::take(&mut events), &mut account).await?;
+            tell(&memory, std::mem::take(&mut events), now, &mut account).await?;
             match keep(&memory, thing, now).await {
                 Ok(kept) => account.kept.push(kept),
                 Err(error) => account.refuse(line, error)?,
             }
         }
-        tell(&memory, events, &mut account).await?;
+        tell(&memory, events, now, &mut account).await?;
         account.show(json);
         Ok(if account.refused.is_empty() { Exit::Good } else { Exit::Refused })
     })
@@ -109,14 +109,14 @@ struct Done {
 async fn tell(
     memory: &dyn Memory,
     events: Vec<(usize, NewEvent)>,
+    now: Time,
     account: &mut Account,
 ) -> Result<(), Error> {
     let (lines, events): (Vec<usize>, Vec<NewEvent>) = events.into_iter().unzip();
-    let done = |event: countersign_memory::record::Event| Done {
-        kind: "event",
-        id: event.id,
-        revision: 1,
-        outcome: Outcome::Kept,
+    let done = |event: Event| {
+        let known = event.recorded_at != now;
+        let outcome = if known { Outcome::Supported(event.id.clone()) } else { Outcome::Kept };
+        Done { kind: "event", id: event.id, revision: 1, outcome }
     };
     match memory.remember(events.clone()).await {
         Ok(kept) => account.kept.extend(kept.into_iter().map(done)),
