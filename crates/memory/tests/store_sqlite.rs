@@ -44,7 +44,7 @@ async fn what_was_kept_is_there_when_the_file_is_opened_again() {
     let build = Build {
         id: "b1".to_owned(),
         request: request.clone(),
-        policy: json!({"shares": [0.1, 0.30000000000000004]}),
+        policy: json!({"shares": [0.1, 0.300_000_000_000_000_04]}),
         tokenizer: "chars/4".to_owned(),
         digest: "sha256:0".to_owned(),
         built_at: NOW,
@@ -166,7 +166,7 @@ async fn the_index_answers_as_the_reference_does() {
     };
     for number in 0..400 {
         let scope = within("u", &format!("s{}", next() % 5), "r");
-        let text: Vec<&str> = (0..next() % 7 + 1).map(|_| words[next() % words.len()]).collect();
+        let text: Vec<&str> = (0..=next() % 7).map(|_| words[next() % words.len()]).collect();
         for memory in memories {
             tell(memory, &scope, &format!("e{number}"), &text.join(" ")).await;
         }

@@ -13,6 +13,9 @@ pub struct Ask {
     pub turns: Vec<Turn>,
     /// What the reply will be held against; told to providers that take schemas.
     pub contract: Option<Arc<Contract>>,
+    /// Whether the reply is one JSON object though no single schema tells which: a contract's, or a
+    /// call of tools.
+    pub object: bool,
     /// How much chance is in the answer; the provider's own default where absent.
     pub temperature: Option<f64>,
     /// The longest answer, in the provider's tokens.

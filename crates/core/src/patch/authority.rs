@@ -1,14 +1,13 @@
 //! Who may write where: the places a patch may change, and those that no patch may.
 //!
 //! The check is by place, not by value: it asks what an operation would write, never whether that
-//! would make a difference. Not here: reading. `test` and the `from` of a `copy` may look anywhere,
-//! because whoever writes a patch has been shown the document.
+//! would make a difference.
 
 use serde_json::Value;
 
 use super::error::{member, named};
 use super::reach::{Lengths, Reach};
-use super::{Patch, Pointer, PointerError};
+use super::{Op, Patch, Pointer, PointerError};
 use crate::reply::{Code, Violation};
 
 /// The places that may be written, and those that may not whatever the first list says.
@@ -48,7 +47,8 @@ impl Authority {
     /// One violation for every write that reaches too far; the pointers lead into the patch:
     /// `/2/path`.
     ///
-    /// - Every verb but `test` writes its `path`; `move` writes its `from` as well.
+    /// - Every verb but `test` writes its `path`; `move` writes its `from` as well. What `test` and the
+    ///   `from` of `copy` name must lie where may be written, too.
     /// - A write to a place is a write to everything below it: replacing, removing or adding
     ///   something around a protected place is refused, even if that place would keep its value.
     /// - Adding or removing an item of an array is a write to every later item.
@@ -62,7 +62,7 @@ impl Authority {
     /// let authority = Authority::parse(&["/domain"], &["/domain/locked"]).unwrap();
     /// let document = json!({"domain": {"locked": 1}, "control": {"limits": 3}});
     /// let patch = Patch::parse(&json!([
-    ///     {"op": "copy", "from": "/control/limits", "path": "/domain/seen"},
+    ///     {"op": "copy", "from": "/domain/locked", "path": "/domain/seen"},
     ///     {"op": "replace", "path": "/domain", "value": {}},
     ///     {"op": "move", "from": "/control/limits", "path": "/domain/limits"},
     /// ])).unwrap();
@@ -78,11 +78,30 @@ impl Authority {
         let mut lengths = Lengths::of(document);
         let mut violations = Vec::new();
         for (index, op) in patch.ops.iter().enumerate() {
+            violations.extend(self.overlooked(index, op));
             for reach in lengths.writes(op) {
                 violations.extend(self.judge(index, &reach));
             }
         }
         violations
+    }
+
+    /// What `test` and the `from` of `copy` may not look at: a model that may write one place is not
+    /// to find out by trying, or carry over, what stands in another. An engine's place may be looked
+    /// at where it lies among those that may be written.
+    fn overlooked(&self, index: usize, op: &Op) -> Option<Violation> {
+        let (name, place) = match op {
+            Op::Test { path, .. } => ("path", path),
+            Op::Copy { from, .. } => ("from", from),
+            Op::Add { .. } | Op::Remove { .. } | Op::Replace { .. } | Op::Move { .. } => {
+                return None;
+            }
+        };
+        if self.writes.iter().any(|allowed| covers(allowed, place)) {
+            return None;
+        }
+        let (at, found) = (member(index, name), named(place.as_str()));
+        Some(Violation::new(Code::NotAuthorized, at, self.allowed(), found))
     }
 
     fn judge(&self, index: usize, reach: &Reach) -> Option<Violation> {

@@ -185,7 +185,7 @@ fn filter(
         Err(Reason::Invalid)
     } else if row.start > now {
         Err(Reason::Window)
-    } else if ctx.guard.withholds(text, &row.sources.iter(), &ctx.evidences) {
+    } else if withheld(ctx, row, text) {
         Err(Reason::Quarantined)
     } else if !within(ageing.milestone) {
         Err(Reason::Aged)
@@ -200,6 +200,13 @@ fn filter(
     } else {
         Err(Reason::WeakCue)
     }
+}
+
+/// Tags and entities stand in the packet too, though not in the prompt.
+fn withheld(ctx: &Context<'_>, row: &Episode, text: &str) -> bool {
+    let mut texts = vec![text];
+    texts.extend(row.tags.iter().chain(&row.entities).map(String::as_str));
+    ctx.guard.withholds(&texts.join("\n"), &row.sources.iter(), &ctx.evidences)
 }
 
 fn text(row: &Episode) -> String {

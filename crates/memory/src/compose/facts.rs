@@ -168,7 +168,11 @@ fn filter(ctx: &Context<'_>, fact: &Fact) -> Option<Reason> {
         Some(Reason::Expired)
     } else if fact.key.is_empty() || !told {
         Some(Reason::Invalid)
-    } else if ctx.guard.withholds(&flat(&fact.value), &evidence, &ctx.evidences) {
+    } else if ctx.guard.withholds(
+        &format!("{} {}", fact.key, flat(&fact.value)),
+        &evidence,
+        &ctx.evidences,
+    ) {
         Some(Reason::Quarantined)
     } else {
         None

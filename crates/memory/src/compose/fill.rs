@@ -68,7 +68,7 @@ pub(super) fn fill<T>(
         return Filled { items, used: total, complete: true };
     }
     let share = |thousandths: u32| (u128::from(budget) * u128::from(thousandths) / 1_000) as u64;
-    let raw = share(tiers.raw);
+    let raw = share(tiers.raw).min(budget);
     raws.truncate(raws.partition_point(|(_, total)| *total <= raw));
     let mut used = raws.last().map_or(0, |(_, total)| *total);
     let mut items: Vec<(usize, Form<T>)> =
@@ -79,7 +79,7 @@ pub(super) fn fill<T>(
     }
 
     for (tier, thousandths) in [(Tier::Short, tiers.short), (Tier::Ref, tiers.reference)] {
-        let share = share(thousandths);
+        let share = share(thousandths).min(budget - used);
         let mut spent = 0;
         while share > 0 && items.len() < many {
             let place = items.len();

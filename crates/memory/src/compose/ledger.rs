@@ -184,7 +184,9 @@ impl Ledger {
                 self.omit(R::KIND, id, Reason::Budget);
             }
         }
-        if kept == 0 {
+        // The working state and the session have other parts, which may be there.
+        let alone = !matches!(section, Section::WorkingState | Section::ShortTermSummary);
+        if kept == 0 && alone {
             let reason = format!("no {} of {all} fits", R::KIND);
             self.degrade(section, Step::DroppedSection, reason);
         } else {

@@ -136,7 +136,9 @@ fn outline(ctx: &Context<'_>, content: &Object) -> Object {
 }
 
 fn filter(ctx: &Context<'_>, row: &Procedure) -> Option<Reason> {
-    let text = flat(&Value::Object(row.content.clone()));
+    // Tags stand in the packet too, though not in the prompt.
+    let all = [&row.content, &row.applicability].map(|it| flat(&Value::Object(it.clone())));
+    let text = all.join("\n");
     if ctx.row.procedures == Strength::None {
         Some(Reason::Purpose)
     } else if row.task_type != ctx.request.task_type.as_deref().unwrap_or(GENERIC) {

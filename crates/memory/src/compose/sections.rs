@@ -60,7 +60,12 @@ pub(super) fn working_state(
     };
     let filled = fill(list.len(), budget, ctx.policy.tiers, ctx.counter, &make);
     ledger.filled(Section::WorkingState, list, &filled, Step::FewerItems);
-    purse.close(Section::WorkingState, floor.cost + filled.used, filled.complete);
+    let used = floor.cost + filled.used;
+    if used == 0 && !filled.complete {
+        let reason = "nothing of the working state fits".to_owned();
+        ledger.degrade(Section::WorkingState, Step::DroppedSection, reason);
+    }
+    purse.close(Section::WorkingState, used, filled.complete);
 
     let state = &mut short_term.working_state;
     (state.goal, state.constraints, state.slots) =
@@ -196,5 +201,9 @@ pub(super) fn session(
     short_term.key_quotes = Some(given.into_iter().map(|(_, item)| item).collect());
 
     let used = of_text + messages.used + quotes.used;
-    purse.close(section, used, whole && messages.complete && quotes.complete);
+    let complete = whole && messages.complete && quotes.complete;
+    if used == 0 && !complete {
+        ledger.degrade(section, Step::DroppedSection, "nothing of the session fits".to_owned());
+    }
+    purse.close(section, used, complete);
 }

@@ -1,5 +1,6 @@
 //! A packet that was built: what it was asked with, and every row that was looked at.
 
+use countersign_contracts::memory::long_term::ScopeLevel;
 use countersign_core::run::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -107,8 +108,6 @@ impl BuildRow {
         found: &Found,
         selected: impl Fn(RowKind, &str) -> bool,
     ) -> Vec<Self> {
-        use countersign_contracts::memory::long_term::ScopeLevel;
-
         let mut rows = Vec::new();
         let mut add = |kind: RowKind, id: &str, revision: u64, score: Score| {
             let (id, selected) = (id.to_owned(), selected(kind, id));

@@ -1,5 +1,7 @@
 //! Memory out of a store and into another.
 
+use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Time;
 
 use super::candidates::propose;
@@ -10,8 +12,8 @@ use super::revised::Revised;
 use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use super::write::{keep, keep_row, remember};
 use super::{Carried, Imported, Line, NewEvent, Provenance};
-use crate::record::{Claim, Insight, Origin};
-use crate::rules::{Assurance, Refusal};
+use crate::record::{Claim, Fact, Insight, Origin};
+use crate::rules::{Assurance, Refusal, Standing, check_fact};
 use crate::{Scope, Subject};
 
 /// All that a subject has, in an order in which it can be taken in again: events before what cites them.
@@ -23,7 +25,7 @@ pub(super) fn export(shelves: &impl Shelves, subject: &Subject) -> Answer<Vec<Li
         let mut facts = shelves.facts(&holder(subject, level), Which::All)?;
         facts.retain(|one| one.by == *subject);
         facts.sort_by(|one, other| {
-            let key = |fact: &crate::record::Fact| (fact.recorded_at, fact.id.clone());
+            let key = |fact: &Fact| (fact.recorded_at, fact.id.clone());
             key(&one.fact).cmp(&key(&other.fact))
         });
         rows.extend(facts.into_iter().map(|one| {
@@ -102,7 +104,6 @@ fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Ti
             let scope = within("import", &insight.run)?;
             let mut insight: Insight = (**insight).clone();
             if provenance == Provenance::Foreign {
-                use countersign_contracts::memory::insight::ValidationState;
                 insight.validation = ValidationState::Unvalidated;
             }
             let claim = Claim::Insight(Box::new(insight));
@@ -143,7 +144,7 @@ fn take_row<R: Revised>(
 fn take_fact(
     shelves: &mut impl Shelves,
     scope: &Scope,
-    fact: &crate::record::Fact,
+    fact: &Fact,
     origin: Origin,
     provenance: Provenance,
     now: Time,
@@ -154,11 +155,9 @@ fn take_fact(
         && !shelves.is_forgotten(&mark(&holder, "fact", &fact.id))?;
     let alone = shelves.facts(&holder, Which::Under(&fact.key))?.is_empty();
     if provenance == Provenance::Ours && absent {
-        let settled = fact.superseded_by.is_some();
-        if alone
-            || settled
-            || fact.status == countersign_contracts::memory::long_term::FactStatus::Disputed
-        {
+        // One that is active comes back as such where nothing stands in its place.
+        let settled = fact.superseded_by.is_some() || fact.status == FactStatus::Disputed;
+        if alone || settled {
             return restore_fact(shelves, &subject, &holder, fact, origin);
         }
     }
@@ -170,11 +169,9 @@ fn restore_fact(
     shelves: &mut impl Shelves,
     subject: &Subject,
     holder: &Subject,
-    fact: &crate::record::Fact,
+    fact: &Fact,
     origin: Origin,
 ) -> Answer<()> {
-    use crate::rules::{Standing, check_fact};
-
     let sources = vec![subject.clone(); fact.evidence.len()];
     let standing = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
     check_fact(&standing, Assurance::Claimed)?;

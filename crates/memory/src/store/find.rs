@@ -7,7 +7,7 @@ use super::Limits;
 use super::score::Asked;
 use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use crate::rank::refine;
-use crate::record::{Event, Expiry, Fact, Insight, Summary, Working};
+use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
 use crate::{Cited, Found, Request, Scored, Subject};
 
@@ -38,13 +38,13 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    for (_, row) in shelves.rows::<crate::record::Procedure>(&subject, limits.procedures)? {
+    for (_, row) in shelves.rows::<Procedure>(&subject, limits.procedures)? {
         if row.task_type == task_type {
             let score = asked.procedure(&row);
             found.procedures.push(Scored { row, score });
         }
     }
-    for (_, row) in shelves.rows::<crate::record::Episode>(&subject, limits.episodes)? {
+    for (_, row) in shelves.rows::<Episode>(&subject, limits.episodes)? {
         let score = asked.episode(&row);
         found.episodes.push(Scored { row, score });
     }

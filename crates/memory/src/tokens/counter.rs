@@ -120,6 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn a_second_implementation_counts_the_same() {
+        // Written down from `bpe-openai` 0.3.2.
+        check("The client’s offer: 1,250.50 € by 2026-01-21, can't wait!\n", 25, 24, 15);
+        check("Когда начинаются работы по договору № 12?\n", 18, 11, 11);
+        check("合同价格是一百万元。付款期为三十天。\n", 17, 13, 5);
+        check("계약 가격은 얼마입니까? 내일까지 알려주세요.\n", 28, 13, 7);
+        check("👩\u{200d}👩\u{200d}👧 family & friends 🎉🎉\n", 23, 16, 7);
+        check("snake_case camelCase HTTPServer2x v1.2.3-rc1\n", 18, 18, 12);
+        check("    indented\ttabbed   spaced  \n", 8, 8, 8);
+        check("- goal: подписать 合同 by Friday [3]\n", 14, 12, 9);
+    }
+
+    #[test]
     fn nothing_is_nothing_and_marks_of_models_are_text() {
         check("", 0, 0, 0);
         assert!(TiktokenCounter::o200k().count("<|endoftext|>") > 1);

@@ -188,3 +188,28 @@ fn recall_gives_everything_to_quotes() {
     assert!(text.ends_with("Boris: turn number 299 of the talk\n"), "{text}");
     assert_eq!(text.matches("[2026-01-20]").count(), 1);
 }
+
+#[test]
+fn a_policy_that_promises_too_much_does_not_break_the_budget() {
+    let mut policy = policy();
+    (policy.tiers.raw, policy.tiers.short, policy.tiers.reference) = (900, 900, 900);
+    let rows =
+        (0..30).map(|it| fact(&format!("f{it:02}"), &format!("key{it}"), "word ".repeat(40)));
+    let request = Request { budget: Some(tokens(300)), ..request(Purpose::Planner) };
+    composed_by(&request, &policy, &with_facts(rows.collect()));
+}
+
+#[test]
+fn what_does_not_fit_at_all_is_a_section_dropped() {
+    let mut found = Found { summary: Some(summary(&"word ".repeat(50))), ..Found::default() };
+    found.quotes = vec![scored(event("q1", 1, &"said ".repeat(50)), 1_000_000)];
+    let sections = json!({ "working_state": 0, "facts": 0, "procedures": 0,
+        "short_term_summary": 5, "episodes": 0, "insights": 0 });
+    let per_section = Some(serde_json::from_value(sections).unwrap());
+    let budget = Some(Asked { max_tokens: 256, per_section });
+    let packet = composed(&Request { budget, ..request(Purpose::Responder) }, &found);
+    let last = packet.budget_report.degradations.last().unwrap();
+    assert_eq!(last.action, "dropped_section");
+    assert_eq!(reason(&packet, "rolling_summary").as_deref(), Some("budget"));
+    assert_eq!(reason(&packet, "q1").as_deref(), Some("budget"));
+}

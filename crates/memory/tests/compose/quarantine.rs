@@ -51,6 +51,8 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
     }));
     let open = json!({"question": said, "status": "open", "evidence_id": "m9"});
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
+    let mut tagged = episode("e2", 1, "A visit.");
+    tagged.tags = vec![said.clone()];
     let mut kept = summary(&format!("We talked. {said} Then we stopped."));
     kept.quotes = vec!["m9".to_owned()];
     let mut harmless = fact("f2", "city", "Rome");
@@ -60,7 +62,7 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
         summary: Some(kept),
         facts: vec![Scored::plain(spread), Scored::plain(harmless)],
         procedures: vec![Scored::plain(procedure("p1", &[&said]))],
-        episodes: vec![Scored::plain(outlook)],
+        episodes: vec![Scored::plain(outlook), Scored::plain(tagged)],
         insights: vec![Scored::plain(insight("i1", state, guess))],
         quotes: vec![scored(message.clone(), 1_000_000)],
         window: vec![message],
@@ -85,7 +87,8 @@ fn no_path_leads_to_a_responder() {
             assert_eq!(facts(&packet), ["f2"]);
             assert_eq!(packet.citations.len(), 1);
             assert_eq!(packet.citations[0].summary, None);
-            for item in ["f1", "e1", "p1", "m9", "rolling_summary", "goal", "slots.note", "plan.0"]
+            for item in
+                ["f1", "e1", "e2", "p1", "m9", "rolling_summary", "goal", "slots.note", "plan.0"]
             {
                 assert_eq!(reason(&packet, item).as_deref(), Some("quarantined"), "{item}");
             }

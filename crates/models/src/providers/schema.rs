@@ -32,14 +32,17 @@ pub(super) enum JsonMode {
 /// is no object is refused by strict modes.
 pub(super) fn told(ask: &Ask, target: Target, json_mode: JsonMode) -> Told {
     let nothing = Told { sent: Sent::Nothing, schema: None, drop_nulls: false };
-    let Some(contract) = &ask.contract else { return nothing };
-    let export = export(contract, target);
-    let fits = !export.narrows() && export.schema_or_grammar["type"] == "object";
     let can_say_json = match json_mode {
         JsonMode::Has => true,
         JsonMode::HasIfNamed => ask.mentions_json(),
         JsonMode::Lacks => false,
     };
+    let Some(contract) = &ask.contract else {
+        let sent = if ask.object && can_say_json { Sent::JsonMode } else { Sent::Nothing };
+        return Told { sent, ..nothing };
+    };
+    let export = export(contract, target);
+    let fits = !export.narrows() && export.schema_or_grammar["type"] == "object";
     match (fits, can_say_json) {
         (true, _) => Told {
             sent: Sent::Schema(target),

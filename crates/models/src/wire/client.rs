@@ -61,9 +61,9 @@ impl Client {
     ) -> Result<Answer, ModelError> {
         let prepared = match self.schema {
             SchemaUse::Send => self.dialect.prepare(&self.model, ask),
-            SchemaUse::Hold => {
-                self.dialect.prepare(&self.model, &Ask { contract: None, ..ask.clone() })
-            }
+            SchemaUse::Hold => self
+                .dialect
+                .prepare(&self.model, &Ask { contract: None, object: false, ..ask.clone() }),
         };
         let (mut heard, mut response) = (Heard::new(live), Vec::new());
         let call = self.call(prepared.body.clone(), &mut response, &mut heard);

@@ -78,6 +78,22 @@ async fn json_mode_is_left_out_where_the_prompt_does_not_name_json() {
 }
 
 #[tokio::test]
+async fn an_object_without_one_schema_is_asked_for_as_json() {
+    let object = Ask { object: true, ..ask() };
+    let told = [
+        (Provider::OpenAi, "\"response_format\":{\"type\":\"json_object\"}"),
+        (Provider::Gemini, "\"responseMimeType\":\"application/json\""),
+        (Provider::Ollama, "\"format\":\"json\""),
+    ];
+    for (provider, words) in told {
+        let text = sent(provider, &object).await.replace(": ", ":").replace([' ', '\n'], "");
+        assert!(text.contains(words), "{provider}: {text}");
+        let text = sent(provider, &ask()).await.replace(": ", ":").replace([' ', '\n'], "");
+        assert!(!text.contains(words), "{provider} is told so only where it is asked");
+    }
+}
+
+#[tokio::test]
 async fn the_answer_says_what_the_provider_was_told() {
     let cases = [(closed(), Sent::Schema(Target::OpenAi), true), (open(), Sent::JsonMode, false)];
     for (contract, told, drop_nulls) in cases {

@@ -65,14 +65,16 @@ fn asked(prompt: &Prompt, state: &State) -> Ask {
         },
         text: turn.text.clone(),
     });
-    // A reply may ask for tools instead, which the contract alone does not know.
-    let contract = prompt.tools.is_empty().then(|| Arc::clone(&prompt.contract));
+    // A reply may ask for tools instead, which the contract alone does not know; either is an object.
+    let object = !prompt.tools.is_empty();
+    let contract = (!object).then(|| Arc::clone(&prompt.contract));
     let before = |count: u64| count.saturating_sub(1) as usize;
     let under_label = before(state.spent_of(&format!("calls@{}", state.phase)));
     Ask {
         system: prompt.system.clone(),
         turns: turns.collect(),
         contract,
+        object,
         temperature: prompt.temperature,
         max_tokens: prompt.max_tokens,
         label: Some(prompt.phase.clone()),

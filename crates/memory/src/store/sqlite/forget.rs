@@ -19,7 +19,7 @@ use crate::Subject;
 /// Tables whose rows go without a mark, in an order that no reference stands in the way of.
 const UNMARKED: [&str; 5] = ["build_rows", "fact_evidence", "postings", "terms", "sessions"];
 
-const BODIES_IN_DOUBT: &str = "SELECT DISTINCT subject, fact FROM fact_evidence
+const SHARED_FACTS: &str = "SELECT DISTINCT subject, fact FROM fact_evidence
         WHERE source = ?1 AND subject <> ?1
     UNION SELECT DISTINCT subject, id FROM facts WHERE claimed_by = ?1 AND subject <> ?1";
 const LAST_EVIDENCE: &str = "SELECT count(*) FROM fact_evidence
@@ -36,7 +36,10 @@ pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Er
     let db = shelves.db;
     let mut erased = Erased::default();
     let mut marks = BTreeSet::new();
-    let all = subjects::all(db)?;
+    let (tenant, user) = match whom {
+        Whom::Subject(Subject { tenant, user, .. }) | Whom::User { tenant, user } => (tenant, user),
+    };
+    let all = subjects::of_user(db, tenant, user)?;
     for subject in all.iter().filter(|subject| whom.means(subject)) {
         let Some(number) = subjects::number(db, subject)? else { continue };
         forget_shared(db, number, &mut erased, &mut marks)?;
@@ -85,7 +88,7 @@ fn forget_shared(
     erased: &mut Erased,
     marks: &mut BTreeSet<String>,
 ) -> Answer<()> {
-    let mut query = db.prepare(BODIES_IN_DOUBT)?;
+    let mut query = db.prepare(SHARED_FACTS)?;
     let touched = query.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let touched = touched.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (holder, fact) in touched {

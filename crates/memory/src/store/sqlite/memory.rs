@@ -240,3 +240,20 @@ async fn import(
     }
     Ok(imported)
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::json::sha256;
+
+    use super::*;
+
+    /// A step that was released is never written anew: another one is added behind it.
+    #[test]
+    fn released_steps_do_not_change() {
+        let sums = SCHEMA.migrations.iter().map(|step| sha256(&[step.sql.as_bytes()]));
+        assert_eq!(
+            sums.collect::<Vec<_>>(),
+            ["7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123"]
+        );
+    }
+}

@@ -13,6 +13,7 @@ const ADD: &str = "INSERT INTO subjects (tenant, user, agent) VALUES (?1, ?2, ?3
 const SUBJECT: &str = "SELECT tenant, user, agent FROM subjects WHERE number = ?1";
 /// Holders of shared facts are no subjects.
 const ALL: &str = "SELECT tenant, user, agent FROM subjects WHERE user <> '' ORDER BY 1, 2, 3";
+const OF_USER: &str = "SELECT tenant, user, agent FROM subjects WHERE tenant = ?1 AND user = ?2";
 
 pub(super) fn number(db: &Connection, subject: &Subject) -> Answer<Option<i64>> {
     let Subject { tenant, user, agent } = subject;
@@ -40,6 +41,13 @@ pub(super) fn subject(db: &Connection, number: i64) -> Answer<Subject> {
 pub(super) fn all(db: &Connection) -> Answer<Vec<Subject>> {
     let mut query = db.prepare_cached(ALL)?;
     let rows = query.query_map([], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// A user with every agent.
+pub(super) fn of_user(db: &Connection, tenant: &str, user: &str) -> Answer<Vec<Subject>> {
+    let mut query = db.prepare_cached(OF_USER)?;
+    let rows = query.query_map([tenant, user], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -1,10 +1,11 @@
 //! Looking for bytes in the file, its write-ahead log and its index of that.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_store::StoreError;
 
@@ -15,26 +16,84 @@ use super::super::shelves::Answer;
 /// page.
 const HALVED: usize = 32;
 
+/// So many bytes are looked at together.
+const AT_ONCE: usize = 1 << 20;
+
+/// The files that were looked into, held open for as long as the process lives: where a process closes
+/// any handle to a file, the system takes away all locks it has on that file, and those are `SQLite`'s.
+static HELD: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
+
 pub(super) fn traces(path: &Path, needles: &[Vec<u8>]) -> Answer<Vec<Trace>> {
+    let unread = |error: io::Error| StoreError::Unavailable { source: Arc::new(error) };
+    let path = std::path::absolute(path).map_err(unread)?;
+    let forms: Vec<Vec<Vec<u8>>> = needles.iter().map(|needle| forms(needle)).collect();
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let mut traces = Vec::new();
     for ending in ["", "-wal", "-shm"] {
-        let mut name = OsString::from(path);
+        let mut name = OsString::from(&path);
         name.push(ending);
-        let file = PathBuf::from(name);
-        let bytes = match fs::read(&file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(StoreError::Unavailable { source: Arc::new(error) }.into()),
-        };
-        for (needle, words) in needles.iter().enumerate() {
-            let found = forms(words).iter().filter_map(|form| find(&bytes, form)).min();
-            if let Some(offset) = found {
-                let place = file.display().to_string();
-                traces.push(Trace { needle, place, offset: offset as u64 });
-            }
+        let name = PathBuf::from(name);
+        let Some(file) = open(&mut held, &name).map_err(unread)? else { continue };
+        for (needle, offset) in scan(file, &forms).map_err(unread)? {
+            traces.push(Trace { needle, place: name.display().to_string(), offset });
         }
     }
     Ok(traces)
+}
+
+/// The handle to a file; a new one where another file has taken its name, and the old one stays open.
+fn open<'h>(held: &'h mut BTreeMap<PathBuf, File>, name: &Path) -> io::Result<Option<&'h File>> {
+    let there = match fs::metadata(name) {
+        Ok(there) => there,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let known = match held.get(name) {
+        Some(file) => is_same(&file.metadata()?, &there),
+        None => false,
+    };
+    if !known && let Some(old) = held.insert(name.to_owned(), File::open(name)?) {
+        std::mem::forget(old);
+    }
+    Ok(held.get(name))
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+/// Which needles a file has, and where the first of each begins.
+fn scan(mut file: &File, needles: &[Vec<Vec<u8>>]) -> io::Result<BTreeMap<usize, u64>> {
+    let longest = needles.iter().flatten().map(Vec::len).max().unwrap_or(1);
+    let mut found = BTreeMap::new();
+    let mut bytes = Vec::new();
+    let mut from = 0_u64;
+    file.seek(SeekFrom::Start(0))?;
+    loop {
+        let read = file.take(AT_ONCE as u64).read_to_end(&mut bytes)?;
+        for (needle, forms) in needles.iter().enumerate() {
+            if found.contains_key(&needle) {
+                continue;
+            }
+            if let Some(at) = forms.iter().filter_map(|form| find(&bytes, form)).min() {
+                found.insert(needle, from + at as u64);
+            }
+        }
+        if read == 0 {
+            return Ok(found);
+        }
+        // What may be the beginning of a needle is looked at again.
+        let done = bytes.len().saturating_sub(longest - 1);
+        bytes.drain(..done);
+        from += done as u64;
+    }
 }
 
 /// How a needle may stand in a file: as it is, as JSON writes it, and in part.
@@ -52,6 +111,7 @@ fn forms(needle: &[u8]) -> Vec<Vec<u8>> {
         let (first, second) = needle.split_at(needle.len() / 2);
         forms.extend([first.to_vec(), second.to_vec()]);
     }
+    forms.retain(|form| !form.is_empty());
     forms
 }
 
@@ -66,4 +126,34 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
         from = behind;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_needle_is_found_wherever_it_lies_and_however_it_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        let needle = "a needle that is longer than one line of text".to_owned();
+        let mut bytes = vec![b'.'; AT_ONCE - 10];
+        bytes.extend(needle.as_bytes());
+        bytes.extend(vec![b'.'; AT_ONCE]);
+        fs::write(&path, &bytes).unwrap();
+        fs::write(folder.path().join("m.db-wal"), &needle[..30]).unwrap();
+        fs::write(folder.path().join("m.db-shm"), "say \\\"so\\\"").unwrap();
+        let needles = ["absent", &needle, "say \"so\""].map(|one| one.as_bytes().to_vec());
+        let found = traces(&path, &needles).unwrap();
+        let told =
+            found.iter().map(|trace| (trace.needle, trace.offset, trace.place.rsplit('/').next()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                (1, AT_ONCE as u64 - 10, Some("m.db")),
+                (1, 0, Some("m.db-wal")),
+                (2, 0, Some("m.db-shm"))
+            ]
+        );
+    }
 }

@@ -25,12 +25,15 @@ pub async fn plant(memory: &dyn Memory, scope: &Scope) {
     let [one, two, three, four, name] = CANARIES;
     let all = format!("{one} {two} {three} {four} {name}");
     let id = |what: &str| format!("{name}-{what}");
-    for number in 0..200 {
+    let event = |number: usize| {
         let mut event = said(scope, &id(&format!("e{number}")), &format!("{all} {number}"));
         event.speaker = Some(format!("{one} speaker"));
         event.tags = vec![two.to_owned()];
         event.entities = vec![three.to_owned()];
-        memory.remember(vec![event]).await.unwrap();
+        event
+    };
+    for first in (0..200).step_by(20) {
+        memory.remember((first..first + 20).map(event).collect()).await.unwrap();
     }
     let long = format!("{} {all}", "padding ".repeat(3000));
     memory.remember(vec![said(scope, &id("long"), &long)]).await.unwrap();

@@ -119,7 +119,7 @@ pub async fn levels_are_held_apart_and_seen_together(memory: Arc<dyn Memory>) {
     assert_eq!(seen(&other_agent).await, ["formal"]);
     assert!(seen(&other_tenant).await.is_empty());
     let mut shared = at(ScopeLevel::Tenant, "loud");
-    shared.id = "f2".to_owned();
+    "f2".clone_into(&mut shared.id);
     tell(&*memory, &scope(), "e1", "Be loud!").await;
     let reason = refused(&*memory, on(shared, "e1", Some("loud")), Origin::Web).await;
     assert_eq!(
@@ -158,7 +158,7 @@ pub async fn rows_change_by_revision(memory: Arc<dyn Memory>) {
     };
     assert_eq!(keep_episode(&one).await, 1);
     assert_eq!(keep_episode(&one).await, 1);
-    one.summary = "A tale.".to_owned();
+    "A tale.".clone_into(&mut one.summary);
     assert_eq!(keep_episode(&one).await, 2);
     let seen = found(&*memory, &scope, "tale").await;
     assert_eq!(seen.episodes.len(), 1);
