@@ -5,6 +5,9 @@ use std::process::ExitCode;
 use countersign_core::contract::RegistryError;
 use countersign_core::run::Rejection;
 use countersign_core::spec::Diagnostic;
+use countersign_memory::compose::ComposeError;
+use countersign_memory::render::RenderError;
+use countersign_memory::store::{MemoryError, RebuildError};
 use countersign_runtime::effect::JournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
@@ -59,6 +62,18 @@ pub(crate) enum Error {
     /// The store cannot do its part.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The memory did not do what was asked.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// No packet can be composed.
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
+    /// A packet cannot be composed again.
+    #[error(transparent)]
+    Rebuild(#[from] RebuildError),
+    /// A packet cannot be written as text.
+    #[error(transparent)]
+    Render(#[from] RenderError),
     /// A folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -100,6 +115,11 @@ impl Error {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Rejected(_) | Self::NotGiven { .. } => Exit::Refused,
+            Self::Memory(MemoryError::Scope(_) | MemoryError::NotFound { .. }) => Exit::Author,
+            Self::Memory(MemoryError::Store(_)) => Exit::World,
+            Self::Memory(_) | Self::Compose(_) | Self::Rebuild(_) | Self::Render(_) => {
+                Exit::Refused
+            }
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
             Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {

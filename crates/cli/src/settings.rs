@@ -30,6 +30,7 @@ pub(crate) struct Settings {
     pub(crate) store: Setting,
     pub(crate) model: Setting,
     pub(crate) user: Setting,
+    pub(crate) agent: Setting,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
 }
@@ -63,6 +64,7 @@ impl Settings {
             store: setting("store", path(&site.store), "COUNTERSIGN_STORE", None),
             model: setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None),
             user: setting("user", site.user.clone(), "COUNTERSIGN_USER", Some(user)),
+            agent: setting("agent", None, "COUNTERSIGN_AGENT", None),
             file,
         })
     }
@@ -73,8 +75,8 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 4] {
-        [&self.protocol, &self.store, &self.model, &self.user]
+    pub(crate) fn all(&self) -> [&Setting; 5] {
+        [&self.protocol, &self.store, &self.model, &self.user, &self.agent]
     }
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// The names that the file may have.
-const NAMES: [&str; 4] = ["protocol", "store", "model", "user"];
+const NAMES: [&str; 5] = ["protocol", "store", "model", "user", "agent"];
 
 fn parse(path: &Path) -> Result<toml::Table, Error> {
     let what = path.display().to_string();

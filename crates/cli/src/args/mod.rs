@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+mod memory;
 mod runs;
 
+pub(crate) use memory::{
+    Compose, Explain, Memory, MemoryCommand, Remember, ReplayBuild, Search, Whose,
+};
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
@@ -83,6 +87,8 @@ pub(crate) enum Command {
     Admit(Admit),
     /// Look at contracts, compare versions, export for providers
     Contract(Contract),
+    /// Remember, and compose packets of what is remembered within a budget
+    Memory(Memory),
     /// Print a completion script for your shell
     #[command(
         after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"

@@ -21,6 +21,7 @@ mod import;
 mod inbox;
 mod init;
 mod list;
+mod memory;
 mod next;
 mod people;
 mod replay;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),
+        Command::Memory(args) => memory::run(args, json),
         Command::Completions { shell } => Ok(completions::run(*shell)),
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn told(time: Time) -> Option<String> {
 }
 
 /// A moment from RFC 3339, to the millisecond; what is finer is cut off.
-pub(super) fn read(text: &str) -> Option<Time> {
+#[must_use]
+pub fn read(text: &str) -> Option<Time> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| -> Option<i64> {
         let digits = text.get(from..to)?;

@@ -14,6 +14,7 @@ mod new_event;
 mod limits;
 mod kept;
 mod build;
+mod built;
 mod line;
 mod whom;
 mod audit;
@@ -35,6 +36,7 @@ pub mod suite;
 
 pub use audit::{Audit, Finding};
 pub use build::{Build, BuildRow, RowKind};
+pub use built::{RebuildError, packet_digest};
 pub use error::MemoryError;
 pub use in_memory::InMemory;
 pub use kept::Kept;

@@ -1,0 +1,266 @@
+//! Commands about memory, as clap sees them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Remembers, and composes packets of what is remembered within a budget.
+#[derive(Debug, Parser)]
+pub(crate) struct Memory {
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+    #[command(subcommand)]
+    pub(crate) command: MemoryCommand,
+}
+
+/// Whose memory, where it is kept, and which moment counts as now.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Whose {
+    /// The database of the memory, instead of `.countersign/memory.db`
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Whose memory")]
+    pub(crate) store: Option<PathBuf>,
+    /// The tenant
+    #[arg(
+        long,
+        value_name = "NAME",
+        global = true,
+        default_value = "default",
+        help_heading = "Whose memory"
+    )]
+    pub(crate) tenant: String,
+    /// The user; else `COUNTERSIGN_USER`, or `user` in countersign.toml
+    #[arg(long, value_name = "NAME", global = true, help_heading = "Whose memory")]
+    pub(crate) user: Option<String>,
+    /// The agent; else `COUNTERSIGN_AGENT`, or `agent` in countersign.toml
+    #[arg(long, value_name = "NAME", global = true, help_heading = "Whose memory")]
+    pub(crate) agent: Option<String>,
+    /// The session
+    #[arg(
+        long,
+        value_name = "NAME",
+        global = true,
+        default_value = "default",
+        help_heading = "Whose memory"
+    )]
+    pub(crate) session: String,
+    /// The run
+    #[arg(
+        long,
+        value_name = "NAME",
+        global = true,
+        default_value = "default",
+        help_heading = "Whose memory"
+    )]
+    pub(crate) run: String,
+    /// The moment that counts as now: `2026-01-21T12:00:00Z`, or `2026-01-21`
+    #[arg(long, value_name = "TIME", global = true, help_heading = "Whose memory")]
+    pub(crate) at: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Remember something: an event, a fact, an episode, a procedure, a guess, a working state
+    Remember(Box<Remember>),
+    /// Compose what goes into a prompt, within a budget; the build is kept
+    Compose(Compose),
+    /// Tell what is in a build and why, what is not and why not, and what it cost
+    Explain(Explain),
+    /// Compose a build again: the same bytes, or what another policy makes different
+    Replay(ReplayBuild),
+    /// Look for events
+    Search(Search),
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "The text goes to standard output, the name of the build to standard error.
+
+Examples:
+  countersign memory compose --message \"What does Ann eat?\" --tokens 600
+  countersign memory compose --purpose responder --keyword dinner --entity Ann
+  countersign memory compose --message \"When did we meet?\" --policy recall --packet")]
+pub(crate) struct Compose {
+    /// Which kind of prompt it goes into
+    #[arg(long, default_value = "planner", value_parser = ["planner", "tool", "responder"])]
+    pub(crate) purpose: String,
+    /// What is being said now: ranked with, never shown
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// A word it is about; may be given several times
+    #[arg(long = "keyword", value_name = "WORD")]
+    pub(crate) keywords: Vec<String>,
+    /// Whom or what it is about; may be given several times
+    #[arg(long = "entity", value_name = "NAME")]
+    pub(crate) entities: Vec<String>,
+    /// A tag it is about; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// The beginning of the time it is about
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// The end of the time it is about
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// The kind of task: selects the procedures
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task_type: Option<String>,
+    /// How many tokens, instead of the policy's
+    #[arg(long, value_name = "N")]
+    pub(crate) tokens: Option<u64>,
+    /// `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    pub(crate) policy: String,
+    /// Who counts the tokens
+    #[arg(long, default_value = "o200k", value_parser = ["o200k", "cl100k", "chars"])]
+    pub(crate) tokenizer: String,
+    /// Print the packet instead of its text
+    #[arg(long)]
+    pub(crate) packet: bool,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Explain {
+    /// The build, as `compose` named it
+    pub(crate) build: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Ends with 1 where the bytes are not those of then.")]
+pub(crate) struct ReplayBuild {
+    /// The build, as `compose` named it
+    pub(crate) build: String,
+    /// Another policy, to see what it makes different: `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) policy: Option<String>,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Search {
+    /// What to look for
+    pub(crate) text: String,
+    /// How many at most
+    #[arg(long, default_value_t = 10)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Examples:
+  countersign memory remember --event \"I am vegetarian\" --user ann --agent helper
+  countersign memory remember --fact diet=vegetarian --source e-4be1a2c077 --quote vegetarian
+  countersign memory remember --insight \"She may like tofu\" --confidence 0.4
+  countersign memory remember turns.jsonl
+
+A line of JSON says the same by the same names: {\"event\": \"Hello\", \"role\": \"assistant\", \"ts\": \"2026-01-21T12:00:00Z\"}
+Ends with 1 where something was refused.")]
+pub(crate) struct Remember {
+    /// JSON Lines, one thing a line; `-` is standard input
+    #[arg(conflicts_with = "what")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) what: What,
+    #[command(flatten)]
+    pub(crate) about: About,
+}
+
+/// The one thing that is to be remembered.
+#[derive(Debug, Args)]
+#[group(id = "what", multiple = false)]
+pub(crate) struct What {
+    /// Something that was said or done
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) event: Option<String>,
+    /// Something that is true; the value is JSON, or else a text
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) fact: Option<String>,
+    /// Something that happened, told as a whole
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) episode: Option<String>,
+    /// A way of doing a kind of task: a JSON file with steps, tools, format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) procedure: Option<PathBuf>,
+    /// A guess
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) insight: Option<String>,
+    /// What the run is doing: a JSON file with goal, slots, constraints, plan, decisions, risks
+    #[arg(long, value_name = "FILE")]
+    pub(crate) working: Option<PathBuf>,
+    /// The session so far, in short
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) summary: Option<String>,
+}
+
+/// What more is said of it.
+#[derive(Debug, Args)]
+pub(crate) struct About {
+    /// Its id; made of what it says and when, where absent
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// Who spoke (event)
+    #[arg(long, value_parser = ["user", "assistant", "tool"])]
+    pub(crate) role: Option<String>,
+    /// What it is (event)
+    #[arg(long, value_parser = ["message", "tool_result", "decision", "state_patch"])]
+    pub(crate) kind: Option<String>,
+    /// Where it came from: what it may be trusted for
+    #[arg(long, value_parser = ["user", "tool", "web", "model", "system", "imported"])]
+    pub(crate) origin: Option<String>,
+    /// The name of whoever spoke (event)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) speaker: Option<String>,
+    /// When it happened, instead of now (event)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ts: Option<String>,
+    /// By which cues find it; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Whom and what it is about; may be given several times
+    #[arg(long = "entity", value_name = "NAME")]
+    pub(crate) entities: Vec<String>,
+    /// The id of an event it rests on; may be given several times
+    #[arg(long = "source", value_name = "EVENT")]
+    pub(crate) sources: Vec<String>,
+    /// Words that stand in the first source, letter for letter (fact)
+    #[arg(long, value_name = "TEXT", requires = "sources")]
+    pub(crate) quote: Option<String>,
+    /// From 0 to 1 (fact, insight)
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) confidence: Option<f64>,
+    /// Whom it belongs to (fact)
+    #[arg(long, value_parser = ["user", "agent", "tenant"])]
+    pub(crate) level: Option<String>,
+    /// It is a preference (fact)
+    #[arg(long)]
+    pub(crate) preference: bool,
+    /// A person answers for it: it takes the place of whatever contradicts it (fact)
+    #[arg(long)]
+    pub(crate) confirmed: bool,
+    /// From when it holds (fact)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) valid_from: Option<String>,
+    /// Until when it holds (fact)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) valid_to: Option<String>,
+    /// When it began (episode)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) start: Option<String>,
+    /// When it ended (episode)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) end: Option<String>,
+    /// A point that matters; may be given several times (episode)
+    #[arg(long = "highlight", value_name = "TEXT")]
+    pub(crate) highlights: Vec<String>,
+    /// The kind of task (procedure)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task_type: Option<String>,
+    /// The highest comes first (procedure)
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) priority: Option<i64>,
+    /// What kind of guess (insight)
+    #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
+    pub(crate) guess: Option<String>,
+    /// How far it was tested (insight)
+    #[arg(long, value_parser = ["unvalidated", "testing", "validated", "rejected"])]
+    pub(crate) validation: Option<String>,
+    /// Until when it may be seen: a moment, or `run_end` (event, insight)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) expires: Option<String>,
+}

@@ -1,0 +1,101 @@
+//! Where memory is kept, whose is meant, and which moment is now. Names are never guessed: one that is missing
+//! is an error, not "all".
+
+use std::path::{Path, PathBuf};
+
+use countersign_core::json::digest;
+use countersign_core::run::Time;
+use countersign_memory::Scope;
+use countersign_memory::store::SqliteMemory;
+use countersign_runtime::clock::{Clock as _, SystemClock};
+use countersign_runtime::folder::Home;
+use serde_json::Value;
+
+use super::moments::moment;
+use crate::args::{Site, Whose};
+use crate::exit::Error;
+use crate::settings::Settings;
+
+/// What is said where there is nothing to look at.
+pub(super) const NOTHING: &str = "nothing is remembered yet; `countersign memory remember` begins";
+
+/// The name of the file in the engine's own folder.
+const FILE: &str = "memory.db";
+
+/// Opens the memory, and makes it where there is none.
+pub(super) fn open(whose: &Whose) -> Result<SqliteMemory, Error> {
+    let file = match &whose.store {
+        Some(file) => file.clone(),
+        None => Home::find_or_create(Path::new("."))?.folder().join(FILE),
+    };
+    Ok(SqliteMemory::open(file)?)
+}
+
+/// The memory to look at. Nothing is made: `None` where nothing was kept yet.
+pub(super) fn find(whose: &Whose) -> Result<Option<SqliteMemory>, Error> {
+    let file: Option<PathBuf> = match &whose.store {
+        Some(file) if !file.is_file() => {
+            return Err(Error::Usage(format!("`--store`: no database at `{}`", file.display())));
+        }
+        Some(file) => Some(file.clone()),
+        None => Home::find(Path::new("."))?.map(|home| home.folder().join(FILE)),
+    };
+    Ok(match file.filter(|file| file.is_file()) {
+        Some(file) => Some(SqliteMemory::open(file)?),
+        None => None,
+    })
+}
+
+/// The same where there must be something to look at.
+pub(super) fn look(whose: &Whose) -> Result<SqliteMemory, Error> {
+    find(whose)?.ok_or_else(|| Error::Usage(NOTHING.to_owned()))
+}
+
+/// The scope that is meant: flag over environment over file.
+pub(super) fn scope(whose: &Whose) -> Result<Scope, Error> {
+    let home = Home::find(Path::new("."))?;
+    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
+    let settings = Settings::read(folder, &Site::default(), None)?;
+    // Whoever is logged in is not thereby the one whose memory it is.
+    let set = settings.user.value.filter(|_| settings.user.origin != "default");
+    let missing = |flag: &str, variable: &str, name: &str| {
+        Error::Usage(format!(
+            "whose memory? `{flag}` is missing; `{variable}` and `{name}` in countersign.toml say it too"
+        ))
+    };
+    let user = whose.user.clone().or(set);
+    let user = user.ok_or_else(|| missing("--user", "COUNTERSIGN_USER", "user"))?;
+    let agent = whose.agent.clone().or(settings.agent.value);
+    let agent = agent.ok_or_else(|| missing("--agent", "COUNTERSIGN_AGENT", "agent"))?;
+    within(whose, &user, &agent, &whose.session, &whose.run)
+}
+
+/// The scope of these names; a fault names the flag.
+pub(super) fn within(
+    whose: &Whose,
+    user: &str,
+    agent: &str,
+    session: &str,
+    run: &str,
+) -> Result<Scope, Error> {
+    Scope::new(&*whose.tenant, user, agent, session, run).map_err(|error| {
+        let flag = error.part.trim_end_matches("_id");
+        Error::Usage(format!("`--{flag}`: {error}"))
+    })
+}
+
+/// The moment that counts as now.
+pub(super) fn now(whose: &Whose) -> Result<Time, Error> {
+    match &whose.at {
+        Some(text) => moment("--at", text).map_err(Error::Usage),
+        None => Ok(SystemClock.now()),
+    }
+}
+
+/// An id of what is said: the same twice is the same id.
+pub(super) fn id_of(prefix: &str, said: &Value) -> String {
+    const SHOWN: usize = 10;
+    let digest = digest(said);
+    let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
+    format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])
+}

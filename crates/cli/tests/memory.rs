@@ -1,0 +1,295 @@
+//! Memory alone, with the real program: what is kept, what is refused, what is composed and why, what is forgotten.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
+
+/// Exit code, standard output and standard error of `countersign memory …` in a folder.
+fn raw(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.arg("memory").args(arguments).current_dir(folder);
+    for variable in ["CLICOLOR_FORCE", "COUNTERSIGN_USER", "COUNTERSIGN_AGENT"] {
+        command.env_remove(variable);
+    }
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends without reading its input is no fault of the test.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The same as Ann with her helper, at a moment that stands still.
+fn memory(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let all: Vec<&str> = arguments.iter().copied().chain(WHOSE).collect();
+    raw(folder, &all, "")
+}
+
+/// What goes well: its standard output as JSON.
+#[track_caller]
+fn does(folder: &Path, arguments: &[&str]) -> Value {
+    let all: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+    let (code, out, err) = memory(folder, &all);
+    assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+/// What is said to a command that must end with this code.
+#[track_caller]
+fn fails(folder: &Path, expected: i32, arguments: &[&str]) -> String {
+    let (code, out, err) = memory(folder, arguments);
+    assert_eq!(code, expected, "{arguments:?}: {out}{err}");
+    err
+}
+
+#[track_caller]
+fn remembered(folder: &Path, arguments: &[&str]) -> Value {
+    let all: Vec<&str> = ["remember"].into_iter().chain(arguments.iter().copied()).collect();
+    does(folder, &all)["kept"][0].clone()
+}
+
+#[test]
+fn whose_memory_is_never_guessed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let event = ["remember", "--event", "Hi"];
+    let (code, _, err) = raw(folder, &event, "");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("`--user` is missing"), "{err}");
+    let (code, _, err) = raw(folder, &["remember", "--event", "Hi", "--user", "ann"], "");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("`--agent` is missing"), "{err}");
+    let (code, _, err) =
+        raw(folder, &["remember", "--event", "Hi", "--user", "", "--agent", "helper"], "");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("`--user`: `user_id` of a scope must be 1 to 256 bytes"), "{err}");
+    assert!(!folder.join(".countersign").exists(), "nothing was made for nobody");
+    // A file beside the work may say it.
+    fs::write(folder.join("countersign.toml"), "user = 'ann'\nagent = 'helper'\n").unwrap();
+    let (code, _, err) = raw(folder, &event, "");
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn everything_is_remembered_by_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let event = remembered(folder, &["--event", "I am vegetarian", "--speaker", "Ann"]);
+    assert_eq!((&event["kind"], &event["outcome"]), (&json!("event"), &json!("kept")));
+    let id = event["id"].as_str().unwrap();
+    assert_eq!(remembered(folder, &["--event", "I am vegetarian", "--speaker", "Ann"])["id"], id);
+    let (code, out, err) = memory(folder, &["remember", "--event", "Hello", "--id", "e1"]);
+    assert_eq!((code, &*out, &*err), (0, "", "kept event e1\n"));
+
+    let fact = ["--fact", "diet=vegetarian", "--source", id, "--quote", "vegetarian"];
+    assert_eq!(remembered(folder, &[&fact[..], &["--id", "f1"]].concat())["outcome"], "kept");
+    let other = remembered(folder, &["--fact", "diet=vegan", "--id", "f2"]);
+    assert_eq!((&other["outcome"], &other["others"]), (&json!("disputed"), &json!(["f1"])));
+    let third = remembered(folder, &["--fact", "diet=pescatarian", "--confirmed"]);
+    assert_eq!(third["outcome"], "superseded");
+    let said = fails(folder, 1, &["remember", "--fact", "a=b", "--source", id, "--quote", "meat"]);
+    assert!(said.contains("its quote does not stand letter for letter"), "{said}");
+    let said = fails(folder, 2, &["remember", "--fact", "diet"]);
+    assert!(said.contains("`--fact` must be KEY=VALUE"), "{said}");
+
+    let episode = ["--episode", "Dinner was planned", "--start", "2026-01-20", "--id", "ep1"];
+    assert_eq!(remembered(folder, &episode)["kind"], "episode");
+    fs::write(folder.join("p.json"), r#"{"steps": ["ask", "cook"]}"#).unwrap();
+    let procedure = ["--procedure", "p.json", "--task-type", "dinner", "--id", "p1"];
+    assert_eq!(remembered(folder, &procedure)["revision"], 1);
+    assert_eq!(remembered(folder, &["--insight", "She may like tofu"])["kind"], "insight");
+    fs::write(folder.join("w.json"), r#"{"goal": "a dinner for six"}"#).unwrap();
+    assert_eq!(remembered(folder, &["--working", "w.json"])["revision"], 1);
+    assert_eq!(remembered(folder, &["--working", "w.json"])["revision"], 2);
+    fs::write(folder.join("w.json"), r#"{"goal": "dinner", "state_version": 1}"#).unwrap();
+    let said = fails(folder, 1, &["remember", "--working", "w.json"]);
+    assert!(said.contains("the working state is at version 2, expected 1"), "{said}");
+    assert_eq!(remembered(folder, &["--summary", "Ann plans a dinner."])["revision"], 1);
+}
+
+#[test]
+fn lines_are_read_before_anything_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines = |lines: &str, more: &[&str]| {
+        let all: Vec<&str> = ["remember"].iter().chain(more).chain(&WHOSE).copied().collect();
+        raw(folder, &all, lines)
+    };
+    let (code, _, err) = lines("{\"event\": \"a\"}\n\n{\"evnt\": \"b\"}\n", &["-"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("<stdin>:3: unknown field `evnt`"), "{err}");
+    let (code, _, err) = lines("{\"event\": \"a\", \"role\": \"king\"}\n", &["-"]);
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("<stdin>:1: `role`: unknown variant `king`, expected one of `user`"),
+        "{err}"
+    );
+    let (code, _, err) = lines("\n", &["-"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("nothing to remember"), "{err}");
+    assert!(!folder.join(".countersign").exists());
+
+    // One that the rules refuse does not hold up the others.
+    let told = "{\"event\": \"a\", \"id\": \"e1\"}\n{\"event\": \"b\", \"id\": \"e1\"}\n{\"event\": \"c\", \"id\": \"e2\", \"session\": \"s2\"}\n{\"fact\": \"k\", \"value\": 1, \"sources\": [\"e2\"]}\n";
+    let (code, out, err) = lines(told, &["--json"]);
+    assert_eq!(code, 1, "{err}");
+    let account: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(account["kept"].as_array().unwrap().len(), 3, "{account}");
+    assert_eq!(
+        account["refused"],
+        json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
+    );
+}
+
+/// A folder where Ann and her helper spoke of a dinner.
+fn dinner() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let told = [
+        json!({"event": "I am vegetarian, and Bob is allergic to nuts.", "id": "e1", "speaker": "Ann"}),
+        json!({"event": "Noted. Shall I plan a dinner?", "id": "e2", "role": "assistant"}),
+        json!({"event": "Yes, for six, on Friday.", "id": "e3", "speaker": "Ann"}),
+        json!({"fact": "diet", "value": "vegetarian", "id": "f1", "sources": ["e1"], "quote": "vegetarian", "preference": true}),
+        json!({"fact": "guests", "value": 6, "id": "f2", "sources": ["e3"]}),
+        json!({"fact": "guests", "value": 8, "id": "f3"}),
+        json!({"episode": "Ann cooked a risotto for Bob.", "id": "ep1", "start": "2026-01-19"}),
+        json!({"episode": "Ann moved to Rome.", "id": "ep2", "start": "2025-01-19"}),
+        json!({"insight": "Bob may like tofu.", "id": "i1"}),
+        json!({"procedure": {"steps": ["ask", "cook"]}, "task_type": "dinner", "id": "p1"}),
+        json!({"working": {"goal": "a dinner on Friday"}}),
+        json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
+    ];
+    let lines: String = told.iter().map(|line| format!("{line}\n")).collect();
+    let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
+    let (code, _, err) = raw(folder.path(), &all, &lines);
+    assert_eq!(code, 0, "{err}");
+    folder
+}
+
+const ASKED: [&str; 5] =
+    ["compose", "--message", "What can Bob eat at the dinner?", "--tokens", "400"];
+
+#[test]
+fn a_packet_is_text_and_its_build_is_kept() {
+    let folder = dinner();
+    let folder = folder.path();
+    let (code, text, err) = memory(folder, &ASKED);
+    assert_eq!(code, 0, "{err}");
+    assert!(text.contains("I am vegetarian, and Bob is allergic to nuts.\n"), "{text}");
+    assert!(text.contains("- goal: a dinner on Friday\n"), "{text}");
+    let composed = does(folder, &ASKED);
+    assert_eq!(composed["text"], text);
+    let build = composed["build"].as_str().unwrap();
+    assert!(err.starts_with(&format!("build {build}: ")), "{err}");
+    let (_, packet, _) = memory(folder, &[&ASKED[..], &["--packet"]].concat());
+    assert_eq!(serde_json::from_str::<Value>(&packet).unwrap(), composed["packet"]);
+
+    let purpose = |purpose| does(folder, &[&ASKED[..], &["--purpose", purpose]].concat());
+    let responder = purpose("responder");
+    assert!(!responder["text"].as_str().unwrap().contains("tofu"));
+    let recall = does(folder, &[&ASKED[..], &["--policy", "recall"]].concat());
+    assert_ne!(recall["build"], composed["build"]);
+    let chars = does(folder, &[&ASKED[..], &["--tokenizer", "chars"]].concat());
+    assert_eq!(chars["packet"]["explain"]["determinism"]["tokenizer"], "chars/4");
+
+    for (arguments, said) in [
+        (&["--tokens", "100"][..], "`--tokens` must be at least 256, found 100"),
+        (&["--policy", "nope"], "`--policy`: no policy `nope`; there are `default` and `recall`"),
+        (&["--since", "soon"], "`--since` must be a moment such as"),
+        (
+            &["--since", "2026-02-01", "--until", "2026-01-01"],
+            "`--until` must be no earlier than `--since`",
+        ),
+        (&["--purpose", "king"], "[possible values: planner, tool, responder]"),
+    ] {
+        let heard = fails(folder, 2, &[&["compose"], arguments].concat());
+        assert!(heard.contains(said), "{arguments:?}: {heard}");
+    }
+    fs::write(folder.join("p.yaml"), "id: [").unwrap();
+    let heard = fails(folder, 2, &["compose", "--policy", "p.yaml"]);
+    assert!(heard.contains("p.yaml:1:5"), "{heard}");
+    // A floor that does not fit is an answer, and it is no.
+    let goal = json!({ "goal": "dinner ".repeat(400) }).to_string();
+    fs::write(folder.join("w.json"), goal).unwrap();
+    remembered(folder, &["--working", "w.json"]);
+    let heard = fails(folder, 1, &ASKED);
+    assert!(heard.contains("goal, constraints and slots need"), "{heard}");
+}
+
+#[test]
+fn a_build_is_explained() {
+    let folder = dinner();
+    let folder = folder.path();
+    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let (code, page, err) = memory(folder, &["explain", &build]);
+    assert_eq!(code, 0, "{err}");
+    insta::assert_snapshot!(page);
+    let told = does(folder, &["explain", &build]);
+    assert_eq!(told["same"], true);
+    assert!(told["rows"].as_array().unwrap().len() > 5);
+    let said = fails(folder, 2, &["explain", "b-0"]);
+    assert!(said.contains("no build `b-0` of user `ann` with agent `helper`"), "{said}");
+    let (code, _, err) =
+        raw(folder, &["explain", &build, "--user", "bob", "--agent", "helper"], "");
+    assert_eq!(code, 2, "a build is its subject's: {err}");
+}
+
+#[test]
+fn a_build_is_composed_again() {
+    let folder = dinner();
+    let folder = folder.path();
+    let composed = does(folder, &ASKED);
+    let build = composed["build"].as_str().unwrap();
+    // What is remembered since does not matter.
+    remembered(folder, &["--event", "Bob eats fish.", "--id", "e9"]);
+    remembered(folder, &["--fact", "guests=9", "--confirmed"]);
+    let (code, out, err) = memory(folder, &["replay", build]);
+    let digest = composed["digest"].as_str().unwrap();
+    assert_eq!((code, &*out), (0, ""));
+    assert!(err.starts_with(&format!("the same: build {build} is composed again")), "{err}");
+    assert!(err.contains(digest), "{err}");
+    assert_eq!(does(folder, &["replay", build])["same"], true);
+
+    let (code, difference, err) = memory(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("under recall 1.0.0: "), "{err}");
+    assert!(difference.contains("\n- - goal: a dinner on Friday\n"), "{difference}");
+    let told = does(folder, &["replay", build, "--policy", "recall"]);
+    assert_eq!(told["digest"], digest);
+    assert!(!told["difference"].as_array().unwrap().is_empty());
+    let (_, difference, err) = memory(folder, &["replay", build, "--policy", "default"]);
+    assert_eq!(difference, "");
+    assert!(err.contains("The text is the same, letter for letter."), "{err}");
+}
+
+#[test]
+fn events_are_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out, err) = memory(folder.path(), &["search", "nuts"]);
+    assert_eq!((code, &*out), (0, ""));
+    assert_eq!(err, "nothing is remembered yet; `countersign memory remember` begins\n");
+    assert!(!folder.path().join(".countersign").exists(), "a look makes nothing");
+
+    let folder = dinner();
+    let folder = folder.path();
+    let (_, page, _) = memory(folder, &["search", "who is allergic to nuts"]);
+    insta::assert_snapshot!(page);
+    let found = does(folder, &["search", "allergic", "--limit", "1"]);
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(found[0]["id"], "e1");
+    assert!(found[0]["parts"]["words"].as_i64().unwrap() > 0);
+    let (_, out, err) = memory(folder, &["search", "zebra"]);
+    assert_eq!(out, "");
+    assert_eq!(err, "nothing that ann and helper said has words of \"zebra\"\n");
+}

@@ -1,0 +1,103 @@
+//! From a packet to its build, and back: which rows went in, and the same packet composed again.
+
+use std::collections::BTreeSet;
+
+use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_core::json::digest;
+
+use super::{Build, BuildRow, RowKind};
+use crate::compose::{ComposeError, compose};
+use crate::policy::Policy;
+use crate::tokens::{UnknownTokenizer, counter};
+use crate::{Found, Request};
+
+/// Why a build cannot be composed again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RebuildError {
+    /// What it was built by is no policy of ours.
+    #[error("its policy cannot be read: {fault}")]
+    Policy {
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// Nobody here counts like that.
+    #[error(transparent)]
+    Tokenizer(#[from] UnknownTokenizer),
+    /// No packet comes of it.
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
+}
+
+impl Build {
+    /// The build of a packet that was composed of what was found, under an id.
+    #[must_use]
+    pub fn of(
+        id: impl Into<String>,
+        request: &Request,
+        policy: &Policy,
+        found: &Found,
+        packet: &MemoryPacket,
+        tokenizer: &str,
+    ) -> Self {
+        let given = given(packet);
+        Self {
+            id: id.into(),
+            request: request.clone(),
+            policy: serde_json::to_value(policy).expect("a policy is plain data"),
+            tokenizer: tokenizer.to_owned(),
+            digest: packet_digest(packet),
+            built_at: request.as_of,
+            rows: BuildRow::of(request, found, |kind, id| match kind {
+                RowKind::Working => true,
+                RowKind::Summary => !packet.short_term.rolling_summary.is_empty(),
+                _ => given.contains(&(kind, id)),
+            }),
+        }
+    }
+
+    /// Composes it again from what was found for it then.
+    pub fn again(&self, found: &Found) -> Result<MemoryPacket, RebuildError> {
+        let policy: Policy = serde_json::from_value(self.policy.clone())
+            .map_err(|error| RebuildError::Policy { fault: error.to_string() })?;
+        self.under(&policy, found)
+    }
+
+    /// Composes it from what was found for it then, under another policy.
+    pub fn under(&self, policy: &Policy, found: &Found) -> Result<MemoryPacket, RebuildError> {
+        let counter = counter(&self.tokenizer)?;
+        Ok(compose(&self.request, policy, found, &*counter)?)
+    }
+}
+
+/// The digest by which two packets are the same.
+#[must_use]
+pub fn packet_digest(packet: &MemoryPacket) -> String {
+    digest(&serde_json::to_value(packet).expect("a packet is plain data"))
+}
+
+/// Every row that a packet gives something of.
+fn given(packet: &MemoryPacket) -> BTreeSet<(RowKind, &str)> {
+    let (short_term, long_term) = (&packet.short_term, &packet.long_term);
+    let mut rows = BTreeSet::new();
+    for fact in long_term.facts.iter().chain(long_term.preferences.iter().flatten()) {
+        let kind = match fact.scope_level.unwrap_or(ScopeLevel::User) {
+            ScopeLevel::User => RowKind::FactOfUser,
+            ScopeLevel::Agent => RowKind::FactOfAgent,
+            ScopeLevel::Tenant => RowKind::FactOfTenant,
+        };
+        rows.insert((kind, fact.fact_id.as_str()));
+    }
+    let insight = &packet.insight;
+    let guesses =
+        insight.hypotheses.iter().chain(&insight.strategy_sketches).chain(&insight.patterns);
+    rows.extend(guesses.map(|it| (RowKind::Insight, it.id.as_str())));
+    rows.extend(long_term.procedures.iter().map(|it| (RowKind::Procedure, &*it.procedure_id)));
+    rows.extend(long_term.episodes.iter().map(|it| (RowKind::Episode, &*it.episode_id)));
+    let quotes = short_term.key_quotes.iter().flatten();
+    rows.extend(quotes.map(|it| (RowKind::Quote, it.evidence_id.as_str())));
+    let window = short_term.conversation_window.iter().flatten();
+    rows.extend(window.map(|it| (RowKind::Window, it.evidence_id.as_str())));
+    rows.extend(packet.citations.iter().map(|it| (RowKind::Evidence, it.id.as_str())));
+    rows
+}
