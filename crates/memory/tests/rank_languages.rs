@@ -3,6 +3,8 @@
 //!
 //! Not for figures: those are of the recall trial.
 
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
 use std::collections::BTreeMap;
 
 use countersign_core::run::Time;

@@ -1,4 +1,4 @@
-//! A conversation of LoCoMo, and the questions that are asked about it.
+//! A conversation of `LoCoMo`, and the questions that are asked about it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ const FILE: &str = "conversations.json";
 pub(crate) enum DataError {
     /// There is no data.
     #[error(
-        "the conversations of LoCoMo are not here: put them into `locomo-dev/{FILE}` of the folder that \
+        "the conversations of `LoCoMo` are not here: put them into `locomo-dev/{FILE}` of the folder that \
          `COUNTERSIGN_DATA` names, or name the file with `--data`"
     )]
     Absent,
@@ -71,7 +71,8 @@ pub(crate) struct Turn {
 /// A question, and the turns that hold its answer.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Question {
-    pub(crate) question: String,
+    #[serde(rename = "question")]
+    pub(crate) text: String,
     /// 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
     pub(crate) category: u8,
     pub(crate) evidence: Vec<String>,

@@ -202,7 +202,8 @@ impl<'p> Deciding<'p> {
     /// A wait for a person's look at what went wrong.
     pub(super) fn trouble(&self, what: &str) -> Wait {
         // An author's sentence may have its end already.
-        let end = if what.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
+        let end =
+            if what.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
         let question = format!("{what}{end} Try again, or end the run?");
         self.wait(WaitKind::Trouble, &self.state.phase, question)
     }
