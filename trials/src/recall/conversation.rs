@@ -1,4 +1,4 @@
-//! A conversation of LoCoMo, and the questions that are asked about it.
+//! A conversation of `LoCoMo`, and the questions that are asked about it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,7 +71,8 @@ pub(crate) struct Turn {
 /// A question, and the turns that hold its answer.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Question {
-    pub(crate) question: String,
+    #[serde(rename = "question")]
+    pub(crate) text: String,
     /// 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
     pub(crate) category: u8,
     pub(crate) evidence: Vec<String>,

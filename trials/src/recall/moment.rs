@@ -1,4 +1,4 @@
-//! Dates as LoCoMo writes them: `1:56 pm on 8 May, 2023`.
+//! Dates as `LoCoMo` writes them: `1:56 pm on 8 May, 2023`.
 
 use countersign_core::run::Time;
 

@@ -65,7 +65,7 @@ pub(crate) enum TrialError {
     /// A packet could not be made.
     #[error(transparent)]
     Packet(#[from] PacketError),
-    /// SQLite failed.
+    /// `SQLite` failed.
     #[error("the full-text search that is compared with failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The report could not be written.
@@ -90,7 +90,7 @@ pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> Result<bool, Tria
             settings.category.contains(&question.category) && !question.evidence.is_empty()
         };
         for question in conversation.questions.iter().filter(asked) {
-            let text = &question.question;
+            let text = &question.text;
             let rankings = [ours.ask(text), by_rank(bm25.ask(text)), by_rank(fts.ask(text)?)];
             for (number, ((_, tally), ranked)) in tallies.iter_mut().zip(&rankings).enumerate() {
                 let answer = Answer::of(&packets, &events, question, ranked, &settings.budget)?;
@@ -149,7 +149,7 @@ impl Answer {
             |id: &String| ranked.iter().position(|(at, _)| events[*at].id == *id).map(|at| at + 1);
         let mut inside = Vec::new();
         for budget in budgets {
-            let ids = packets.inside(events, ranked, &question.question, *budget)?;
+            let ids = packets.inside(events, ranked, &question.text, *budget)?;
             inside.push(gold.iter().map(|id| ids.contains(id)).collect());
         }
         Ok(Self { ranks: gold.iter().map(rank).collect(), inside })
@@ -166,7 +166,7 @@ impl Answer {
             budgets.zip(self.inside.iter().map(|inside| json!(inside))).collect();
         json!({
             "conversation": conversation.id,
-            "question": question.question,
+            "question": question.text,
             "category": question.category,
             "gold": question.evidence,
             "ranks": self.ranks,
