@@ -32,7 +32,8 @@ fn events(turns: &[Turn]) -> Vec<Event> {
             let ts = Time(FIRST_DAY + i64::from(*session - 1) * DAY + i64::from(*position));
             Event {
                 id: format!("e{at}"),
-                scope: Scope::new("t", "u", "a", format!("s{session}"), "r").unwrap(),
+                scope: Scope::new("t", "u", "a", format!("s{session}"), "r")
+                    .expect("the ids are good"),
                 place: Place { session: *session, position: *position },
                 ts,
                 recorded_at: ts,

@@ -25,7 +25,7 @@ fn places(hits: &[Hit]) -> Vec<(u32, u32)> {
 fn event(text: &str, role: Role, speaker: Option<&str>) -> Event {
     Event {
         id: "e".to_owned(),
-        scope: Scope::new("t", "u", "a", "s", "r").unwrap(),
+        scope: Scope::new("t", "u", "a", "s", "r").expect("the ids are good"),
         place: Place { session: 1, position: 1 },
         ts: Time(0),
         recorded_at: Time(0),

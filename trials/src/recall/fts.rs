@@ -1,4 +1,4 @@
-//! SQLite's own full-text search, as most memories use it: `porter unicode61`, `bm25()`.
+//! The full-text search of `SQLite`, as most memories use it: `porter unicode61`, `bm25()`.
 
 use rusqlite::{Connection, params};
 

@@ -65,7 +65,7 @@ pub(crate) enum TrialError {
     /// A packet could not be made.
     #[error(transparent)]
     Packet(#[from] PacketError),
-    /// SQLite failed.
+    /// `SQLite` failed.
     #[error("the full-text search that is compared with failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The report could not be written.

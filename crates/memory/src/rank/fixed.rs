@@ -18,18 +18,33 @@ pub(super) fn rarity(stats: Stats, df: u32) -> i64 {
 }
 
 /// How much a term counts where it stands, by how often it does in how long an event: 0 to 2.2.
-pub(super) fn saturation(stats: Stats, posting: &Posting) -> i64 {
-    let tf = u64::from(posting.tf);
-    // Length by mean length, where the mean is all terms by all events.
-    let length = u128::from(K1_LENGTH) * u128::from(posting.length) * u128::from(stats.events)
-        / u128::from(stats.terms.max(1));
-    let below = u128::from(tf * ONE as u64 + K1_FIXED) + length;
-    (u128::from(tf * K1_AND_ONE) * ONE as u128 / below.max(1)) as i64
+pub(super) struct Saturation {
+    /// What a term of length adds below the line, in thousandths of millionths: k1 × b by the mean
+    /// length, which is all terms by all events.
+    a_term: u64,
+}
+
+impl Saturation {
+    pub(super) fn new(stats: Stats) -> Self {
+        let events = u128::from(K1_LENGTH) * 1_000 * u128::from(stats.events);
+        let a_term = events / u128::from(stats.terms.max(1));
+        Self { a_term: u64::try_from(a_term).unwrap_or(u64::MAX) }
+    }
+
+    pub(super) fn of(&self, posting: &Posting) -> i64 {
+        let tf = u64::from(posting.tf);
+        let length = self.a_term.saturating_mul(u64::from(posting.length)) / 1_000;
+        let below = (tf * ONE as u64 + K1_FIXED).saturating_add(length);
+        (tf * K1_AND_ONE * ONE as u64 / below) as i64
+    }
 }
 
 /// A product of millionths.
 pub(super) fn times(left: i64, right: i64) -> i64 {
-    (i128::from(left) * i128::from(right) / i128::from(ONE)) as i64
+    match left.checked_mul(right) {
+        Some(product) => product / ONE,
+        None => (i128::from(left) * i128::from(right) / i128::from(ONE)) as i64,
+    }
 }
 
 /// The natural logarithm of a fraction that is one or more, in millionths, rounded down.
@@ -83,10 +98,11 @@ mod tests {
             length,
             prose: false,
         };
-        assert_eq!(saturation(stats, &posting(1, 12)), ONE);
-        assert!(saturation(stats, &posting(2, 12)) > ONE);
-        assert!(saturation(stats, &posting(1, 24)) < ONE);
-        assert!(saturation(stats, &posting(u16::MAX, 1)) < 2_200_000);
-        assert!(saturation(Stats { events: 0, terms: 0 }, &posting(1, 1)) > 0);
+        let saturation = |tf, length| Saturation::new(stats).of(&posting(tf, length));
+        assert_eq!(saturation(1, 12), ONE);
+        assert!(saturation(2, 12) > ONE);
+        assert!(saturation(1, 24) < ONE);
+        assert!(saturation(u16::MAX, 1) < 2_200_000);
+        assert!(Saturation::new(Stats::default()).of(&posting(1, 1)) > 0);
     }
 }

@@ -5,9 +5,8 @@
 //! question counts up to twice. What is read is bounded: the time follows the cap, not the store.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
-use super::fixed::{ONE, rarity, saturation, times};
+use super::fixed::{ONE, Saturation, rarity, times};
 use super::posting::Posting;
 use super::query::Query;
 use super::spread::{Reached, add, spread, sum};
@@ -90,18 +89,18 @@ pub fn rank(query: &Query, lists: &[TermPostings], stats: Stats, limit: usize) -
     let mut lists: Vec<&TermPostings> =
         lists.iter().filter(|list| !list.postings.is_empty()).collect();
     lists.sort_unstable_by(|left, right| (left.df, &left.term).cmp(&(right.df, &right.term)));
+    let saturation = Saturation::new(stats);
     let (mut opening, mut adding) = (Vec::new(), Vec::new());
-    let mut sessions = BTreeMap::new();
+    let mut sessions = Vec::new();
     for (number, list) in lists.into_iter().enumerate() {
         let opens = number == 0 || list.postings.len() >= list.df as usize;
         let worth = times(query.weight(&list.term), rarity(stats, list.df));
-        let stands = || {
-            list.postings.iter().map(|posting| {
-                (posting.place, times(worth, saturation(stats, posting)), !posting.prose)
-            })
+        let value = |posting: &Posting| {
+            (posting.place, times(worth, saturation.of(posting)), !posting.prose)
         };
-        by_session(&mut sessions, stands(), opens);
-        if opens { &mut opening } else { &mut adding }.push(spread(stands()));
+        let stands: Vec<(Place, i64, bool)> = list.postings.iter().map(value).collect();
+        sessions = with_sessions(&sessions, &by_session(&stands), opens);
+        if opens { &mut opening } else { &mut adding }.push(spread(stands.into_iter()));
     }
     let mut reached = sum(opening);
     for list in &adding {
@@ -110,43 +109,51 @@ pub fn rank(query: &Query, lists: &[TermPostings], stats: Stats, limit: usize) -
     best(&reached, &sessions, limit)
 }
 
-/// What each session has of the question: of each term, where it counts most.
-fn by_session(
-    sessions: &mut BTreeMap<u32, i64>,
-    stands: impl Iterator<Item = (Place, i64, bool)>,
-    opens: bool,
-) {
+/// What each session has of a term: where it counts most. Prose does not speak for its session.
+fn by_session(stands: &[(Place, i64, bool)]) -> Vec<(u32, i64)> {
     let mut most: Vec<(u32, i64)> = Vec::new();
-    for (place, value, _) in stands.filter(|(.., beyond)| *beyond) {
+    for (place, value, _) in stands.iter().filter(|(.., beyond)| *beyond) {
         match most.last_mut().filter(|(session, _)| *session == place.session) {
-            Some((_, most)) => *most = value.max(*most),
-            None => most.push((place.session, value)),
+            Some((_, most)) => *most = (*most).max(*value),
+            None => most.push((place.session, *value)),
         }
     }
-    for (session, value) in most {
-        if opens {
-            *sessions.entry(session).or_insert(0) += value;
-        } else if let Some(total) = sessions.get_mut(&session) {
-            *total += value;
-        }
-    }
+    most
 }
 
-fn best(reached: &[Reached], sessions: &BTreeMap<u32, i64>, limit: usize) -> Vec<Hit> {
-    let most = sessions.values().copied().max().unwrap_or(0).max(1);
-    let hit = |one: &Reached| {
-        let session = sessions.get(&one.place.session).copied().unwrap_or(0);
-        let session = (i128::from(session) * i128::from(ONE) / i128::from(most)) as i64;
-        Hit { place: one.place, own: one.own, reach: one.reach, session }
-    };
-    let mut hits: Vec<Hit> = reached.iter().filter(|one| one.reach > 0).map(hit).collect();
-    let key = |hit: &Hit| (Reverse(hit.total()), Reverse(hit.place));
+/// What each session has of the question, with one more term; both lists ascend.
+fn with_sessions(all: &[(u32, i64)], term: &[(u32, i64)], opens: bool) -> Vec<(u32, i64)> {
+    let mut sum = Vec::with_capacity(all.len() + term.len());
+    let mut term = term.iter().copied().peekable();
+    for &(session, value) in all {
+        while let Some(earlier) = term.next_if(|(other, _)| *other < session) {
+            sum.extend(opens.then_some(earlier));
+        }
+        let more = term.next_if(|(other, _)| *other == session).map_or(0, |(_, more)| more);
+        sum.push((session, value + more));
+    }
+    sum.extend(term.filter(|_| opens));
+    sum
+}
+
+fn best(reached: &[Reached], sessions: &[(u32, i64)], limit: usize) -> Vec<Hit> {
+    let most = sessions.iter().map(|(_, value)| *value).max().unwrap_or(0).max(1);
+    let mut sessions = sessions.iter().peekable();
+    let mut hits = Vec::with_capacity(reached.len());
+    for &Reached { place, own, reach } in reached.iter().filter(|one| one.reach > 0) {
+        while sessions.next_if(|(session, _)| *session < place.session).is_some() {}
+        let of_it = sessions.peek().filter(|(session, _)| *session == place.session);
+        let session = of_it.map_or(0, |(_, value)| value * ONE / most);
+        let hit = Hit { place, own, reach, session };
+        hits.push((hit.total(), hit));
+    }
+    let key = |(total, hit): &(i64, Hit)| (Reverse(*total), Reverse(hit.place));
     if limit < hits.len() {
         hits.select_nth_unstable_by_key(limit, key);
         hits.truncate(limit);
     }
     hits.sort_unstable_by_key(key);
-    hits
+    hits.into_iter().map(|(_, hit)| hit).collect()
 }
 
 impl Hit {
