@@ -9,7 +9,8 @@ mod memory;
 mod runs;
 
 pub(crate) use memory::{
-    Compose, Explain, Memory, MemoryCommand, Remember, ReplayBuild, Search, Whose,
+    Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
+    ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
