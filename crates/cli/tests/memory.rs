@@ -170,7 +170,7 @@ fn dinner() -> tempfile::TempDir {
         json!({"working": {"goal": "a dinner on Friday"}}),
         json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
     ];
-    let lines: String = told.iter().map(|line| format!("{line}\n")).collect();
+    let lines = told.map(|line| line.to_string()).join("\n");
     let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
     let (code, _, err) = raw(folder.path(), &all, &lines);
     assert_eq!(code, 0, "{err}");

@@ -62,7 +62,7 @@ pub(crate) enum MemoryCommand {
     /// Remember something: an event, a fact, an episode, a procedure, a guess, a working state
     Remember(Box<Remember>),
     /// Compose what goes into a prompt, within a budget; the build is kept
-    Compose(Compose),
+    Compose(Box<Compose>),
     /// Tell what is in a build and why, what is not and why not, and what it cost
     Explain(Explain),
     /// Compose a build again: the same bytes, or what another policy makes different

@@ -89,7 +89,7 @@ pub(crate) enum Command {
     /// Look at contracts, compare versions, export for providers
     Contract(Contract),
     /// Remember, and compose packets of what is remembered within a budget
-    Memory(Memory),
+    Memory(Box<Memory>),
     /// Print a completion script for your shell
     #[command(
         after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"

@@ -25,7 +25,8 @@ pub(super) fn export(whose: &Whose, args: &ExportMemory, json: bool) -> Result<E
         if lines.is_empty() {
             output::talk(&format!("nothing is remembered of user `{user}` with agent `{agent}`"));
         }
-        let text: String = lines.iter().map(|line| format!("{}\n", json!(line))).collect();
+        let written = lines.iter().map(|line| json!(line).to_string());
+        let text: String = written.flat_map(|line| [line, "\n".to_owned()]).collect();
         let Some(file) = file else {
             output::data(&text);
             return Ok(Exit::Good);
