@@ -170,8 +170,7 @@ fn dinner() -> tempfile::TempDir {
         json!({"working": {"goal": "a dinner on Friday"}}),
         json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
     ];
-    let lines: Vec<String> = told.iter().map(ToString::to_string).collect();
-    let lines = lines.join("\n");
+    let lines = told.map(|line| line.to_string()).join("\n");
     let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
     let (code, _, err) = raw(folder.path(), &all, &lines);
     assert_eq!(code, 0, "{err}");
@@ -293,4 +292,138 @@ fn events_are_looked_for() {
     let (_, out, err) = memory(folder, &["search", "zebra"]);
     assert_eq!(out, "");
     assert_eq!(err, "nothing that ann and helper said has words of \"zebra\"\n");
+}
+
+/// A file beside the work, as another memory.
+const OTHER: [&str; 2] = ["--store", "other.db"];
+
+#[test]
+fn an_export_comes_back_as_it_was() {
+    let folder = dinner();
+    let folder = folder.path();
+    let (code, lines, err) = memory(folder, &["export"]);
+    assert_eq!((code, lines.lines().count()), (0, 12), "{err}");
+    let (code, out, err) = memory(folder, &["export", "--output", "ann.jsonl"]);
+    assert_eq!((code, &*out), (0, ""), "{err}");
+    assert!(err.contains("ann.jsonl: 12 lines"), "{err}");
+    assert_eq!(fs::read_to_string(folder.join("ann.jsonl")).unwrap(), lines);
+
+    let later = ["--store", "other.db", "--at", "2026-02-01"];
+    let import =
+        [&["import", "ann.jsonl", "--ours", "--user", "x", "--agent", "y"][..], &later].concat();
+    let (code, _, err) = raw(folder, &import, "");
+    assert_eq!((code, &*err), (0, "12 lines are here now\n"));
+    let (_, again, _) = memory(folder, &[&["export"][..], &OTHER].concat());
+    assert_eq!(again, lines, "the round trip is equal");
+    let (code, _, _) = raw(folder, &import, "");
+    assert_eq!(code, 0);
+    let (_, again, _) = memory(folder, &[&["export"][..], &OTHER].concat());
+    assert_eq!(again, lines, "once more changes nothing");
+
+    // From elsewhere it is believed less.
+    let foreign = ["import", "ann.jsonl", "--store", "third.db", "--json"];
+    let account = does(folder, &foreign[..4]);
+    assert_eq!(account["refused"], json!([]));
+    let (_, foreign, _) = memory(folder, &["export", "--store", "third.db"]);
+    assert!(foreign.contains("\"origin\":\"imported\""), "{foreign}");
+
+    let (code, _, err) = raw(folder, &["import", "-", "--store", "x.db"], "\n{\"event\": \"a\"}\n");
+    assert_eq!(code, 2);
+    assert!(err.contains("<stdin>:2: no line of an export:"), "{err}");
+    assert!(!folder.join("x.db").exists());
+    // A line that the rules refuse is named by its number in the file.
+    let other = lines.lines().next().unwrap().replace("vegetarian", "vegan");
+    let all = ["import", "-", "--ours"];
+    let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+}
+
+#[test]
+fn what_is_forgotten_is_gone_to_the_last_byte() {
+    let folder = dinner();
+    let folder = folder.path();
+    let bob = ["remember", "--event", "I am Bob.", "--user", "bob", "--agent", "helper"];
+    assert_eq!(raw(folder, &bob, "").0, 0);
+    let build = does(folder, &ASKED)["build"].as_str().unwrap().to_owned();
+    let erased = ["verify-erased", "--needle", "risotto", "--needle", "allergic to nuts"];
+    let (code, out, err) = raw(folder, &erased, "");
+    assert_eq!((code, &*out), (1, ""));
+    assert!(err.contains("found \"risotto\" in "), "{err}");
+    assert!(err.contains("memory.db"), "{err}");
+    assert!(err.contains(" at byte "), "{err}");
+
+    let (code, _, err) = raw(folder, &["forget", "--agent", "helper"], "");
+    assert_eq!(code, 2);
+    assert!(err.contains("whom? `--user` is missing"), "{err}");
+    let (code, _, err) = raw(folder, &["forget", "--user", "ann"], "");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("Of ann with every agent this goes, for good:"), "{err}");
+    assert!(err.lines().any(|line| line.split_whitespace().eq(["events", "3"])), "{err}");
+    assert!(err.contains("`--yes` says it beforehand"), "{err}");
+    assert_eq!(memory(folder, &["export"]).1.lines().count(), 12, "nothing was forgotten");
+
+    let (code, out, err) = raw(folder, &["forget", "--user", "ann", "--yes", "--json"], "");
+    assert_eq!(code, 0, "{err}");
+    let account: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(account["rows"]["events"], 3);
+    let (code, _, err) = raw(folder, &erased, "");
+    assert_eq!(code, 0, "{err}");
+    assert!(err.starts_with("erased: 2 texts looked for in every byte"), "{err}");
+    fs::write(folder.join("needles.txt"), "risotto\n\ntofu\nI am Bob.\n").unwrap();
+    let (code, out, _) = raw(folder, &["verify-erased", "--needles", "needles.txt", "--json"], "");
+    assert_eq!(code, 1);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    let found = told["found"].as_array().unwrap();
+    assert!(!found.is_empty() && found.iter().all(|one| one["needle"] == "I am Bob."), "{told}");
+    let said = fails(folder, 2, &["verify-erased"]);
+    assert!(said.contains("`--needle TEXT`"), "{said}");
+    let said = fails(folder, 2, &["replay", &build]);
+    assert!(said.contains("no build"), "{said}");
+
+    let (code, _, err) = raw(folder, &["forget", "--user", "ann", "--yes"], "");
+    assert_eq!((code, &*err), (0, "nothing is remembered of ann with every agent\n"));
+    // It does not come back.
+    let said = fails(folder, 1, &["remember", "--event", "Hello", "--id", "e1"]);
+    assert!(said.contains("event `e1` was forgotten"), "{said}");
+}
+
+#[test]
+fn rows_are_where_their_scope_says() {
+    let folder = dinner();
+    let folder = folder.path();
+    let (code, out, err) = memory(folder, &["verify-scope"]);
+    assert_eq!((code, &*out), (0, ""));
+    assert_eq!(err, "in order: every row has a scope, and refers to no other's\n");
+    let file = folder.join(".countersign/memory.db");
+    let db = rusqlite::Connection::open(file).unwrap();
+    db.execute_batch("PRAGMA foreign_keys = OFF; UPDATE events SET subject = 99 WHERE id = 'e2'")
+        .unwrap();
+    drop(db);
+    let (code, out, _) = memory(folder, &["verify-scope"]);
+    assert_eq!(code, 1);
+    assert!(out.starts_with("TABLE"), "{out}");
+    let (_, out, _) = memory(folder, &["verify-scope", "--json"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["in_order"], false);
+}
+
+#[test]
+fn junk_is_counted() {
+    let folder = dinner();
+    let folder = folder.path();
+    for id in ["e7", "e8"] {
+        remembered(folder, &["--event", "The tram was late.", "--id", id]);
+    }
+    remembered(folder, &["--event", "the TRAM was late", "--id", "e9", "--expires", "2026-01-01"]);
+    let audit = does(folder, &["audit"]);
+    assert_eq!(audit["events"], 6);
+    assert_eq!(audit["exact_duplicates"]["examples"], json!(["event e7 = event e8"]));
+    assert_eq!(audit["contradicted"]["count"], 2);
+    assert_eq!(audit["expired"]["examples"], json!(["event e9"]));
+    let (_, page, _) = memory(folder, &["audit"]);
+    insta::assert_snapshot!(page);
+    let (code, out, _) = raw(folder, &["audit", "--user", "bob", "--agent", "helper"], "");
+    assert_eq!(code, 0);
+    assert_eq!(out, "bob with helper: 0 events, 0 facts\nNo junk was found.\n");
 }

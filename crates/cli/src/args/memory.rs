@@ -62,13 +62,25 @@ pub(crate) enum MemoryCommand {
     /// Remember something: an event, a fact, an episode, a procedure, a guess, a working state
     Remember(Box<Remember>),
     /// Compose what goes into a prompt, within a budget; the build is kept
-    Compose(Compose),
+    Compose(Box<Compose>),
     /// Tell what is in a build and why, what is not and why not, and what it cost
     Explain(Explain),
     /// Compose a build again: the same bytes, or what another policy makes different
     Replay(ReplayBuild),
     /// Look for events
     Search(Search),
+    /// Write all that a user and an agent have, as JSON Lines
+    Export(ExportMemory),
+    /// Read what `export` wrote
+    Import(ImportMemory),
+    /// Erase a user, with one agent or with every one: rows, index, builds, bytes
+    Forget(Forget),
+    /// Prove that a text stands nowhere in the memory, byte by byte
+    VerifyErased(VerifyErased),
+    /// Prove that every row has a scope, and refers to no other's
+    VerifyScope,
+    /// Count junk: duplicates, contradictions, what nothing supports, what nobody ever needed
+    Audit,
 }
 
 #[derive(Debug, Parser)]
@@ -263,4 +275,47 @@ pub(crate) struct About {
     /// Until when it may be seen: a moment, or `run_end` (event, insight)
     #[arg(long, value_name = "TIME")]
     pub(crate) expires: Option<String>,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "The file holds every word. Builds are not in it.")]
+pub(crate) struct ExportMemory {
+    /// The file; standard output where absent
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Ends with 1 where a line was refused; the others are kept all the same.")]
+pub(crate) struct ImportMemory {
+    /// The file; `-` is standard input
+    pub(crate) file: PathBuf,
+    /// It is an export of ours that nobody touched: origins, revisions and verdicts come back as they were
+    #[arg(long)]
+    pub(crate) ours: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Whom is said by --user and --agent, never by the environment; without --agent, every agent is meant.
+
+Examples:
+  countersign memory forget --user ann
+  countersign memory forget --user ann --agent helper --yes"
+)]
+pub(crate) struct Forget {
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "Ends with 1 where it was found, and says in which file and at which byte.")]
+pub(crate) struct VerifyErased {
+    /// A text that must not be there; may be given several times
+    #[arg(long = "needle", value_name = "TEXT")]
+    pub(crate) needles: Vec<String>,
+    /// A file with such a text a line
+    #[arg(long = "needles", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }

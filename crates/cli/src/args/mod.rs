@@ -9,7 +9,8 @@ mod memory;
 mod runs;
 
 pub(crate) use memory::{
-    Compose, Explain, Memory, MemoryCommand, Remember, ReplayBuild, Search, Whose,
+    Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
+    ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
@@ -88,7 +89,7 @@ pub(crate) enum Command {
     /// Look at contracts, compare versions, export for providers
     Contract(Contract),
     /// Remember, and compose packets of what is remembered within a budget
-    Memory(Memory),
+    Memory(Box<Memory>),
     /// Print a completion script for your shell
     #[command(
         after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"

@@ -8,11 +8,12 @@ use super::candidates::propose;
 use super::error::MemoryError;
 use super::find::seen_by;
 use super::mark::mark;
+use super::new_event::check_id;
 use super::revised::Revised;
 use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
-use super::write::{keep, keep_row, remember};
+use super::write::{check_sources, keep, keep_row, refuse_forgotten, remember};
 use super::{Carried, Imported, Line, NewEvent, Provenance};
-use crate::record::{Claim, Fact, Insight, Origin};
+use crate::record::{Candidate, Claim, Fact, Insight, Origin};
 use crate::rules::{Assurance, Refusal, Standing, check_fact};
 use crate::{Scope, Subject};
 
@@ -80,6 +81,9 @@ fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Ti
         Scope::new(&*subject.tenant, &*subject.user, &*subject.agent, session, run)
     };
     let anywhere = within("import", "import")?;
+    if provenance == Provenance::Ours && restored(shelves, subject, row)? {
+        return Ok(());
+    }
     match row {
         Carried::Event(event) => {
             if event.scope.subject() != *subject {
@@ -124,6 +128,49 @@ fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Ti
         }
     }
     Ok(())
+}
+
+/// Rows of ours come back in the revision they had, where none is here yet. Whether one did.
+fn restored(shelves: &mut impl Shelves, subject: &Subject, row: &Carried) -> Answer<bool> {
+    match row {
+        Carried::Episode(it) if it.start <= it.end => {
+            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+        }
+        Carried::Procedure(it) if !it.task_type.is_empty() => {
+            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+        }
+        Carried::Insight(it) if (0.0..=1.0).contains(&it.confidence) => {
+            check_id(&it.run)?;
+            restore_row(shelves, subject, &it.id, &**it, &it.sources)
+        }
+        Carried::Candidate(it) => match shelves.row::<Candidate>(subject, &it.id, None)? {
+            // What it became is known here.
+            Some(known) => Ok(known.claim == it.claim && known.origin == it.origin),
+            None => restore_row(shelves, subject, &it.id, &**it, &[]),
+        },
+        Carried::Working { run, working } => restore_row(shelves, subject, run, &**working, &[]),
+        Carried::Summary { session, summary } => {
+            restore_row(shelves, subject, session, &**summary, &summary.quotes)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn restore_row<R: Revised>(
+    shelves: &mut impl Shelves,
+    subject: &Subject,
+    id: &str,
+    row: &R,
+    sources: &[String],
+) -> Answer<bool> {
+    if row.revision() == 0 || shelves.row::<R>(subject, id, None)?.is_some() {
+        return Ok(false);
+    }
+    check_id(id)?;
+    refuse_forgotten(shelves, subject, R::KIND, id)?;
+    check_sources(shelves, subject, sources)?;
+    shelves.put_row(subject, id, row)?;
+    Ok(true)
 }
 
 /// What is there already is newer than what is brought.

@@ -95,6 +95,9 @@ pub trait Memory: Send + Sync {
     /// swept or forgotten since.
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>>;
 
+    /// What forgetting someone would erase. Nothing changes.
+    fn would_forget(&self, whom: Whom) -> Reply<'_, Erased>;
+
     /// Erases someone: every row, index, build and byte. Hashes of ids stay behind, so that what was
     /// erased is not brought back by an import or a replayed event.
     fn forget(&self, whom: Whom, now: Time) -> Reply<'_, Erased>;

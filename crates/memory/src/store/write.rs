@@ -264,7 +264,11 @@ pub(super) fn differs(kind: &str, id: &str) -> MemoryError {
     Refusal::Differs { kind: kind.to_owned(), id: id.to_owned() }.into()
 }
 
-fn check_sources(shelves: &impl Shelves, subject: &Subject, sources: &[String]) -> Answer<()> {
+pub(super) fn check_sources(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    sources: &[String],
+) -> Answer<()> {
     for event in sources {
         if shelves.event(subject, event)?.is_none() {
             return Err(Refusal::UnknownEvent { event: event.clone() }.into());

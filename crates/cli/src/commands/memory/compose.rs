@@ -104,11 +104,11 @@ fn told(id: &str, packet: &MemoryPacket, tokenizer: &str) -> String {
     let what = if report.used_tokens_est == 0 {
         "nothing that is remembered answers this".to_owned()
     } else {
-        let selected = packet.explain.selected.len();
-        let things = if selected == 1 { "thing" } else { "things" };
         format!(
-            "{selected} {things}, {} of {} tokens by {tokenizer}",
-            report.used_tokens_est, report.max_tokens
+            "{}, {} of {} tokens by {tokenizer}",
+            desk::counted(packet.explain.selected.len() as u64, "thing"),
+            report.used_tokens_est,
+            report.max_tokens
         )
     };
     let out = match packet.explain.omitted.len() {

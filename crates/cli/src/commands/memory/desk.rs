@@ -99,3 +99,8 @@ pub(super) fn id_of(prefix: &str, said: &Value) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
     format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])
 }
+
+/// So many of something: `1 line`, `2 lines`.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

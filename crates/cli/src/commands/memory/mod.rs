@@ -1,9 +1,12 @@
 //! `countersign memory …`: memory alone, without a run.
 
+mod audit;
+mod carry;
 mod compose;
 mod desk;
 mod difference;
 mod explain;
+mod forget;
 mod moments;
 mod packets;
 mod remember;
@@ -11,6 +14,7 @@ mod replay;
 mod search;
 mod thing;
 mod told;
+mod verify;
 
 use crate::args::{Memory, MemoryCommand};
 use crate::exit::{Error, Exit};
@@ -23,5 +27,11 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Explain(args) => explain::run(whose, args, json),
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
+        MemoryCommand::Export(args) => carry::export(whose, args, json),
+        MemoryCommand::Import(args) => carry::import(whose, args, json),
+        MemoryCommand::Forget(args) => forget::run(whose, args, json),
+        MemoryCommand::VerifyErased(args) => verify::erased(whose, args, json),
+        MemoryCommand::VerifyScope => verify::scope(whose, json),
+        MemoryCommand::Audit => audit::run(whose, json),
     }
 }

@@ -21,6 +21,9 @@ use crate::house::wait;
 use crate::output;
 use crate::show::{BAD, GOOD, HEADING};
 
+/// So many are told one by one.
+const SHOWN: usize = 20;
+
 /// So many events are kept in one commit.
 const AT_ONCE: usize = 1_000;
 
@@ -226,7 +229,6 @@ impl Account {
             output::json(&json!({ "kept": kept, "refused": refused }));
             return;
         }
-        const SHOWN: usize = 20;
         for done in self.kept.iter().take(SHOWN) {
             output::talk(&done.sentence());
         }

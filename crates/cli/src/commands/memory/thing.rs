@@ -43,10 +43,7 @@ pub(super) enum Thing {
 /// What is meant by what was told, in the scope it was told in.
 pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, String> {
     let scope = narrowed(scope, &told)?;
-    let at = |name: &str, text: &Option<String>| -> Result<Option<Time>, String> {
-        text.as_deref().map(|text| moment(name, text)).transpose()
-    };
-    let role: Role = word("role", &told.role, Role::User)?;
+    let role: Role = word("role", told.role.as_deref(), Role::User)?;
     let expires = told.expires.as_deref().map(expiry).transpose()?;
     if let Some(text) = told.event {
         let (usual_kind, usual_origin) = match role {
@@ -54,15 +51,15 @@ pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, Strin
             Role::Assistant => (EventKind::Message, Origin::Model),
             Role::Tool => (EventKind::ToolResult, Origin::Tool),
         };
-        let ts = at("ts", &told.ts)?.unwrap_or(now);
+        let ts = at("ts", told.ts.as_deref())?.unwrap_or(now);
         let said = json!([scope, text, ts, role, told.speaker]);
         return Ok(Thing::Event(NewEvent {
             id: told.id.unwrap_or_else(|| id_of("e", &said)),
             ts,
             recorded_at: now,
             role,
-            kind: word("kind", &told.kind, usual_kind)?,
-            origin: word("origin", &told.origin, usual_origin)?,
+            kind: word("kind", told.kind.as_deref(), usual_kind)?,
+            origin: word("origin", told.origin.as_deref(), usual_origin)?,
             speaker: told.speaker,
             text,
             tags: told.tags,
@@ -83,11 +80,18 @@ pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, Strin
     if let Some(text) = told.summary {
         return Ok(Thing::Summary { scope, text, quotes: told.sources });
     }
-    let origin = word("origin", &told.origin, Origin::User)?;
+    let origin = word("origin", told.origin.as_deref(), Origin::User)?;
+    let assurance = if told.confirmed { Assurance::Confirmed } else { Assurance::Claimed };
+    let claim = claim(told, &scope, expires, now)?;
+    Ok(Thing::Claim { scope, claim, origin, assurance })
+}
+
+/// The fact, episode, procedure or guess that was told.
+fn claim(told: Told, scope: &Scope, expires: Option<Expiry>, now: Time) -> Result<Claim, String> {
     let id = |prefix: &str, said: Value| {
         told.id.clone().unwrap_or_else(|| id_of(prefix, &json!([scope, said, now])))
     };
-    let claim = if let Some(key) = told.fact {
+    Ok(if let Some(key) = told.fact {
         let value = told.value.ok_or("`value` is missing: a fact has one")?;
         let mut quote = told.quote;
         let evidence =
@@ -98,9 +102,9 @@ pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, Strin
             key,
             value,
             status: FactStatus::Active,
-            level: word("level", &told.level, ScopeLevel::User)?,
-            valid_from: at("valid_from", &told.valid_from)?,
-            valid_to: at("valid_to", &told.valid_to)?,
+            level: word("level", told.level.as_deref(), ScopeLevel::User)?,
+            valid_from: at("valid_from", told.valid_from.as_deref())?,
+            valid_to: at("valid_to", told.valid_to.as_deref())?,
             recorded_at: now,
             confidence: told.confidence.unwrap_or(0.5),
             evidence: evidence.collect(),
@@ -111,8 +115,8 @@ pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, Strin
             superseded_by: None,
         }))
     } else if let Some(summary) = told.episode {
-        let start = at("start", &told.start)?;
-        let end = at("end", &told.end)?.or(start).unwrap_or(now);
+        let start = at("start", told.start.as_deref())?;
+        let end = at("end", told.end.as_deref())?.or(start).unwrap_or(now);
         Claim::Episode(Box::new(Episode {
             id: id("ep", json!(summary)),
             revision: 1,
@@ -150,19 +154,26 @@ pub(super) fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, Strin
             id: id("i", json!(statement)),
             revision: 1,
             run: scope.run().to_owned(),
-            kind: word("type", &told.guess, InsightKind::Hypothesis)?,
+            kind: word("type", told.guess.as_deref(), InsightKind::Hypothesis)?,
             statement,
             trigger: Trigger::Synthesis,
             confidence: told.confidence.unwrap_or(0.3),
-            validation: word("validation", &told.validation, ValidationState::Unvalidated)?,
+            validation: word(
+                "validation",
+                told.validation.as_deref(),
+                ValidationState::Unvalidated,
+            )?,
             tests: Vec::new(),
             expires: expires.unwrap_or(Expiry::RunEnd),
             sources: told.sources,
             recorded_at: now,
         }))
-    };
-    let assurance = if told.confirmed { Assurance::Confirmed } else { Assurance::Claimed };
-    Ok(Thing::Claim { scope, claim, origin, assurance })
+    })
+}
+
+/// A moment, where one was told.
+fn at(name: &str, text: Option<&str>) -> Result<Option<Time>, String> {
+    text.map(|text| moment(name, text)).transpose()
 }
 
 /// The scope with the session and run that a line names.
@@ -174,7 +185,7 @@ fn narrowed(scope: &Scope, told: &Told) -> Result<Scope, String> {
 }
 
 /// One of the words that a kind of thing has.
-fn word<T: DeserializeOwned>(name: &str, text: &Option<String>, usual: T) -> Result<T, String> {
+fn word<T: DeserializeOwned>(name: &str, text: Option<&str>, usual: T) -> Result<T, String> {
     let Some(text) = text else { return Ok(usual) };
     serde_json::from_value(json!(text)).map_err(|error| format!("`{name}`: {error}"))
 }

@@ -127,6 +127,10 @@ impl Memory for InMemory {
         self.with(move |state| replay::found_for(state, subject, id))
     }
 
+    fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
+        self.with(move |state| state.clone().forget(&whom))
+    }
+
     fn forget(&self, whom: Whom, _now: Time) -> Reply<'_, Erased> {
         self.with(move |state| state.forget(&whom))
     }

@@ -28,7 +28,7 @@ pub(super) struct Revision {
 pub(super) type Key = (&'static str, Subject, String);
 
 /// All rows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct State {
     pub(super) events: BTreeMap<Subject, BTreeMap<Place, Event>>,
     pub(super) sessions: BTreeMap<Subject, BTreeMap<String, Place>>,

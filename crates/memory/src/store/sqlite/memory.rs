@@ -178,6 +178,16 @@ impl Memory for SqliteMemory {
         self.read(move |shelves| replay::found_for(shelves, &subject, &id))
     }
 
+    fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
+        // Done and undone, so that what is told is what will be done.
+        self.write(move |shelves| {
+            shelves.db.execute_batch("SAVEPOINT would_forget")?;
+            let erased = forget::forget(shelves, &whom, Time::default());
+            shelves.db.execute_batch("ROLLBACK TO would_forget; RELEASE would_forget")?;
+            erased
+        })
+    }
+
     fn forget(&self, whom: Whom, now: Time) -> Reply<'_, Erased> {
         Box::pin(async move {
             let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;

@@ -50,6 +50,9 @@ fn as_of(lines: &[Line], scope: &Scope) -> Vec<Line> {
 pub async fn an_export_comes_back_as_it_was(memory: Arc<dyn Memory>) {
     let (scope, other) = (scope(), Scope::new("t2", "u2", "a2", "s1", "r1").unwrap());
     fill(&*memory, &scope).await;
+    // Some of it is not in its first revision.
+    memory.write_working(&scope, 1, working("two")).await.unwrap();
+    memory.refuse(&scope, "c", "too vague", NOW).await.unwrap();
     let lines = memory.export(&scope.subject()).await.unwrap();
     assert_eq!(lines.len(), 13);
     for line in &lines {
@@ -58,11 +61,11 @@ pub async fn an_export_comes_back_as_it_was(memory: Arc<dyn Memory>) {
         assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), *line);
     }
     let moved = as_of(&lines, &other);
-    let imported = memory.import(moved.clone(), Provenance::Ours, NOW).await.unwrap();
+    let imported = memory.import(moved.clone(), Provenance::Ours, NOW.after(9)).await.unwrap();
     assert_eq!((imported.kept, imported.refused), (13, vec![]));
     assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
     // Once more changes nothing.
-    let again = memory.import(moved.clone(), Provenance::Ours, NOW).await.unwrap();
+    let again = memory.import(moved.clone(), Provenance::Ours, NOW.after(9)).await.unwrap();
     assert_eq!((again.kept, again.refused), (13, vec![]));
     assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
 }

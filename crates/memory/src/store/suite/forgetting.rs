@@ -25,7 +25,14 @@ pub async fn nothing_is_left_of_a_subject(memory: Arc<dyn Memory>) {
     seen.sort_unstable();
     seen.dedup();
     assert!(seen.len() >= CANARIES.len(), "{before:?}");
+    let told = memory.would_forget(Whom::Subject(gone.subject())).await.unwrap();
+    assert_eq!(
+        memory.traces(needles()).await.unwrap().len(),
+        before.len(),
+        "a look erases nothing"
+    );
     let erased = memory.forget(Whom::Subject(gone.subject()), NOW).await.unwrap();
+    assert_eq!(erased, told);
     assert_eq!((erased.rows["events"], erased.rows["context_builds"]), (201, 1));
     assert_eq!((erased.rows["facts"], erased.rows["episodes"]), (4, 2));
     assert_eq!(erased.shared, [] as [String; 0]);
@@ -110,6 +117,7 @@ pub async fn nobody_is_not_everybody(memory: Arc<dyn Memory>) {
     subject.agent.clear();
     let nobody = Whom::User { tenant: "t".to_owned(), user: String::new() };
     for whom in [nobody, Whom::Subject(subject)] {
+        assert!(memory.would_forget(whom.clone()).await.is_err());
         let refused = memory.forget(whom, NOW).await.unwrap_err();
         assert!(matches!(refused, MemoryError::Scope(_)), "{refused}");
     }
