@@ -3,8 +3,6 @@
 //!
 //! Not for figures: those are of the recall trial.
 
-#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
-
 use std::collections::BTreeMap;
 
 use countersign_core::run::Time;
