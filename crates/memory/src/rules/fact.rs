@@ -78,7 +78,7 @@ pub(crate) fn check_fact(claim: &Standing, assurance: Assurance) -> Result<(), R
 /// Rules on a claim among the facts that stand under its key and level, active and disputed.
 ///
 /// One is active at any moment: the same value adds its evidence to what stands; another value wins,
-/// loses or makes all of them disputed (see [`weigh`]); where the times of two do not overlap, neither
+/// loses or makes all of them disputed (see `weigh`); where the times of two do not overlap, neither
 /// bothers the other. What a person confirmed wins over everything.
 #[must_use]
 pub fn rule_on_fact(

@@ -5,7 +5,7 @@
 //!                            └── SqliteMemory ┴─► Shelves: rows by scope ◄── write, find, carry, audit
 //! ```
 //!
-//! What is decided, found, carried and counted is written once, over [`shelves::Shelves`]; a store says
+//! What is decided, found, carried and counted is written once, over `Shelves`; a store says
 //! only how rows are put and read. *Not here*: composing, rendering, models.
 
 mod memory;
