@@ -33,17 +33,8 @@ pub(crate) fn parse(written: &str) -> Option<Time> {
     let month = date.next()?;
     let month = MONTHS.iter().position(|name| *name == month)? as i64 + 1;
     let year: i64 = date.next()?.parse().ok()?;
-    let minutes = (days(year, month, day) * 24 + hour % 12 + afternoon) * 60 + minute;
-    Some(Time(minutes * 60_000))
-}
-
-/// Days since 1970, by counting eras of 400 years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let from_march = (month + 9) % 12;
-    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+    let minutes = (hour % 12 + afternoon) * 60 + minute;
+    Some(Time::on(year, month, day).after(minutes * 60_000))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use countersign_core::run::Time;
 use countersign_core::text::words;
 
 use super::ComposeError;
-use super::moment;
 use super::normal::{holds, normal};
 use crate::Request;
 use crate::policy::Activation;
@@ -168,5 +167,5 @@ impl Activated {
 
 fn end(field: &'static str, text: Option<&str>, open: Time) -> Result<Time, ComposeError> {
     let Some(text) = text else { return Ok(open) };
-    moment::read(text).ok_or(ComposeError::Cue { field, expected: "an RFC 3339 date-time" })
+    Time::parse(text).ok_or(ComposeError::Cue { field, expected: "an RFC 3339 date-time" })
 }

@@ -37,5 +37,4 @@ mod packet;
 
 pub use error::ComposeError;
 pub use explain::ANALYSER;
-pub use moment::read as read_moment;
 pub use packet::compose;

@@ -1,5 +1,7 @@
 //! How much is looked at for one packet.
 
+use crate::policy::Policy;
+
 /// How many rows are found at most, by kind. Composing applies its own caps to what was found; these
 /// bound the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +22,23 @@ pub struct Limits {
     pub insights: usize,
 }
 
+impl Limits {
+    /// Enough for a policy: whatever it lets in can be found.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        let (usual, caps) = (Self::default(), policy.caps);
+        Self {
+            quotes: usual.quotes.max(caps.quotes),
+            window: usual.window.max(caps.window),
+            facts: usual.facts.max(caps.facts),
+            procedures: usual.procedures.max(caps.procedures),
+            episodes: usual.episodes.max(caps.episodes),
+            insights: usual.insights.max(caps.insights),
+            ..usual
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -31,5 +50,18 @@ impl Default for Limits {
             episodes: 500,
             insights: 200,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_policy_lets_in_can_be_found() {
+        let recall = Policy::shipped("recall").unwrap();
+        assert!(recall.caps.quotes > Limits::default().quotes);
+        assert_eq!(Limits::of(&recall).quotes, recall.caps.quotes);
+        assert_eq!(Limits::of(&Policy::shipped("default").unwrap()), Limits::default());
     }
 }

@@ -1,5 +1,7 @@
 //! Days and times of a graph, written as ISO 8601.
 
+use countersign_core::run::Time;
+
 const DAY: i64 = 86_400;
 const BILLION: i64 = 1_000_000_000;
 
@@ -54,16 +56,8 @@ fn day(days: i64) -> Option<String> {
     if !(-4_400_000..=3_000_000).contains(&days) {
         return None;
     }
-    // Years that begin in March, in cycles of 400, so that the leap day is the last.
-    let shifted = days + 719_468;
-    let (cycle, within) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year = (within - within / 1_460 + within / 36_524 - within / 146_096) / 365;
-    let of_year = within - (365 * year + year / 4 - year / 100);
-    let march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
-    let year = cycle * 400 + year + i64::from(month <= 2);
-    Some(format!("{year:04}-{month:02}-{day:02}"))
+    let midnight = Time(days * DAY * 1_000).to_string();
+    midnight.split_once('T').map(|(date, _)| date.to_owned())
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Err
     let counter = counter(name).map_err(|error| Error::Usage(format!("`--tokenizer`: {error}")))?;
     let memory = desk::open(whose)?;
     wait(async {
-        let found = memory.found(&request, Limits::default()).await?;
+        let found = memory.found(&request, Limits::of(&policy)).await?;
         let packet = compose(&request, &policy, &found, &*counter).map_err(by_flag)?;
         let text = render(&packet, request.purpose)?;
         let mut build = Build::of("", &request, &policy, &found, &packet, counter.id());

@@ -1,12 +1,11 @@
 //! Moments as they are written on a command line: RFC 3339, or a date, which is its first moment in UTC.
 
 use countersign_core::run::Time;
-use countersign_memory::compose::read_moment;
 
 /// A moment, under the name it was given with.
 pub(super) fn moment(name: &str, text: &str) -> Result<Time, String> {
     let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
-    read_moment(&whole).ok_or_else(|| {
+    Time::parse(&whole).ok_or_else(|| {
         format!(
             "`{name}` must be a moment such as `2026-01-21T12:00:00Z` or `2026-01-21`, found `{text}`"
         )
