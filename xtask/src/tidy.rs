@@ -39,6 +39,7 @@ const FILE_CODES: [&str; 40] = [
     "unknown_hook",
     "unknown_program",
     "unknown_source",
+    "unknown_policy",
     "unknown_host",
     "unknown_budget",
     "unknown_engine_value",

@@ -139,6 +139,7 @@ fn failed(chance: &mut Chance, state: &State, action: &str) -> Incoming {
             retryable,
             retry_after: *chance.pick(&[None, Some(5_000), Some(i64::MAX), Some(i64::MIN)]),
             exchange: None,
+            build: None,
         },
     }
 }
