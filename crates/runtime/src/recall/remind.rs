@@ -24,7 +24,8 @@ pub async fn remind(engine: &Engine, live: &Live, prompt: Prompt) -> Reminded {
     let Some(recall) = engine.recall().filter(|_| !live.protocol.memory.off) else {
         return Reminded { prompt, build: None };
     };
-    match reminder(engine, recall, live, &prompt).await {
+    // In a box: whoever has no memory need not carry its future.
+    match Box::pin(reminder(engine, recall, live, &prompt)).await {
         Ok(None) => Reminded { prompt, build: None },
         Ok(Some((build, memory))) => {
             let system = format!("{}\n\n## Memory\n\n{}", prompt.system, memory.trim_end());
@@ -93,7 +94,7 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
         let beginning = recall.beginning(engine, run, &live).await?;
         follow(engine, recall, &beginning, &live).await
     };
-    if let Err(error) = remembered.await {
+    if let Err(error) = Box::pin(remembered).await {
         engine.watch().warned(&run.id, &format!("it is not remembered: {error}"));
     }
 }
@@ -102,18 +103,20 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
 pub(crate) async fn linked(engine: &Engine, run: &RunId, what: Incoming) -> Incoming {
     let Some(recall) = engine.recall() else { return what };
     let Incoming::ModelReplied(mut reply) = what else { return what };
-    if reply.build.is_none()
-        && let Ok(live) = engine.live(run).await
-        && let Ok(beginning) = recall.beginning(engine, run, &live).await
-    {
+    if reply.build.is_none() {
         let id = build_id(run, &reply.action);
-        let build = recall.memory().build(&beginning.scope.subject(), &id).await;
-        // One whose rows are gone was shown all the same.
-        if matches!(build, Ok(Some(_)) | Err(MemoryError::Gone { .. })) {
-            reply.build = Some(id);
-        }
+        let shown = Box::pin(was_shown(engine, recall, run, &id)).await;
+        reply.build = shown.then_some(id);
     }
     Incoming::ModelReplied(reply)
+}
+
+async fn was_shown(engine: &Engine, recall: &Recall, run: &RunId, id: &str) -> bool {
+    let Ok(live) = engine.live(run).await else { return false };
+    let Ok(beginning) = recall.beginning(engine, run, &live).await else { return false };
+    let build = recall.memory().build(&beginning.scope.subject(), id).await;
+    // One whose rows are gone was shown all the same.
+    matches!(build, Ok(Some(_)) | Err(MemoryError::Gone { .. }))
 }
 
 fn build_id(run: &RunId, action: &str) -> String {

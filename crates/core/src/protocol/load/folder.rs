@@ -119,10 +119,8 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.hold_against_seed(shipped, &faults);
     }
-    let state_format = index::state_format(index);
     let language = index::language(index, &faults);
     let memory = memory::memory(index, &bundle, &faults);
-    let prices = policy::prices(index);
     let (found, usable) = faults.finish();
     if !usable {
         return Err(found);
@@ -134,7 +132,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         version: card.version,
         description: card.description,
         default_workflow: card.default_workflow,
-        state_format,
+        state_format: index::state_format(index),
         document,
         workflows: compiled,
         agents: names.agents.things,
@@ -145,7 +143,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
             programs: names.programs.things,
             hosts: names.hosts.unwrap_or_default(),
             sources: names.sources.things,
-            prices,
+            prices: policy::prices(index),
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,

@@ -65,6 +65,7 @@ fn doing(effect: Value) -> State {
     state
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a speaker is optional")]
 fn by(name: &str) -> Option<String> {
     Some(name.to_owned())
 }
