@@ -139,7 +139,6 @@ fn failed(chance: &mut Chance, state: &State, action: &str) -> Incoming {
             retryable,
             retry_after: *chance.pick(&[None, Some(5_000), Some(i64::MAX), Some(i64::MIN)]),
             exchange: None,
-            build: None,
         },
     }
 }
@@ -183,6 +182,7 @@ fn replied(chance: &mut Chance, action: &str) -> Incoming {
         usage,
         sent: None,
         exchange: None,
+        build: None,
     };
     Incoming::ModelReplied(Box::new(reply))
 }
