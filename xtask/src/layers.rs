@@ -33,16 +33,30 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
         &["tokio", "rusqlite"],
     ),
     ("countersign-models", &["countersign-core"], &["tokio", "reqwest", "hyper"]),
-    // It does what was decided, and knows no shipped contract and no command line.
+    // It does what was decided, and knows no command line. Contracts are below it with the memory, whose
+    // packets are of one.
     (
         "countersign-runtime",
-        &["countersign-core", "countersign-models", "countersign-store"],
+        &[
+            "countersign-core",
+            "countersign-contracts",
+            "countersign-memory",
+            "countersign-models",
+            "countersign-store",
+        ],
         &["tokio", "reqwest", "hyper", "rusqlite"],
     ),
     // It looks up, and decides nothing. `rand` comes with PostgreSQL's log-in and with PDF.
     (
         "countersign-sources",
-        &["countersign-core", "countersign-models", "countersign-store", "countersign-runtime"],
+        &[
+            "countersign-core",
+            "countersign-contracts",
+            "countersign-memory",
+            "countersign-models",
+            "countersign-store",
+            "countersign-runtime",
+        ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
 ];

@@ -14,7 +14,7 @@ const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
 /// Codes of faults in authors' files, beside those of violations and of the analysis.
-const FILE_CODES: [&str; 40] = [
+const FILE_CODES: [&str; 41] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",
@@ -39,6 +39,7 @@ const FILE_CODES: [&str; 40] = [
     "unknown_hook",
     "unknown_program",
     "unknown_source",
+    "unknown_policy",
     "unknown_host",
     "unknown_budget",
     "unknown_engine_value",

@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_contracts::registry;
+use countersign_core::json::Span;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
-use countersign_core::spec::Diagnostic;
+use countersign_core::spec::{Diagnostic, Source};
+use countersign_memory::policy::PolicyError;
+use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
+use countersign_runtime::recall::policy_of;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{SqliteStore, Store, TenantId};
@@ -19,7 +23,7 @@ use crate::args::Site;
 use crate::exit::Error;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
-use crate::sources;
+use crate::{output, sources};
 
 /// What is said where there is nothing to look at.
 pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
@@ -45,6 +49,19 @@ impl House {
         Self::open_in(Path::new("."), site, model, watch)
     }
 
+    /// The same, for a command that may turn memory off.
+    pub(crate) fn open_remembering(
+        site: &Site,
+        model: Option<&str>,
+        watch: Arc<dyn Watch>,
+        remembers: bool,
+    ) -> Result<Self, Error> {
+        let home = Home::find_or_create(Path::new("."))?;
+        let settings = Settings::read(home.workspace(), site, model)?;
+        let settings = if remembers { settings } else { settings.without_memory() };
+        Self::furnished(home, settings, watch, true)
+    }
+
     /// Opens the house that belongs to a folder.
     pub(crate) fn open_in(
         folder: &Path,
@@ -52,7 +69,9 @@ impl House {
         model: Option<&str>,
         watch: Arc<dyn Watch>,
     ) -> Result<Self, Error> {
-        Self::in_home(Home::find_or_create(folder)?, site, model, watch)
+        let home = Home::find_or_create(folder)?;
+        let settings = Settings::read(home.workspace(), site, model)?;
+        Self::furnished(home, settings, watch, true)
     }
 
     /// The house that belongs to the current folder, to look at. Nothing is made: `None` where
@@ -67,7 +86,9 @@ impl House {
                 Err(Error::Usage(format!("no database at `{named}`")))
             }
             (Some(home), named) if named.is_some() || home.database().is_file() => {
-                Self::in_home(home, site, None, Arc::new(Unwatched)).map(Some)
+                let settings = Settings::read(home.workspace(), site, None)?;
+                // Whoever only looks needs no memory, and makes none.
+                Self::furnished(home, settings, Arc::new(Unwatched), false).map(Some)
             }
             (None, Some(_)) => Self::open(site, None, Arc::new(Unwatched)).map(Some),
             _ => Ok(None),
@@ -79,13 +100,12 @@ impl House {
         Self::find(site)?.ok_or_else(|| Error::Usage(NO_RUN.to_owned()))
     }
 
-    fn in_home(
+    fn furnished(
         home: Home,
-        site: &Site,
-        model: Option<&str>,
+        settings: Settings,
         watch: Arc<dyn Watch>,
+        works: bool,
     ) -> Result<Self, Error> {
-        let settings = Settings::read(home.workspace(), site, model)?;
         let database = match &settings.store.value {
             Some(path) => PathBuf::from(path),
             None => home.database(),
@@ -108,6 +128,8 @@ impl House {
             workspace: Some(Workspace::open(home.workspace())?),
             tenant: TenantId::default(),
         });
+        let remembers = works && settings.remembers();
+        let engine = if remembers { with_memory(engine, &home) } else { engine };
         Ok(Self { settings, home, engine: Arc::new(engine), database })
     }
 
@@ -173,6 +195,18 @@ impl House {
     }
 }
 
+/// An engine with the memory of a house. One that cannot be opened is told and holds nothing up.
+fn with_memory(engine: Engine, home: &Home) -> Engine {
+    match SqliteMemory::open(home.memory()) {
+        Ok(memory) => engine.with_memory(Arc::new(memory)),
+        Err(error) => {
+            let path = home.memory();
+            output::talk(&format!("no memory: `{}` cannot be opened: {error}", path.display()));
+            engine
+        }
+    }
+}
+
 /// A protocol folder: this one, or the one that belongs to it.
 pub(crate) fn protocol_at(folder: &Path) -> Result<PathBuf, Error> {
     folder::find(folder).ok_or_else(|| {
@@ -191,7 +225,21 @@ pub(crate) fn protocol(folder: &Path) -> Result<(Arc<Protocol>, Vec<Diagnostic>)
 /// Loads the files of a protocol.
 pub(crate) fn load_bundle(bundle: Bundle) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Error> {
     let Loaded { protocol, warnings } = load(bundle, &registry()).map_err(Error::Author)?;
+    if let Err(fault) = policy_of(&protocol) {
+        return Err(Error::Author(vec![of_policy(&protocol, fault)]));
+    }
     Ok((Arc::new(protocol), warnings))
+}
+
+/// What is wrong with the policy of memory, at its file.
+fn of_policy(protocol: &Protocol, fault: PolicyError) -> Diagnostic {
+    if let PolicyError::Unreadable(diagnostic) = fault {
+        return *diagnostic;
+    }
+    let path = protocol.memory.policy.as_deref().unwrap_or_default();
+    let text = protocol.bundle.files.get(path).map_or("", String::as_str);
+    let source = Arc::new(Source::new(path, text));
+    Diagnostic::new("schema", fault.to_string(), &source, Span::default())
 }
 
 /// Waits for what takes time.

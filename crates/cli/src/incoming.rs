@@ -14,7 +14,9 @@ pub(crate) fn sentence(what: &Incoming) -> String {
         Incoming::ModelReplied(reply) => {
             let tokens = reply.usage.input_tokens + reply.usage.output_tokens;
             let cost = if tokens > 0 { format!(", {tokens} tokens") } else { String::new() };
-            format!("{} replied{cost}", reply.by)
+            let build = reply.build.as_ref();
+            let shown = build.map_or_else(String::new, |build| format!(", shown memory {build}"));
+            format!("{} replied{cost}{shown}", reply.by)
         }
         Incoming::ModelFailed { failure, message, .. } => {
             format!("the model could not be asked ({failure}): {}", shortened(message, 80))

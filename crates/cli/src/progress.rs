@@ -38,6 +38,10 @@ impl Watch for Progress {
             output::passing(&format!("  … the model is writing, {written} characters"));
         }
     }
+
+    fn warned(&self, run: &str, message: &str) {
+        output::talk(&format!("  {BAD}warning{BAD:#}: run {run}: {message}"));
+    }
 }
 
 /// An event in lines for people; none where it says nothing to them.

@@ -53,4 +53,8 @@ impl Watch for Projecting {
     fn writing(&self, run: &str, text: &str) {
         self.inner.writing(run, text);
     }
+
+    fn warned(&self, run: &str, message: &str) {
+        self.inner.warned(run, message);
+    }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) model: Setting,
     pub(crate) user: Setting,
     pub(crate) agent: Setting,
+    /// `on` or `off`.
+    pub(crate) memory: Setting,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
 }
@@ -65,8 +67,25 @@ impl Settings {
             model: setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None),
             user: setting("user", site.user.clone(), "COUNTERSIGN_USER", Some(user)),
             agent: setting("agent", None, "COUNTERSIGN_AGENT", None),
+            memory: on_or_off(setting(
+                "memory",
+                None,
+                "COUNTERSIGN_MEMORY",
+                Some("on".to_owned()),
+            ))?,
             file,
         })
+    }
+
+    /// Whether runs are remembered, and models reminded.
+    pub(crate) fn remembers(&self) -> bool {
+        self.memory.value.as_deref() != Some("off")
+    }
+
+    /// The same, with memory turned off by a flag.
+    pub(crate) fn without_memory(self) -> Self {
+        let (value, origin) = (Some("off".to_owned()), "flag".to_owned());
+        Self { memory: Setting { value, origin, ..self.memory }, ..self }
     }
 
     /// Who asks.
@@ -75,8 +94,8 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 5] {
-        [&self.protocol, &self.store, &self.model, &self.user, &self.agent]
+    pub(crate) fn all(&self) -> [&Setting; 6] {
+        [&self.protocol, &self.store, &self.model, &self.user, &self.agent, &self.memory]
     }
 }
 
@@ -86,7 +105,17 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// The names that the file may have.
-const NAMES: [&str; 5] = ["protocol", "store", "model", "user", "agent"];
+const NAMES: [&str; 6] = ["protocol", "store", "model", "user", "agent", "memory"];
+
+fn on_or_off(setting: Setting) -> Result<Setting, Error> {
+    match setting.value.as_deref() {
+        Some("on" | "off") | None => Ok(setting),
+        Some(other) => Err(Error::Usage(format!(
+            "`{}` must be `on` or `off`, found `{other}` ({})",
+            setting.name, setting.origin
+        ))),
+    }
+}
 
 fn parse(path: &Path) -> Result<toml::Table, Error> {
     let what = path.display().to_string();

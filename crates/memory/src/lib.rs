@@ -23,6 +23,7 @@ pub mod compose;
 pub mod render;
 pub mod store;
 
+pub use countersign_contracts::memory as packet;
 pub use found::{Cited, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};

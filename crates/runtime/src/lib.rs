@@ -10,6 +10,7 @@ pub mod projection;
 pub mod clock;
 pub mod watch;
 pub mod engine;
+pub mod recall;
 pub mod proof;
 pub mod transfer;
 pub mod driver;

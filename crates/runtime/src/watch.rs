@@ -9,6 +9,9 @@ pub trait Watch: Send + Sync {
 
     /// A model is writing; this came since the last time.
     fn writing(&self, run: &str, text: &str);
+
+    /// Something went wrong that holds nothing up; in one line.
+    fn warned(&self, _run: &str, _message: &str) {}
 }
 
 /// Looks away.

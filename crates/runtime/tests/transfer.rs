@@ -75,7 +75,7 @@ async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
     let action = pending.keys().next().unwrap().clone();
     let (text, by) = (text.to_owned(), "model".to_owned());
     let (finish, usage) = (Finish::Stop, Usage::default());
-    let reply = ModelReply { action, text, finish, by, usage, sent: None, exchange };
+    let reply = ModelReply { action, text, finish, by, usage, sent: None, exchange, build: None };
     engine.give("r", Incoming::ModelReplied(Box::new(reply)), Some("k".to_owned())).await.unwrap();
 }
 

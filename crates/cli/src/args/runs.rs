@@ -87,6 +87,9 @@ pub(crate) struct Run {
     /// The same key twice is one run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+    /// Neither remember nor be reminded; the log of the run is kept all the same
+    #[arg(long)]
+    pub(crate) no_memory: bool,
     #[command(flatten)]
     pub(crate) site: Site,
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_core::json;
-use countersign_core::protocol::Protocol;
-use countersign_core::run::{Prompt, Role, State, Wait, WaitKind, hand_in, prompt};
+use countersign_core::run::{Role, State, Wait, WaitKind, hand_in, prompt};
+use countersign_runtime::recall::{Reminded, remind};
 use countersign_runtime::watch::Unwatched;
 use serde_json::{Value, json};
 
@@ -17,19 +17,22 @@ pub(super) fn run(args: &Next, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house = House::open(&args.site, None, Arc::new(Unwatched))?;
         let run = house.run(args.run.as_deref()).await?;
-        let outcome = house.engine.look(&run).await?;
-        let next = next(&outcome.protocol, &outcome.state);
+        let live = house.engine.at(&run, None).await?;
+        let asks = match prompt(&live.protocol, &live.state) {
+            Some(prompt) => Asks::Model(Box::new(remind(&house.engine, &live, prompt).await)),
+            None => without_model(&live.state),
+        };
         if json {
-            output::json(&next);
+            output::json(&next(&live.state, &asks));
         } else {
-            output::data(&page(&outcome.protocol, &outcome.state));
+            output::data(&page(&live.state, &asks));
         }
         Ok(Exit::Good)
     })
 }
 
 /// What a run asks for, for programs.
-pub(crate) fn next(protocol: &Protocol, state: &State) -> Value {
+fn next(state: &State, asks: &Asks) -> Value {
     let waits: Vec<Value> = state.waits.values().map(|wait| json!(wait)).collect();
     let mut next = json!({
         "run": state.run,
@@ -39,8 +42,10 @@ pub(crate) fn next(protocol: &Protocol, state: &State) -> Value {
         "waits": waits,
         "closed_gates": state.closed,
     });
-    match asks(protocol, state) {
-        Asks::Model(prompt) => {
+    match asks {
+        Asks::Model(reminded) => {
+            let Reminded { prompt, build } = &**reminded;
+            next["build"] = json!(build);
             next["asks"] = json!("reply");
             next["action"] = json!(prompt.action);
             next["agent"] = json!(prompt.agent);
@@ -64,15 +69,13 @@ pub(crate) fn next(protocol: &Protocol, state: &State) -> Value {
 }
 
 enum Asks {
-    Model(Box<Prompt>),
+    Model(Box<Reminded>),
     Patch,
     Nothing,
 }
 
-fn asks(protocol: &Protocol, state: &State) -> Asks {
-    if let Some(prompt) = prompt(protocol, state) {
-        return Asks::Model(Box::new(prompt));
-    }
+/// What is asked for where no model is.
+fn without_model(state: &State) -> Asks {
     // Where somebody is asked for more than a change by hand, that comes first.
     let by_hand = |wait: &Wait| matches!(wait.kind, WaitKind::Work | WaitKind::Trouble);
     let idle = state.pending.is_empty() && state.end.is_none();
@@ -91,11 +94,12 @@ fn contract(contract: &countersign_core::contract::Contract) -> Value {
     })
 }
 
-fn page(protocol: &Protocol, state: &State) -> String {
+fn page(state: &State, asks: &Asks) -> String {
     let head =
         format!("run {} is {} in phase {}\n", state.run, state.status().as_str(), state.phase);
-    match asks(protocol, state) {
-        Asks::Model(prompt) => {
+    match asks {
+        Asks::Model(reminded) => {
+            let prompt = &reminded.prompt;
             let mut text = format!(
                 "{head}It asks for a reply under contract {} (order {}, try {}).\n\n{}\n",
                 prompt.contract.id, prompt.action, prompt.attempt, prompt.system

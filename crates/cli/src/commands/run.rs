@@ -24,7 +24,8 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     let watch: Arc<dyn Watch> =
         if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
-        let house = House::open(&args.site, args.model.as_deref(), watch)?;
+        let model = args.model.as_deref();
+        let house = House::open_remembering(&args.site, model, watch, !args.no_memory)?;
         let talks = !json && !args.detach;
         let manner = match (args.stay, talks) {
             (true, _) => Manner::Stays,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Agent, Bundle, ByLanguage, Document, Hook, Policy, Workflow};
+use super::{Agent, Bundle, ByLanguage, Document, Hook, MemoryUse, Policy, Workflow};
 use crate::contract::Registry;
 use crate::expr::Expr;
 use crate::nearest::nearest;
@@ -42,6 +42,8 @@ pub struct Protocol {
     pub default_model: Option<String>,
     /// What gives the language of a run, over `state` and `run`.
     pub language: Option<Expr>,
+    /// How runs use memory.
+    pub memory: MemoryUse,
     /// The files it was loaded from.
     pub bundle: Bundle,
     /// The digest of those files.

@@ -21,6 +21,7 @@ mod budget;
 mod agent;
 mod hook;
 mod policy;
+mod memory;
 mod load;
 mod check;
 
@@ -38,6 +39,7 @@ pub use hook::Hook;
 pub use language::{ByLanguage, is_language};
 pub(crate) use load::confined;
 pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
+pub use memory::{MemoryUse, WorkingPart};
 pub use origin::Origin;
 pub use outcome::{Otherwise, Outcome};
 pub use policy::{Policy, Program, Source as RetrievalSource};

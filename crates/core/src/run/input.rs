@@ -235,6 +235,9 @@ pub struct ModelReply {
     /// Where the bytes sent and received are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
+    /// The build of the memory packet that stood in the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 /// What a call cost.

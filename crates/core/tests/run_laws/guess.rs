@@ -182,6 +182,7 @@ fn replied(chance: &mut Chance, action: &str) -> Incoming {
         usage,
         sent: None,
         exchange: None,
+        build: None,
     };
     Incoming::ModelReplied(Box::new(reply))
 }

@@ -9,13 +9,16 @@ use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use crate::rank::refine;
 use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Found, Request, Scored, Subject};
+use crate::{Cited, Found, Request, Scope, Scored, Subject};
 
 /// The kind of task where a request names none.
 const GENERIC: &str = "generic";
 
 /// So many more places are looked at than are asked for: the event itself may change its rank.
 const MORE_HITS: usize = 64;
+
+/// Among so many of a session the last of a run is looked for first.
+const LATEST: usize = 64;
 
 /// The rows that may be seen.
 pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -> Answer<Found> {
@@ -61,6 +64,20 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     found.window = window;
     found.evidence = cited(shelves, request, &subject, &found)?;
     Ok(found)
+}
+
+/// The last event of a run. Runs of one session stand side by side, so that it need not be the last there.
+pub(super) fn last_of_run(shelves: &impl Shelves, scope: &Scope) -> Answer<Option<Event>> {
+    scope.check()?;
+    for limit in [LATEST, usize::MAX] {
+        let latest = shelves.window(scope, limit)?;
+        let whole = latest.len() < limit;
+        let last = latest.into_iter().rev().find(|event| event.scope.run() == scope.run());
+        if last.is_some() || whole {
+            return Ok(last);
+        }
+    }
+    Ok(None)
 }
 
 /// The events that answer a request, best first.

@@ -85,6 +85,9 @@ pub trait Memory: Send + Sync {
     /// The rows that a request may see, with their scores.
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found>;
 
+    /// The last event that was kept of a run.
+    fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>>;
+
     /// The events that answer a request, best first.
     fn search<'a>(&'a self, request: &'a Request, limit: usize) -> Reply<'a, Vec<Scored<Event>>>;
 

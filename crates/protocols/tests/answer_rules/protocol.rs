@@ -79,6 +79,7 @@ pub(crate) fn replied(protocol: &Protocol, state: &State, reply: &Value) -> Stat
         by: "script".to_owned(),
         sent: None,
         exchange: None,
+        build: None,
     };
     given(protocol, state, Incoming::ModelReplied(Box::new(reply))).unwrap()
 }

@@ -139,8 +139,8 @@ impl Teller {
                 serde_json::from_value(usage).expect("`usage` has tokens and cost")
             });
             let by = "script".to_owned();
-            let reply =
-                ModelReply { action, text: said, finish, by, usage, sent: None, exchange: None };
+            let (sent, exchange, build) = (None, None, None);
+            let reply = ModelReply { action, text: said, finish, by, usage, sent, exchange, build };
             return (run, Incoming::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {

@@ -11,16 +11,12 @@ use countersign_store::Blob;
 
 use super::models::Models;
 use super::perform::Done;
-use crate::engine::Engine;
+use crate::engine::{Engine, Live};
+use crate::recall::{Reminded, remind};
 
 /// Asks the model of the step that is out.
-pub(super) async fn ask(
-    engine: &Engine,
-    models: &dyn Models,
-    protocol: &Protocol,
-    state: &State,
-    action: &str,
-) -> Done {
+pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, action: &str) -> Done {
+    let Live { state, protocol, .. } = live;
     let prompt = prompt(protocol, state)?;
     let name = prompt.model.clone()?;
     let model = match models.find(&name) {
@@ -39,6 +35,7 @@ pub(super) async fn ask(
             return Some((what, Vec::new()));
         }
     };
+    let Reminded { prompt, build } = remind(engine, live, prompt).await;
     let asked = asked(&prompt, state);
     let (watch, run) = (Arc::clone(engine.watch()), state.run.clone());
     let mut live = move |text: &str| watch.writing(&run, text);
@@ -51,7 +48,7 @@ pub(super) async fn ask(
             if answer.model == model.name() {
                 answer.model.clone_from(&name);
             }
-            Some(replied(protocol, &name, action, answer))
+            Some(replied(protocol, &name, action, answer, build))
         }
         Err(error) => Some(failed(action, &ModelError { model: name, ..error })),
     }
@@ -95,7 +92,13 @@ fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<String> {
     Some(value.to_string())
 }
 
-fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (Incoming, Vec<Blob>) {
+fn replied(
+    protocol: &Protocol,
+    name: &str,
+    action: &str,
+    answer: Answer,
+    build: Option<String>,
+) -> (Incoming, Vec<Blob>) {
     let usage = answer.usage.unwrap_or_default();
     let price = protocol.policy.prices.get(name).map(|(input, output)| Price {
         input_per_million: *input,
@@ -122,6 +125,7 @@ fn replied(protocol: &Protocol, name: &str, action: &str, answer: Answer) -> (In
             cost: price.map_or(0, |price| cost(usage, price)),
         },
         exchange,
+        build,
     };
     (Incoming::ModelReplied(Box::new(reply)), blobs)
 }

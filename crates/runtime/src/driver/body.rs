@@ -14,6 +14,7 @@ use super::presence::Presence;
 use super::rest::Rest;
 use super::side_by_side::SideBySide;
 use crate::engine::{Along, Engine, EngineError};
+use crate::recall::rested;
 
 /// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
 /// model said is dear; a store that stays away is told all the same.
@@ -88,6 +89,9 @@ impl Driver {
             let Some(mut hold) = taken else { return Ok((Rest::Held, others)) };
             let worked = self.work_held(&run, &mut hold, &mut others).await;
             hold.release().await;
+            if worked.is_ok() {
+                rested(&self.engine, &run).await;
+            }
             drop(turn);
             let (rest, version) = match worked {
                 Ok(worked) => worked,

@@ -74,7 +74,7 @@ impl Hands {
         let Live { state, protocol, .. } = live;
         let id = format!("{}/{action}", state.run);
         match order {
-            Pending::Model { .. } => ask(engine, models, protocol, state, action).await,
+            Pending::Model { .. } => ask(engine, models, live, action).await,
             Pending::Effect { effect, .. } => {
                 let base = self.base(protocol);
                 let sources = Sources::open_with(&protocol.policy, &base, self.kinds.as_deref());
@@ -177,5 +177,6 @@ pub fn handed_in(action: &str, text: &str, by: &str) -> Incoming {
         usage: Usage::default(),
         sent: None,
         exchange: None,
+        build: None,
     }))
 }

@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Check, Protocol};
 use countersign_core::run::{Incoming, Input, see_files};
+use countersign_memory::store::Memory;
 use countersign_store::{RunId, Store, TenantId};
 
 use super::{EngineError, Live, Pinned};
 use crate::clock::Clock;
+use crate::recall::Recall;
 use crate::watch::Watch;
 use crate::workspace::Workspace;
 
@@ -28,6 +30,7 @@ pub struct Engine {
     shipped: Arc<Registry>,
     workspace: Option<Workspace>,
     tenant: TenantId,
+    recall: Option<Recall>,
     protocols: Mutex<BTreeMap<String, Arc<Protocol>>>,
     live: Mutex<BTreeMap<RunId, Arc<Live>>>,
 }
@@ -53,8 +56,20 @@ impl Engine {
     #[must_use]
     pub fn open(opened: Opened) -> Self {
         let Opened { store, clock, watch, shipped, workspace, tenant } = opened;
-        let (protocols, live) = (Mutex::default(), Mutex::default());
-        Self { store, clock, watch, shipped, workspace, tenant, protocols, live }
+        let (recall, protocols, live) = (None, Mutex::default(), Mutex::default());
+        Self { store, clock, watch, shipped, workspace, tenant, recall, protocols, live }
+    }
+
+    /// The same engine, with a memory: runs are remembered, and models reminded.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
+        Self { recall: Some(Recall::new(memory)), ..self }
+    }
+
+    /// Its memory, where it has one.
+    #[must_use]
+    pub fn recall(&self) -> Option<&Recall> {
+        self.recall.as_ref()
     }
 
     /// The store below.

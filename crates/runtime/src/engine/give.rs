@@ -10,6 +10,7 @@ use countersign_core::run::{
 use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
 
 use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
+use crate::recall;
 
 /// How often an input is decided again when another writer was first.
 const TRIES: usize = 64;
@@ -70,7 +71,9 @@ impl Engine {
         what: Incoming,
         key: Option<String>,
     ) -> Result<Outcome, EngineError> {
-        self.give_along(&self.run_id(run), what, Along { key, ..Along::default() }).await
+        let run = self.run_id(run);
+        let what = recall::linked(self, &run, what).await;
+        self.give_along(&run, what, Along { key, ..Along::default() }).await
     }
 
     pub(crate) async fn give_along(

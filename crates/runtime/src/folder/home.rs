@@ -80,6 +80,12 @@ impl Home {
         self.folder.join("countersign.db")
     }
 
+    /// The file of the memory, apart from the log of runs: a person can be erased from it.
+    #[must_use]
+    pub fn memory(&self) -> PathBuf {
+        self.folder.join("memory.db")
+    }
+
     /// The folder of artifacts.
     #[must_use]
     pub fn artifacts(&self) -> PathBuf {

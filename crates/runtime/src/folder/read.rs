@@ -22,12 +22,12 @@ pub const MOST_FILES: usize = 1_000;
 pub const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The folders of a protocol.
-const FOLDERS: [&str; 4] = ["workflows", "agents", "rules", "contracts"];
+const FOLDERS: [&str; 5] = ["workflows", "agents", "rules", "contracts", "memory"];
 
 /// How deep folders may lie in those.
 const DEEPEST: usize = 8;
 
-/// Reads the files of a protocol: the index, and everything below its four folders whose name does
+/// Reads the files of a protocol: the index, and everything below its folders whose name does
 /// not begin with a dot.
 pub fn read(dir: &Path) -> Result<Bundle, FolderError> {
     let root = Dir::open_ambient_dir(dir, ambient_authority())

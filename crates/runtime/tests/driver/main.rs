@@ -16,3 +16,4 @@ mod calls;
 mod keys;
 mod simulation;
 mod storage;
+mod recall;

@@ -1,5 +1,7 @@
 //! Expressions that read what nothing writes.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::gates;
@@ -14,8 +16,19 @@ use crate::protocol::{Check, Origin, Protocol, Transition, Workflow};
 use crate::spec::Diagnostic;
 
 pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
-    let workflows = whole::workflows(protocol).into_iter();
-    workflows.flat_map(|workflow| of_workflow(protocol, workflow, openings)).collect()
+    let workflows = whole::workflows(protocol);
+    let each = workflows.iter().flat_map(|workflow| of_workflow(protocol, workflow, openings));
+    let mut findings: Vec<Diagnostic> = each.collect();
+    // What the index asks of every run is told where no workflow writes it.
+    let common = workflows.iter().map(|workflow| {
+        reads_of(protocol, workflow, openings, &written::of_index(protocol), &BTreeSet::new())
+    });
+    let common = common.reduce(|mut all, one| {
+        all.retain(|finding| one.contains(finding));
+        all
+    });
+    findings.extend(common.unwrap_or_default());
+    findings
 }
 
 fn of_workflow(
@@ -37,7 +50,24 @@ fn of_workflow(
         let origin = output_origin(workflow, index);
         findings.extend(output_unwritten(initial, document, &writers, place, &origin));
     }
-    for written in written::of_workflow(protocol, workflow) {
+    let written = written::of_workflow(protocol, workflow);
+    findings.extend(reads_of(protocol, workflow, openings, &written, &idle));
+    findings
+}
+
+/// What expressions read that runs of a workflow never have.
+fn reads_of(
+    protocol: &Protocol,
+    workflow: &Workflow,
+    openings: &Openings<'_>,
+    expressions: &[Written<'_>],
+    idle: &BTreeSet<usize>,
+) -> Vec<Diagnostic> {
+    let writers = Writers::of(protocol, workflow, openings);
+    let document = document_schema(protocol, workflow).map(View::of);
+    let initial = &protocol.document_of(workflow).initial;
+    let mut findings: Vec<Diagnostic> = Vec::new();
+    for written in expressions {
         // What is wrong with a way that is never taken has been told.
         if written.way.is_some_and(|way| idle.contains(&way)) {
             continue;
@@ -47,8 +77,8 @@ fn of_workflow(
             if told.iter().any(|before| read.steps.starts_with(before)) {
                 continue;
             }
-            let finding = forbidden(document, &written, read)
-                .or_else(|| unwritten(initial, document, &writers, &written, read));
+            let finding = forbidden(document, written, read)
+                .or_else(|| unwritten(initial, document, &writers, written, read));
             if let Some(finding) = finding {
                 told.push(&read.steps);
                 findings.push(finding);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::budgets::index_file;
 use super::outcomes;
 use crate::expr::Expr;
 use crate::protocol::{
@@ -63,6 +64,17 @@ pub(super) fn of_workflow<'p>(protocol: &'p Protocol, workflow: &'p Workflow) ->
         }
         all.changes(way.apply.iter().map(|change| (change, None)));
         all.written[before..].iter_mut().for_each(|written| written.way = Some(index));
+    }
+    all.written
+}
+
+/// The expressions of the index that every workflow's runs are asked with.
+pub(super) fn of_index(protocol: &Protocol) -> Vec<Written<'_>> {
+    let Some(index) = index_file(protocol) else { return Vec::new() };
+    let mut all = Collected { protocol, written: Vec::new() };
+    let working = index.child("memory").child("working");
+    for (part, expr) in &protocol.memory.working {
+        all.expr(expr, working.child(part.as_str()), None);
     }
     all.written
 }

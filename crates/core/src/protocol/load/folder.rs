@@ -10,7 +10,7 @@ use super::faults::Faults;
 use super::file::{File, Kind};
 use super::known::Known;
 use super::scope::{Names, Scope};
-use super::{agent, document, hook, index, policy, rules, workflow};
+use super::{agent, document, hook, index, memory, policy, rules, workflow};
 use crate::contract::Registry;
 use crate::json::Span;
 use crate::nearest::nearest;
@@ -119,9 +119,8 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     for file in index.into_iter().chain(&persons.files).chain(&flows.files) {
         file.hold_against_seed(shipped, &faults);
     }
-    let state_format = index::state_format(index);
     let language = index::language(index, &faults);
-    let prices = policy::prices(index);
+    let memory = memory::memory(index, &bundle, &faults);
     let (found, usable) = faults.finish();
     if !usable {
         return Err(found);
@@ -133,7 +132,7 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
         version: card.version,
         description: card.description,
         default_workflow: card.default_workflow,
-        state_format,
+        state_format: index::state_format(index),
         document,
         workflows: compiled,
         agents: names.agents.things,
@@ -144,11 +143,12 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
             programs: names.programs.things,
             hosts: names.hosts.unwrap_or_default(),
             sources: names.sources.things,
-            prices,
+            prices: policy::prices(index),
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,
         language,
+        memory,
         bundle,
         digest,
     };
@@ -173,7 +173,7 @@ fn too_large(bundle: &Bundle) -> Option<Diagnostic> {
 
 /// A folder whose name is nearly one of ours would be passed over without a word.
 fn look_at_folders(bundle: &Bundle, faults: &Faults) {
-    const FOLDERS: [&str; 4] = ["agents", "contracts", "rules", "workflows"];
+    const FOLDERS: [&str; 5] = ["agents", "contracts", "memory", "rules", "workflows"];
     for (path, text) in &bundle.files {
         let Some((folder, _)) = path.split_once('/') else { continue };
         if let Some(near) = nearest(folder, FOLDERS).filter(|near| *near != folder) {

@@ -28,6 +28,7 @@ mod index;
 mod document;
 mod hook;
 mod policy;
+mod memory;
 mod host;
 mod budget;
 mod include;

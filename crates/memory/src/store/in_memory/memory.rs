@@ -115,6 +115,10 @@ impl Memory for InMemory {
         self.with(move |state| find::found(state, request, limits))
     }
 
+    fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {
+        self.with(move |state| find::last_of_run(state, scope))
+    }
+
     fn search<'a>(&'a self, request: &'a Request, limit: usize) -> Reply<'a, Vec<Scored<Event>>> {
         self.with(move |state| find::search(state, request, limit))
     }

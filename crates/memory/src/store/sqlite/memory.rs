@@ -164,6 +164,11 @@ impl Memory for SqliteMemory {
         self.read(move |shelves| find::found(shelves, &request, limits))
     }
 
+    fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {
+        let scope = scope.clone();
+        self.read(move |shelves| find::last_of_run(shelves, &scope))
+    }
+
     fn search<'a>(&'a self, request: &'a Request, limit: usize) -> Reply<'a, Vec<Scored<Event>>> {
         let request = request.clone();
         self.read(move |shelves| find::search(shelves, &request, limit))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::sample::{ids, said, scope, tell, within};
+use crate::Scope;
 use crate::record::Place;
 use crate::rules::Refusal;
 use crate::store::{Memory, MemoryError};
@@ -64,4 +65,23 @@ pub async fn what_has_no_name_is_refused(memory: Arc<dyn Memory>) {
     let long = "x".repeat((1 << 20) + 1);
     let refused = memory.remember(vec![said(&scope(), "e1", &long)]).await.unwrap_err();
     assert_eq!(refused.to_string(), "`text` must be at most 1048576 bytes");
+}
+
+pub async fn the_last_event_of_a_run_is_known(memory: Arc<dyn Memory>) {
+    let (parent, child) = (within("u", "s1", "r1"), within("u", "s1", "r1.1"));
+    assert_eq!(memory.last_of_run(&parent).await.unwrap(), None);
+    let own = vec![said(&parent, "a", "a"), said(&parent, "b", "b")];
+    memory.remember(own).await.unwrap();
+    let memory = &*memory;
+    assert_eq!(last(memory, &child).await, None);
+    // However many a child adds to the session.
+    let many = (0..100).map(|number| said(&child, &format!("c{number}"), "c")).collect();
+    memory.remember(many).await.unwrap();
+    assert_eq!(last(memory, &parent).await.as_deref(), Some("b"));
+    assert_eq!(last(memory, &child).await.as_deref(), Some("c99"));
+    assert_eq!(last(memory, &within("u2", "s1", "r1")).await, None);
+}
+
+async fn last(memory: &dyn Memory, scope: &Scope) -> Option<String> {
+    memory.last_of_run(scope).await.unwrap().map(|event| event.id)
 }

@@ -35,6 +35,7 @@ macro_rules! memory_suite {
                 events::events_get_places_in_their_session,
                 events::a_batch_is_kept_whole_or_not_at_all,
                 events::what_has_no_name_is_refused,
+                events::the_last_event_of_a_run_is_known,
                 states::one_of_two_writers_is_told,
                 states::a_summary_is_kept_by_revision,
                 states::states_belong_to_their_run_and_session,

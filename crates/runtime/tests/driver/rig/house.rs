@@ -8,6 +8,7 @@ use countersign_contracts::registry;
 use countersign_core::contract::Registry;
 use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
 use countersign_core::run::{Event, Incoming, Start, State, fold};
+use countersign_memory::store::Memory;
 use countersign_models::Settings;
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Models};
@@ -113,14 +114,33 @@ impl House {
         clock: Arc<dyn Clock>,
         watch: Arc<dyn Watch>,
     ) -> Arc<Engine> {
-        Arc::new(Engine::open(Opened {
+        Arc::new(self.opened(store, clock, watch))
+    }
+
+    /// An engine with a memory.
+    pub(crate) fn engine_with(
+        &self,
+        memory: Arc<dyn Memory>,
+        watch: Arc<dyn Watch>,
+    ) -> Arc<Engine> {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
+        Arc::new(self.opened(store, clock, watch).with_memory(memory))
+    }
+
+    fn opened(
+        &self,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        watch: Arc<dyn Watch>,
+    ) -> Engine {
+        Engine::open(Opened {
             store,
             clock,
             watch,
             shipped: Arc::clone(&SHIPPED),
             workspace: Some(Workspace::open(&self.work()).unwrap()),
             tenant: TenantId::default(),
-        }))
+        })
     }
 
     pub(crate) fn hands(&self) -> Hands {

@@ -1,0 +1,114 @@
+//! Memory through the binary: one run is told what was said in another, unless it is turned off.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const PROTOCOL: [(&str, &str); 4] = [
+    ("index.yaml", "name: lamps\nversion: 1.0.0\ndefault_workflow: main\n"),
+    (
+        "workflows/main.yaml",
+        "id: main\nphases:\n  - { id: ask, ask: { question: 'Which colour should the lamp have?', apply: { set: /colour } } }\n  - { id: write, agent: writer, contract: note, prompt: Describe the colour of the lamp. }\n  - { id: done, terminal: true }\ntransitions: [{ from: ask, to: write }, { from: write, to: done }]\n",
+    ),
+    (
+        "agents/writer.yaml",
+        "id: writer\ndescription: Writes\nprompt: Write.\nmodel: override\nmodel_config: { name: human }\n",
+    ),
+    (
+        "contracts/note.yaml",
+        "id: note\nversion: 1.0.0\nschema: { type: object, required: [note], properties: { note: { type: string } } }\n",
+    ),
+];
+
+fn desk() -> tempfile::TempDir {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path().join(".opencode/protocol");
+    for (path, text) in PROTOCOL {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::write(desk.path().join("reply.json"), r#"{"note":"It glows."}"#).unwrap();
+    desk
+}
+
+fn countersign(desk: &Path, memory: Option<&str>, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.current_dir(desk).args(args).args(["--as", "anna"]);
+    command.env_remove("COUNTERSIGN_MEMORY");
+    command.envs(memory.map(|memory| ("COUNTERSIGN_MEMORY", memory)));
+    command.output().unwrap()
+}
+
+#[track_caller]
+fn json(desk: &Path, args: &[&str]) -> Value {
+    let args = [args, &["--json"]].concat();
+    let output = countersign(desk, None, &args);
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn run(desk: &Path, more: &[&str]) -> String {
+    let started = json(desk, &[&["run", "main"], more].concat());
+    started["run"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_run_is_told_what_was_said_in_another() {
+    let desk = desk();
+    let desk = desk.path();
+    let first = run(desk, &[]);
+    json(desk, &["answer", &format!("{first}/w1"), "cobalt"]);
+    json(desk, &["next", &first]);
+    json(desk, &["submit", &first, "reply.json"]);
+    assert!(desk.join(".countersign/memory.db").is_file());
+
+    let second = run(desk, &[]);
+    json(desk, &["answer", &format!("{second}/w1"), "whatever"]);
+    let next = json(desk, &["next", &second]);
+    let system = next["system"].as_str().unwrap();
+    assert!(system.contains("## Memory") && system.contains("cobalt"), "{system}");
+    let build = next["build"].as_str().unwrap();
+    assert!(build.starts_with(&format!("{second}/")), "{build}");
+    json(desk, &["submit", &second, "reply.json"]);
+    let history = countersign(desk, None, &["history", &second]);
+    let history = String::from_utf8(history.stdout).unwrap();
+    assert!(history.contains(&format!("shown memory {build}")), "{history}");
+    assert_eq!(json(desk, &["replay", &second, "--verify"])["errors"], Value::Null);
+}
+
+#[test]
+fn it_can_be_turned_off() {
+    let desk = desk();
+    let desk = desk.path();
+    run(desk, &["--no-memory"]);
+    assert!(!desk.join(".countersign/memory.db").exists());
+    fs::write(desk.join("countersign.toml"), "memory = \"off\"\n").unwrap();
+    run(desk, &[]);
+    assert!(!desk.join(".countersign/memory.db").exists());
+    let wrong = countersign(desk, Some("maybe"), &["run", "main"]);
+    let told = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        told.contains("`memory` must be `on` or `off`, found `maybe` (COUNTERSIGN_MEMORY)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_no_policy_is_told_before_anything_runs() {
+    let desk = desk();
+    let desk = desk.path();
+    let folder = desk.join(".opencode/protocol");
+    let index = format!("{}memory: {{ policy: memory/wide.yaml }}\n", PROTOCOL[0].1);
+    fs::write(folder.join("index.yaml"), index).unwrap();
+    fs::create_dir(folder.join("memory")).unwrap();
+    fs::write(folder.join("memory/wide.yaml"), "id: wide\n").unwrap();
+    let checked = countersign(desk, None, &["run", "main"]);
+    let told = String::from_utf8(checked.stderr).unwrap();
+    assert!(told.contains("`memory/wide.yaml` is no policy: missing field"), "{told}");
+}

@@ -1,0 +1,65 @@
+//! How a run began: whose it is, and what it was started with.
+
+use countersign_core::run::{Entry, Event, Incoming, Start, Time};
+use countersign_memory::Scope;
+use countersign_store::RunId;
+use serde_json::Value;
+
+use super::RecallError;
+use crate::engine::{Engine, EngineError};
+
+/// Who started a run that does not say.
+const SOMEBODY: &str = "somebody";
+
+/// How many generations a family has at most.
+const DEEPEST: usize = 64;
+
+/// How a run began.
+#[derive(Debug, Clone)]
+pub struct Beginning {
+    /// Its scope: the user is who started the family, the session is its first run, the agent is the
+    /// protocol.
+    pub scope: Scope,
+    /// What it was started with.
+    pub input: Option<Value>,
+}
+
+impl Beginning {
+    /// Reads how a run of a protocol began.
+    pub(super) async fn of(
+        engine: &Engine,
+        run: &RunId,
+        protocol: &str,
+    ) -> Result<Self, RecallError> {
+        let missing = || EngineError::NoRun { run: run.id.clone(), version: None };
+        let own = start(engine, run).await?.ok_or_else(missing)?;
+        let (mut session, mut by, mut parent) = (run.clone(), own.by, own.parent);
+        for _ in 0..DEEPEST {
+            let Some(above) = parent.take() else { break };
+            session = engine.run_id(above.run);
+            // A child may have been brought here without its parent.
+            let Some(above) = start(engine, &session).await? else { break };
+            (by, parent) = (above.by.or(by), above.parent);
+        }
+        let user = by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| SOMEBODY.to_owned());
+        let tenant = engine.tenant().as_str();
+        let scope = Scope::new(tenant, user, protocol, session.id, run.id.as_str())?;
+        Ok(Self { scope, input: own.input })
+    }
+}
+
+async fn start(engine: &Engine, run: &RunId) -> Result<Option<Start>, RecallError> {
+    let Some(row) = engine.store().log(run, 0, 1).await?.into_iter().next() else {
+        return Ok(None);
+    };
+    let (version, first, last, time) = (row.version, row.first, row.last, Time(row.time));
+    let entry = Entry { version, first, last, time, hash: row.hash, body: row.body };
+    let start = entry.open(&run.id)?.into_iter().find_map(|event| match event {
+        Event::Received { input } => match input.what {
+            Incoming::Start(start) => Some(*start),
+            _ => None,
+        },
+        _ => None,
+    });
+    Ok(start)
+}

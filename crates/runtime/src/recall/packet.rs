@@ -1,0 +1,142 @@
+//! The packet of one prompt: asked for, composed, kept as a build, written as text.
+
+use std::collections::BTreeSet;
+
+use countersign_core::json::digest;
+use countersign_core::protocol::{self, Protocol};
+use countersign_core::run::{Prompt, State, Time};
+use countersign_core::spec::Source;
+use countersign_memory::compose::compose;
+use countersign_memory::packet::MemoryPacket;
+use countersign_memory::packet::meta::{Cues, Purpose};
+use countersign_memory::policy::{Policy, PolicyError};
+use countersign_memory::record::{Event, EventKind};
+use countersign_memory::render::render;
+use countersign_memory::store::{Build, BuildRow};
+use countersign_memory::tokens::{TiktokenCounter, TokenCounter, counter};
+use countersign_memory::{Asked, Found, Request, Scope};
+
+use super::RecallError;
+
+/// The policy that a protocol's packets are composed by.
+pub fn policy_of(protocol: &Protocol) -> Result<Policy, PolicyError> {
+    let name = protocol.memory.policy.as_deref().unwrap_or("default");
+    if let Some(shipped) = Policy::shipped(name) {
+        return Ok(shipped);
+    }
+    let text = protocol.bundle.files.get(name).map_or("", String::as_str);
+    Policy::parse(Source::new(name, text))
+}
+
+/// What the packet of a prompt is asked for with: by the words that the model is asked with.
+pub(super) fn request(
+    scope: &Scope,
+    protocol: &Protocol,
+    state: &State,
+    prompt: &Prompt,
+    now: Time,
+) -> Request {
+    let budget = protocol.memory.tokens.map(|max_tokens| Asked { max_tokens, per_section: None });
+    Request {
+        scope: scope.clone(),
+        purpose: match prompt.purpose {
+            protocol::Purpose::Planner => Purpose::Planner,
+            protocol::Purpose::Tool => Purpose::Tool,
+            protocol::Purpose::Responder => Purpose::Responder,
+        },
+        task_type: Some(format!("{}/{}", state.workflow, state.phase)),
+        cues: Some(Cues {
+            tags: Some(vec![state.phase.clone()]),
+            entities: None,
+            keywords: None,
+            time_range: None,
+            extra: serde_json::Map::new(),
+        }),
+        message: prompt.turns.first().map(|turn| turn.text.clone()),
+        budget,
+        as_of: now,
+    }
+}
+
+/// Takes out what the prompt shows already: how the run's own document changed, and what tools gave in
+/// the conversation that is under way. What is taken out here is no part of the build.
+pub(super) fn without_own(found: &mut Found, state: &State) {
+    let shown = |event: &Event| {
+        let under_way = state.step.is_some() && event.ts >= state.entered_at;
+        let kind = match event.kind {
+            EventKind::StatePatch => true,
+            EventKind::ToolResult => under_way,
+            EventKind::Message | EventKind::Decision => false,
+        };
+        kind && event.scope.run() == state.run
+    };
+    found.quotes.retain(|quote| !shown(&quote.row));
+    found.window.retain(|event| !shown(event));
+}
+
+/// Composes a packet, and the build that composes it again.
+pub(super) fn built(
+    id: String,
+    request: Request,
+    policy: &Policy,
+    found: &Found,
+    now: Time,
+) -> Result<(MemoryPacket, Build), RecallError> {
+    let counter = TiktokenCounter::o200k();
+    let packet = compose(&request, policy, found, &counter)?;
+    let selected: BTreeSet<&str> =
+        packet.explain.selected.iter().filter_map(|one| Some(one.rsplit_once('|')?.0)).collect();
+    let rows = BuildRow::of(&request, found, |_, id| selected.contains(id));
+    let build = Build {
+        id,
+        policy: serde_json::to_value(policy).expect("a policy is plain data"),
+        tokenizer: counter.id().to_owned(),
+        digest: digest_of(&packet),
+        built_at: now,
+        rows,
+        request,
+    };
+    Ok((packet, build))
+}
+
+/// The packet of a build, composed again.
+pub(super) fn again(build: &Build, found: &Found) -> Result<MemoryPacket, RecallError> {
+    let other = || RecallError::Build { id: build.id.clone() };
+    let policy: Policy = serde_json::from_value(build.policy.clone()).map_err(|_| other())?;
+    let counter = counter(&build.tokenizer)?;
+    let packet = compose(&build.request, &policy, found, &*counter)?;
+    if digest_of(&packet) == build.digest { Ok(packet) } else { Err(other()) }
+}
+
+/// A packet as text.
+pub(super) fn text(packet: &MemoryPacket) -> Result<String, RecallError> {
+    Ok(render(packet, packet.meta.purpose)?)
+}
+
+/// Whether a packet says nothing but what the run is after.
+pub(super) fn is_bare(packet: &MemoryPacket) -> bool {
+    let MemoryPacket { short_term, long_term, insight, .. } = packet;
+    let state = &short_term.working_state;
+    let none = |list: Option<usize>| list.unwrap_or(0) == 0;
+    none(state.plan.as_ref().map(Vec::len))
+        && none(state.slots.as_ref().map(serde_json::Map::len))
+        && none(state.constraints.as_ref().map(serde_json::Map::len))
+        && none(state.decisions.as_ref().map(Vec::len))
+        && none(state.risks.as_ref().map(Vec::len))
+        && none(short_term.key_quotes.as_ref().map(Vec::len))
+        && none(short_term.conversation_window.as_ref().map(Vec::len))
+        && none(short_term.open_loops.as_ref().map(Vec::len))
+        && none(short_term.last_tool_evidence.as_ref().map(Vec::len))
+        && none(long_term.preferences.as_ref().map(Vec::len))
+        && short_term.rolling_summary.is_empty()
+        && long_term.facts.is_empty()
+        && long_term.procedures.is_empty()
+        && long_term.episodes.is_empty()
+        && insight.hypotheses.is_empty()
+        && insight.strategy_sketches.is_empty()
+        && insight.patterns.is_empty()
+}
+
+fn digest_of(packet: &MemoryPacket) -> String {
+    digest(&serde_json::to_value(packet).expect("a packet is plain data"))
+}

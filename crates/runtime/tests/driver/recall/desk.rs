@@ -1,0 +1,193 @@
+//! A model that gives what it was told to, and notes what it was shown; a memory; a protocol of lamps.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use countersign_core::reply::Finish;
+use countersign_core::run::{Event, Incoming, ModelReply, Start};
+use countersign_memory::compose::compose;
+use countersign_memory::policy::Policy;
+use countersign_memory::record::Event as Remembered;
+use countersign_memory::store::{Build, Carried, InMemory, Memory, SqliteMemory};
+use countersign_memory::tokens::counter;
+use countersign_memory::{Found, Subject};
+use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
+use countersign_runtime::driver::{Driver, Models};
+use countersign_runtime::engine::Engine;
+use countersign_runtime::watch::{Unwatched, Watch};
+
+use crate::rig::{House, Kind};
+
+/// Lamps: whoever starts `main` is asked for a colour, `again` asks nobody.
+pub(super) const LAMPS: &str = r#"
+--- index.yaml
+name: lamps
+version: 1.0.0
+default_workflow: main
+models: { default: parrot }
+--- contracts/note.yaml
+id: note
+version: 1.0.0
+schema: { type: object, additionalProperties: false, required: [note], properties: { note: { type: string, minLength: 2 } } }
+--- agents/writer.yaml
+id: writer
+description: writes
+base: designer
+--- workflows/main.yaml
+id: main
+description: A lamp is described.
+phases:
+  - { id: ask, ask: { question: "Which colour should the lamp have?", apply: { set: /colour } } }
+  - { id: write, agent: writer, contract: note, prompt: "Describe the colour of the lamp.", writes: [/note], apply: { set: { at: /note, value: reply.note } } }
+  - { id: done, terminal: true }
+transitions: [{ from: ask, to: write }, { from: write, to: done }]
+--- workflows/again.yaml
+id: again
+phases:
+  - { id: write, agent: writer, contract: note, purpose: tool, prompt: "Describe the colour of the lamp.", writes: [/note], apply: { set: { at: /note, value: reply.note } } }
+  - { id: done, terminal: true }
+transitions: [{ from: write, to: done }]
+"#;
+
+/// A reply that is accepted.
+pub(super) const GOOD: &str = r#"{"note":"A lamp stands there."}"#;
+
+/// Every model there is.
+#[derive(Default)]
+pub(super) struct Parrot {
+    replies: Mutex<VecDeque<String>>,
+    shown: Mutex<Vec<String>>,
+}
+
+impl Parrot {
+    pub(super) fn saying(replies: &[&str]) -> Arc<Self> {
+        let replies = replies.iter().map(|reply| (*reply).to_owned()).collect();
+        Arc::new(Self { replies: Mutex::new(replies), shown: Mutex::default() })
+    }
+
+    /// The system texts it was shown.
+    pub(super) fn shown(&self) -> Vec<String> {
+        self.shown.lock().unwrap().clone()
+    }
+
+    pub(super) fn last(&self) -> String {
+        self.shown().pop().unwrap()
+    }
+}
+
+struct Perch(Arc<Parrot>);
+
+/// The parrot as the models of a driver.
+pub(super) struct Cage(pub(super) Arc<Parrot>);
+
+impl Models for Cage {
+    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+        Ok(Some(Arc::new(Perch(Arc::clone(&self.0)))))
+    }
+}
+
+impl Model for Perch {
+    fn name(&self) -> &'static str {
+        "parrot"
+    }
+
+    fn complete<'a>(
+        &'a self,
+        ask: &'a Ask,
+        _: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        Box::pin(async move {
+            self.0.shown.lock().unwrap().push(ask.system.clone());
+            let text = self.0.replies.lock().unwrap().pop_front();
+            Ok(Answer {
+                text: text.unwrap_or_else(|| GOOD.to_owned()),
+                finish: Finish::Stop,
+                reason: "stop".to_owned(),
+                usage: None,
+                model: "parrot".to_owned(),
+                exchange: Exchange::default(),
+                sent: Sent::Nothing,
+                drop_nulls: false,
+            })
+        })
+    }
+}
+
+/// An empty memory beside the runs of a house.
+pub(super) fn memory(kind: Kind, house: &House) -> Arc<dyn Memory> {
+    match kind {
+        Kind::Memory => Arc::new(InMemory::default()),
+        Kind::Sqlite => {
+            Arc::new(SqliteMemory::open(house.folder.path().join("memory.db")).unwrap())
+        }
+    }
+}
+
+/// An engine with a memory, and a worker for it.
+pub(super) fn reminded(house: &House, memory: &Arc<dyn Memory>, parrot: &Arc<Parrot>) -> Reminded {
+    watched(house, memory, parrot, Arc::new(Unwatched))
+}
+
+pub(super) fn watched(
+    house: &House,
+    memory: &Arc<dyn Memory>,
+    parrot: &Arc<Parrot>,
+    watch: Arc<dyn Watch>,
+) -> Reminded {
+    let engine = house.engine_with(Arc::clone(memory), watch);
+    let driver = house.driver_with(&engine, Arc::new(Cage(Arc::clone(parrot))), "w");
+    Reminded { engine, driver }
+}
+
+pub(super) struct Reminded {
+    pub(super) engine: Arc<Engine>,
+    pub(super) driver: Driver,
+}
+
+/// Starts a run of a workflow for somebody.
+pub(super) async fn start(house: &House, engine: &Engine, run: &str, workflow: &str, by: &str) {
+    let start = Start { workflow: workflow.to_owned(), by: Some(by.to_owned()), ..house.begin() };
+    engine.start(run, &house.protocol, start, None).await.unwrap();
+}
+
+/// Whose memory.
+pub(super) fn of(user: &str) -> Subject {
+    Subject { tenant: tenant(), user: user.to_owned(), agent: "lamps".to_owned() }
+}
+
+/// Everything that is remembered of somebody.
+pub(super) async fn events(memory: &dyn Memory, user: &str) -> Vec<Remembered> {
+    let lines = memory.export(&of(user)).await.unwrap();
+    let event = |row: Carried| match row {
+        Carried::Event(event) => Some(*event),
+        _ => None,
+    };
+    lines.into_iter().filter_map(|line| event(line.row)).collect()
+}
+
+pub(super) fn tenant() -> String {
+    countersign_store::TenantId::default().as_str().to_owned()
+}
+
+/// The replies in the log of a run.
+pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
+    let reply = |event: Event| match event {
+        Event::Received { input } => match input.what {
+            Incoming::ModelReplied(reply) => Some(*reply),
+            _ => None,
+        },
+        _ => None,
+    };
+    house.events(run).await.into_iter().filter_map(reply).collect()
+}
+
+/// The build that a reply names, which composes to the same packet again.
+pub(super) async fn build(memory: &dyn Memory, user: &str, id: &str) -> (Build, Found) {
+    let (build, found) = memory.build(&of(user), id).await.unwrap().unwrap();
+    let policy: Policy = serde_json::from_value(build.policy.clone()).unwrap();
+    let counter = counter(&build.tokenizer).unwrap();
+    let packet = compose(&build.request, &policy, &found, &*counter).unwrap();
+    let digest = countersign_core::json::digest(&serde_json::to_value(&packet).unwrap());
+    assert_eq!(digest, build.digest, "{id}");
+    (build, found)
+}

@@ -1,0 +1,167 @@
+//! Stories of several runs.
+
+use countersign_core::run::prompt;
+use countersign_memory::packet::meta::Purpose;
+use countersign_memory::record::{EventKind, Role};
+use countersign_runtime::driver::handed_in;
+use countersign_runtime::recall::{catch_up, remind};
+
+use super::desk::{GOOD, LAMPS, Parrot, build, events, memory, reminded, replies, start};
+use crate::rig::{House, Kind, answer};
+
+async fn what_a_person_said_in_one_run_is_told_to_the_next(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    let first = parrot.last();
+    assert!(first.contains("## Memory"), "{first}");
+    assert!(!first.contains("/colour ="), "its own document is shown already: {first}");
+
+    house.clock.advance(60_000);
+    start(&house, &own.engine, "r2", "again", "anna").await;
+    own.driver.drive("r2").await.unwrap();
+    let second = parrot.last();
+    let memory_at = second.find("## Memory").unwrap();
+    assert!(memory_at > second.find("## Contract").unwrap(), "what is stable comes first");
+    assert!(
+        second[memory_at..].contains("Which colour should the lamp have? — cobalt"),
+        "{second}"
+    );
+
+    start(&house, &own.engine, "r3", "again", "bob").await;
+    own.driver.drive("r3").await.unwrap();
+    assert!(!parrot.last().contains("cobalt"), "what anna said is hers");
+    assert!(!parrot.last().contains("## Memory"), "there is nothing to tell bob");
+    assert_eq!(replies(&house, "r3").await[0].build, None);
+
+    for (run, purpose) in [("r1", Purpose::Planner), ("r2", Purpose::Tool)] {
+        let reply = &replies(&house, run).await[0];
+        let id = reply.build.as_ref().unwrap();
+        assert_eq!(*id, format!("{run}/{}", reply.action));
+        let (build, _) = build(&*memory, "anna", id).await;
+        assert_eq!(build.request.purpose, purpose);
+        assert!(build.request.task_type.unwrap().ends_with("/write"));
+    }
+}
+
+async fn what_was_refused_is_not_remembered(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&["purple", GOOD]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "again", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    assert_eq!(parrot.shown().len(), 2);
+    let all = events(&*memory, "anna").await;
+    assert!(all.iter().all(|event| !event.text.contains("purple")), "{all:#?}");
+    let said: Vec<_> = all.iter().filter(|event| event.kind == EventKind::Message).collect();
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].role, Role::Assistant);
+    assert_eq!(said[0].speaker.as_deref(), Some("writer"));
+    assert_eq!(said[0].text, "note: A lamp stands there.");
+}
+
+async fn a_crash_before_remembering_loses_nothing(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    // Everything was committed, and nothing was remembered.
+    let bare = house.engine();
+    start(&house, &bare, "r1", "main", "anna").await;
+    answer(&bare, "r1", "w1", "cobalt").await.unwrap();
+    let state = house.state("r1").await;
+    let action = state.pending.keys().next().unwrap();
+    bare.give("r1", handed_in(action, GOOD, "anna"), None).await.unwrap();
+    assert!(events(&*memory, "anna").await.is_empty());
+
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r2", "again", "anna").await;
+    own.driver.drive("r2").await.unwrap();
+    assert!(parrot.last().contains("— cobalt"), "{}", parrot.last());
+}
+
+async fn remembering_twice_is_remembering_once(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    let once = events(&*memory, "anna").await;
+    assert!(!once.is_empty());
+    for _ in 0..2 {
+        let engine = reminded(&house, &memory, &parrot).engine;
+        catch_up(&engine, "r1").await.unwrap();
+        catch_up(&engine, "r1").await.unwrap();
+    }
+    assert_eq!(events(&*memory, "anna").await, once);
+    let ids: Vec<&str> = once.iter().map(|event| event.id.as_str()).collect();
+    assert!(ids.contains(&"r1/2/1"), "{ids:?}");
+}
+
+async fn a_reply_by_hand_names_what_was_shown(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    let live = own.engine.at("r1", None).await.unwrap();
+    let out = prompt(&live.protocol, &live.state).unwrap();
+    let shown = remind(&own.engine, &live, out.clone()).await;
+    house.clock.advance(60_000);
+    let again = remind(&reminded(&house, &memory, &parrot).engine, &live, out).await;
+    assert_eq!(shown.prompt.system, again.prompt.system, "one order, one prompt");
+    assert!(shown.prompt.system.contains("— cobalt"));
+    let by_hand = handed_in(&shown.prompt.action, GOOD, "anna");
+    own.engine.give("r1", by_hand, None).await.unwrap();
+    let reply = &replies(&house, "r1").await[0];
+    assert_eq!(reply.build, shown.build);
+    build(&*memory, "anna", reply.build.as_ref().unwrap()).await;
+}
+
+const FAMILY: &str = r#"
+--- index.yaml
+name: lamps
+version: 1.0.0
+default_workflow: main
+--- workflows/child.yaml
+id: child
+phases:
+  - { id: ask, ask: { question: "What of the lamp?", apply: { set: /result } } }
+  - { id: done, terminal: true }
+transitions: [{ from: ask, to: done }]
+--- workflows/main.yaml
+id: main
+phases:
+  - id: call
+    invoke: { workflow: child, input: { /title: "run.id" }, output: { /result: reply.result } }
+  - { id: done, terminal: true }
+transitions: [{ from: call, to: done }]
+"#;
+
+async fn children_share_the_session_of_their_family(kind: Kind) {
+    let house = House::new(kind, FAMILY);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    own.driver.drive("r1.1").await.unwrap();
+    answer(&own.engine, "r1.1", "w1", "sold").await.unwrap();
+    own.driver.drive("r1.1").await.unwrap();
+    let all = events(&*memory, "anna").await;
+    let of = |run: &str| all.iter().filter(|event| event.scope.run() == run).count();
+    assert!(of("r1") > 0 && of("r1.1") > 0, "{all:#?}");
+    assert!(all.iter().all(|event| event.scope.session() == "r1"), "{all:#?}");
+    assert!(events(&*memory, "somebody").await.is_empty());
+}
+
+on_both!(
+    what_a_person_said_in_one_run_is_told_to_the_next,
+    what_was_refused_is_not_remembered,
+    a_crash_before_remembering_loses_nothing,
+    remembering_twice_is_remembering_once,
+    a_reply_by_hand_names_what_was_shown,
+    children_share_the_session_of_their_family,
+);

@@ -1,0 +1,143 @@
+//! Memory that is off, away, or told to forget: the run goes on all the same.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use countersign_core::run::{Event, State, Status};
+use countersign_memory::packet::meta::Purpose;
+use countersign_memory::store::{Limits, Memory, SqliteMemory, Whom};
+use countersign_memory::{Request, Scope};
+use countersign_runtime::clock::Clock;
+use countersign_runtime::driver::Rest;
+use countersign_runtime::watch::Watch;
+use countersign_store::Settings;
+use serde_json::json;
+
+use super::desk::{LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
+use crate::rig::{House, Kind, answer};
+
+#[derive(Default)]
+struct Ear(Mutex<Vec<String>>);
+
+impl Watch for Ear {
+    fn committed(&self, _: &State, _: &[Event]) {}
+
+    fn writing(&self, _: &str, _: &str) {}
+
+    fn warned(&self, run: &str, message: &str) {
+        self.0.lock().unwrap().push(format!("{run}: {message}"));
+    }
+}
+
+fn with(section: &str) -> String {
+    LAMPS.replacen("models:", &format!("memory: {section}\nmodels:"), 1)
+}
+
+async fn a_protocol_may_turn_it_off(kind: Kind) {
+    let house = House::new(kind, &with("{ off: true }"));
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert!(!parrot.last().contains("## Memory"));
+    assert!(memory.export(&of("anna")).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
+    let house = House::new(Kind::Sqlite, LAMPS);
+    let path = house.folder.path().join("memory.db");
+    let settings = Settings { busy_timeout: Duration::from_millis(20), ..Settings::default() };
+    let memory: Arc<dyn Memory> = Arc::new(SqliteMemory::open_with(&path, settings).unwrap());
+    // Another process writes, and does not come to an end.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (ear, parrot) = (Arc::new(Ear::default()), Parrot::saying(&[]));
+    let own = watched(&house, &memory, &parrot, ear.clone());
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert!(!parrot.last().contains("## Memory"));
+    let told = ear.0.lock().unwrap().clone();
+    assert!(told.iter().any(|line| line.contains("memory is away, and the prompt goes without")));
+    assert!(told.iter().all(|line| line.starts_with("r1: ") && !line.contains('\n')), "{told:?}");
+
+    other.execute_batch("ROLLBACK").unwrap();
+    start(&house, &own.engine, "r2", "again", "anna").await;
+    own.driver.drive("r2").await.unwrap();
+    let missed = events(&*memory, "anna").await;
+    assert!(missed.iter().any(|event| event.scope.run() == "r2"), "{missed:#?}");
+    // The next process catches up with what this one could not keep.
+    let next = reminded(&house, &memory, &parrot);
+    start(&house, &next.engine, "r3", "again", "anna").await;
+    next.driver.drive("r3").await.unwrap();
+    assert!(parrot.last().contains("— cobalt"), "{}", parrot.last());
+}
+
+async fn what_is_no_policy_is_told(kind: Kind) {
+    let text = format!("{}--- memory/wide.yaml\nid: wide\n", with("{ policy: memory/wide.yaml }"));
+    let house = House::new(kind, &text);
+    let (ear, parrot) = (Arc::new(Ear::default()), Parrot::saying(&[]));
+    let own = watched(&house, &memory(kind, &house), &parrot, ear.clone());
+    start(&house, &own.engine, "r1", "again", "anna").await;
+    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    let told = ear.0.lock().unwrap().clone();
+    assert!(told[0].contains("`memory/wide.yaml` is no policy"), "{told:?}");
+}
+
+async fn what_was_forgotten_stays_so(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    memory.forget(Whom::Subject(of("anna")), house.clock.now()).await.unwrap();
+    let next = reminded(&house, &memory, &parrot);
+    start(&house, &next.engine, "r2", "again", "anna").await;
+    assert_eq!(next.driver.drive("r2").await.unwrap(), Rest::Ended(Status::Completed));
+    assert!(!parrot.last().contains("cobalt"), "the log is read again, and nothing comes back");
+    assert!(events(&*memory, "anna").await.iter().all(|event| event.scope.run() == "r2"));
+}
+
+async fn the_working_state_follows_the_document(kind: Kind) {
+    let section = "{ tokens: 600, working: { goal: \"'a lamp of ' + state.colour\", slots: \"{ colour: state.colour }\" } }";
+    let house = House::new(kind, &with(section));
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    let working = || async {
+        let scope = Scope::new(tenant(), "anna", "lamps", "r1", "r1").unwrap();
+        let request = Request {
+            scope,
+            purpose: Purpose::Planner,
+            task_type: None,
+            cues: None,
+            message: None,
+            budget: None,
+            as_of: house.clock.now(),
+        };
+        memory.found(&request, Limits::default()).await.unwrap().working.unwrap()
+    };
+    let before = working().await;
+    assert_eq!(before.open_loops[0].question, "Which colour should the lamp have?");
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    let after = working().await;
+    assert_eq!(after.state.goal.as_deref(), Some("a lamp of cobalt"));
+    assert_eq!(after.state.slots.unwrap()["colour"], json!("cobalt"));
+    assert!(after.open_loops.is_empty());
+    assert!(after.state.state_version > before.state.state_version);
+    assert!(parrot.last().contains("a lamp of cobalt"), "{}", parrot.last());
+    own.driver.drive("r1").await.unwrap();
+    assert_eq!(working().await.state.state_version, after.state.state_version, "nothing changed");
+}
+
+on_both!(
+    a_protocol_may_turn_it_off,
+    what_is_no_policy_is_told,
+    what_was_forgotten_stays_so,
+    the_working_state_follows_the_document,
+);

@@ -1,0 +1,172 @@
+//! What is remembered of one version, kind by kind.
+
+use std::collections::BTreeMap;
+
+use countersign_core::run::{
+    Closing, Effect, Event, Incoming, Input, Pending, Start, State, Time, ToolCall, Wait, WaitKind,
+};
+use countersign_memory::Scope;
+use countersign_memory::record::{EventKind, Origin, Role};
+use countersign_runtime::recall::{Version, lived};
+use serde_json::{Value, from_value, json};
+
+use super::desk::LAMPS;
+use crate::rig::protocol;
+
+type Told = (EventKind, Role, Origin, Option<String>, String);
+
+fn remembered(before: &State, what: Incoming, became: Vec<Event>) -> Vec<Told> {
+    let (protocol, _) = protocol(LAMPS);
+    let scope = Scope::new("t", "anna", "lamps", "r1", "r1").unwrap();
+    let input = Input { time: Time(5), key: None, files: BTreeMap::new(), what };
+    let mut events = vec![Event::Received { input: Box::new(input) }];
+    events.extend(became);
+    let version = Version { number: 7, time: Time(5), events: &events };
+    let lived = lived(&scope, &protocol, before, version, Time(9));
+    for (number, event) in (1..).zip(&lived) {
+        assert_eq!(event.id, format!("r1/7/{number}"));
+        assert_eq!((event.ts, event.recorded_at), (Time(5), Time(9)));
+    }
+    let told = lived.into_iter();
+    told.map(|it| (it.kind, it.role, it.origin, it.speaker, it.text)).collect()
+}
+
+fn run() -> State {
+    let mut state = State::blank("r1");
+    (state.workflow, state.phase) = ("main".to_owned(), "write".to_owned());
+    state
+}
+
+fn waiting(kind: WaitKind, question: &str) -> State {
+    let mut state = run();
+    let wait = Wait {
+        id: "w1".to_owned(),
+        kind,
+        phase: "ask".to_owned(),
+        name: "q".to_owned(),
+        of: None,
+        item: None,
+        way: None,
+        question: question.to_owned(),
+        shape: None,
+        who: None,
+        deadline: None,
+        opened_at: Time(1),
+    };
+    state.waits.insert("w1".to_owned(), wait);
+    state
+}
+
+fn doing(effect: Value) -> State {
+    let mut state = run();
+    let effect: Effect = from_value(effect).unwrap();
+    let order = Pending::Effect { attempt: 1, effect, not_before: None, item: None };
+    state.pending.insert("6.1".to_owned(), order);
+    state
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a speaker is optional")]
+fn by(name: &str) -> Option<String> {
+    Some(name.to_owned())
+}
+
+#[test]
+fn what_a_run_is_started_with_was_said_by_who_started_it() {
+    let start = |parent| Start {
+        input: Some(json!({"title": "Lamps", "pages": 2})),
+        by: by("anna"),
+        parent,
+        ..Start::default()
+    };
+    let told = remembered(&State::blank("r1"), Incoming::Start(Box::new(start(None))), vec![]);
+    let text = "title: Lamps; pages: 2".to_owned();
+    assert_eq!(told, [(EventKind::Message, Role::User, Origin::User, by("anna"), text)]);
+    let parent = from_value(json!({"run": "r0", "action": "1.1", "depth": 1})).unwrap();
+    let child = Incoming::Start(Box::new(start(Some(parent))));
+    assert_eq!(remembered(&State::blank("r1"), child, vec![]), []);
+}
+
+#[test]
+fn decisions_are_remembered_with_their_note() {
+    let before = waiting(WaitKind::Approval, "May it be sold?");
+    let (wait, note) = ("w1".to_owned(), Some("too dear".to_owned()));
+    let what = Incoming::Decided {
+        wait: wait.clone(),
+        approve: false,
+        by: "bob".into(),
+        note: note.clone(),
+    };
+    let closing = Closing::Denied { by: "bob".to_owned(), note };
+    let told = remembered(&before, what, vec![Event::WaitClosed { wait, closing }]);
+    let text = "denied: May it be sold? — too dear".to_owned();
+    assert_eq!(told, [(EventKind::Decision, Role::User, Origin::User, by("bob"), text)]);
+    let announced = Event::Announced { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
+    let told = remembered(&run(), Incoming::Ticked, vec![announced]);
+    let text = "SOLD for: 3".to_owned();
+    assert_eq!(told, [(EventKind::Decision, Role::Tool, Origin::System, None, text)]);
+}
+
+#[test]
+fn a_wait_that_nobody_answered_says_nothing() {
+    let before = waiting(WaitKind::Question, "Which colour?");
+    let (wait, closing) = ("w1".to_owned(), Closing::Expired);
+    assert_eq!(
+        remembered(&before, Incoming::Ticked, vec![Event::WaitClosed { wait, closing }]),
+        []
+    );
+}
+
+#[test]
+fn a_document_is_remembered_by_its_place() {
+    let before = waiting(WaitKind::Document, "Bring the drawing.");
+    let value = json!({"path": "in/lamp.pdf", "name": "lamp.pdf", "bytes": 3, "sha256": "00"});
+    let what = Incoming::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
+    let closing = Closing::Answered { by: "workspace".to_owned() };
+    let closed = Event::WaitClosed { wait: "w1".to_owned(), closing };
+    let told = remembered(&before, what, vec![closed]);
+    assert_eq!(told[0].4, "Bring the drawing. — in/lamp.pdf");
+}
+
+#[test]
+fn results_are_remembered_when_they_came_to_something() {
+    let used = |ok| {
+        let mut before = run();
+        let call = ToolCall::Read { path: "a.md".to_owned() };
+        before.pending.insert("6.1".to_owned(), Pending::Tool { call });
+        let (action, output) = ("6.1".to_owned(), "green glass".to_owned());
+        let what = Incoming::ToolFinished { action: action.clone(), ok, output };
+        remembered(&before, what, vec![Event::ToolUsed { action, ok }])
+    };
+    let text = "read a.md: green glass".to_owned();
+    assert_eq!(used(true), [(EventKind::ToolResult, Role::Tool, Origin::Tool, by("read"), text)]);
+    assert_eq!(used(false), []);
+
+    let done = |effect: Value, became: Vec<Event>| {
+        let (action, result) = ("6.1".to_owned(), json!({"price": 3}));
+        remembered(&doing(effect), Incoming::EffectFinished { action, result }, became)
+    };
+    let is_done = || vec![Event::EffectDone { action: "6.1".to_owned() }];
+    let told = done(
+        json!({"effect": "http", "method": "GET", "url": "https://shop.example/lamps?key=secret"}),
+        is_done(),
+    );
+    let text = "GET https://shop.example/lamps: price: 3".to_owned();
+    assert_eq!(told, [(EventKind::ToolResult, Role::Tool, Origin::Web, by("http"), text)]);
+    let looked = json!({"effect": "retrieve", "source": "notes", "query": "lamps"});
+    assert_eq!(done(looked.clone(), is_done())[0].2, Origin::Web);
+    assert_eq!(done(looked, vec![]), [], "a result that was not taken");
+    let ran = json!({"effect": "run", "program": "count", "args": []});
+    let told = done(ran, is_done());
+    assert_eq!((told[0].2, told[0].4.as_str()), (Origin::Tool, "ran count: price: 3"));
+}
+
+#[test]
+fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
+    let what = Incoming::Submitted { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
+    let accepted = Event::ReplyAccepted { attempt: 0, repairs: vec![], defaults: vec![] };
+    let patch = from_value(json!([{"op": "add", "path": "/a", "value": 1}])).unwrap();
+    let told = remembered(&run(), what, vec![accepted, Event::DocumentChanged { patch }]);
+    assert_eq!(told[0].3, by("anna"));
+    let text = "/a = 1".to_owned();
+    assert_eq!(told[1], (EventKind::StatePatch, Role::Tool, Origin::System, None, text));
+}
