@@ -23,6 +23,9 @@ mod commit;
 mod head;
 mod wait;
 mod lease;
+mod worker;
+mod wakes;
+mod rounds;
 mod well_formed;
 mod ruling;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -56,3 +59,5 @@ pub use run_id::{RunId, TenantId};
 pub use sqlite::{Health, Migration, Schema, Settings, SqliteFile, SqliteStore};
 pub use store::{RESOLVE_LIMIT, Reply, Store};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
+pub use wakes::Wakes;
+pub use worker::{Taking, Worker, WorkerRow};

@@ -32,8 +32,6 @@ pub struct PostgresHealth {
     pub standby: bool,
     /// Whether what is acknowledged is on its disk.
     pub durable: bool,
-    /// Whether what is said to it is encrypted.
-    pub encrypted: bool,
     /// How long an answer takes.
     pub latency: Duration,
 }
@@ -58,7 +56,6 @@ impl PostgresHealth {
             walled: !above && (schema == 0 || row.get::<_, i64>(6) >= WALLED),
             standby: row.get(3),
             durable: commit != "off" && fsync == "on",
-            encrypted: server.is_encrypted(),
             latency,
         })
     }

@@ -21,7 +21,11 @@ const TAKE: &str = "WITH clock AS MATERIALIZED (
     RETURNING lease_epoch, lease_until - now";
 const EXISTS: &str = "SELECT FROM countersign.runs WHERE tenant = $1 AND id = $2";
 const RELEASE: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0
-    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4";
+    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4 RETURNING 1";
+const REST: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0,
+        wake_at = CASE WHEN version = $5 THEN $6 ELSE wake_at END
+    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4
+    RETURNING version = $5";
 
 /// Takes, renews or refuses.
 pub(super) async fn lease(
@@ -53,9 +57,26 @@ pub(super) async fn lease(
     }
 }
 
-pub(super) async fn release(db: &PostgresDatabase, lease: &Lease) -> Result<(), StoreError> {
+/// Whether it was the current one.
+pub(super) async fn release(db: &PostgresDatabase, lease: &Lease) -> Result<bool, StoreError> {
     let (tenant, id) = key(&lease.run);
     let epoch = lease.epoch as i64;
     let call = Call::new(RELEASE).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
-    db.change(Scope::Tenant(tenant), &[call]).await.map(|_| ())
+    let answers = db.change(Scope::Tenant(tenant), &[call]).await?;
+    Ok(answers.iter().any(|rows| !rows.is_empty()))
+}
+
+/// Whether the run rests now.
+pub(super) async fn rest(
+    db: &PostgresDatabase,
+    lease: &Lease,
+    version: u64,
+    wake_at: Option<i64>,
+) -> Result<bool, StoreError> {
+    let (tenant, id) = key(&lease.run);
+    let (epoch, version) = (lease.epoch as i64, version as i64);
+    let call = Call::new(REST).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
+    let call = call.number(&version).number(&wake_at);
+    let answers = db.change(Scope::Tenant(tenant), &[call]).await?;
+    answers.iter().flatten().next().map_or(Ok(false), |row| get(row, 0))
 }

@@ -13,6 +13,8 @@ mod writer;
 mod verdict;
 mod read;
 mod lease;
+mod workers;
+mod notices;
 mod fault;
 mod health;
 

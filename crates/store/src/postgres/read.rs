@@ -58,14 +58,6 @@ pub(super) const PROTOCOL: &str =
     "SELECT text FROM countersign.protocols WHERE tenant = $1 AND digest = $2";
 pub(super) const STARTING: &str = "SELECT tenant, id FROM countersign.runs
     WHERE tenant = $1 AND id >= $2 AND ($3::text IS NULL OR id < $3) ORDER BY id LIMIT $4";
-pub(super) const WOKEN: &str = "SELECT tenant, id FROM countersign.runs
-    WHERE wake_at IS NOT NULL AND wake_at <= $1 ORDER BY wake_at, tenant, id LIMIT $2";
-pub(super) const WORKING: &str = "SELECT tenant, id FROM countersign.runs
-    WHERE working AND (lease_worker IS NULL OR lease_until <= coalesce($3::bigint,
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint))
-        AND (wake_at IS NULL OR wake_at > $1)
-    ORDER BY tenant, id LIMIT $2";
-
 type Answer<T> = Result<T, StoreError>;
 
 pub(super) async fn head(db: &PostgresDatabase, run: &RunId) -> Answer<Option<Head>> {
@@ -143,15 +135,6 @@ pub(super) async fn keyed(db: &PostgresDatabase, run: &RunId, input: &str) -> An
     let (tenant, id) = key(run);
     let rows = ask(db, tenant, Call::new(KEYED).text(&tenant).text(&id).text(&input)).await?;
     rows.first().map(|row| number(row, 0)).transpose()
-}
-
-pub(super) async fn due(db: &PostgresDatabase, now: i64, limit: usize) -> Answer<Vec<RunId>> {
-    let most = count(limit);
-    let by = (db.settings().clock == LeaseClock::Caller).then_some(now);
-    let woken = Call::new(WOKEN).number(&now).number(&most);
-    let working = Call::new(WORKING).number(&now).number(&most).number(&by);
-    let answers = db.look(Scope::Across, &[woken, working]).await?;
-    answers.iter().flatten().take(limit).map(read_id).collect()
 }
 
 pub(super) async fn blob(

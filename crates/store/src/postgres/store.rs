@@ -8,15 +8,18 @@ use tokio_postgres::types::Type;
 use super::database::{PostgresDatabase, Shared};
 use super::health::PostgresHealth;
 use super::migrate::RUNS_SCHEMA;
+use super::notices::Notices;
 use super::pipeline::{Call, Scope};
 use super::settings::PostgresSettings;
 use super::writer::Writer;
-use super::{lease, read};
+use super::{lease, read, workers};
 use crate::lease::check_request;
+use crate::rounds::Round;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
+use crate::worker::check_worker;
 use crate::{
     ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId, Store,
-    StoreError, TenantId, WaitFilter, WaitRow,
+    StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 const ADD_BLOB: &str = "INSERT INTO countersign.blobs (tenant, digest, bytes) VALUES ($1, $2, $3)
@@ -32,6 +35,8 @@ const ADD_PROTOCOL: &str = "INSERT INTO countersign.protocols (tenant, digest, t
 pub struct PostgresStore {
     database: Shared,
     writer: Writer,
+    round: Round,
+    notices: Notices,
 }
 
 impl PostgresStore {
@@ -41,7 +46,8 @@ impl PostgresStore {
     pub fn new(server: Server, settings: PostgresSettings) -> Self {
         let database = Arc::new(PostgresDatabase::new(server, settings, RUNS_SCHEMA));
         let writer = Writer::new(Arc::clone(&database));
-        Self { database, writer }
+        let notices = Notices::new(Arc::clone(&database));
+        Self { database, writer, round: Round::default(), notices }
     }
 
     /// The same, reached and brought forward.
@@ -57,6 +63,12 @@ impl PostgresStore {
         self.database.server()
     }
 
+    fn ring(&self, calls: bool) {
+        if calls {
+            self.notices.tell();
+        }
+    }
+
     /// What the server is like.
     pub async fn health(&self) -> Result<PostgresHealth, StoreError> {
         PostgresHealth::of(self.server()).await
@@ -67,14 +79,20 @@ impl Store for PostgresStore {
     fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         Box::pin(async move {
             check_creation(&run, &commit)?;
-            self.writer.submit(Some(run), commit).await
+            let calls = commit.calls();
+            self.writer.submit(Some(run), commit).await?;
+            self.ring(calls);
+            Ok(())
         })
     }
 
     fn append(&self, commit: Commit) -> Reply<'_, ()> {
         Box::pin(async move {
             check_commit(&commit)?;
-            self.writer.submit(None, commit).await
+            let calls = commit.calls();
+            self.writer.submit(None, commit).await?;
+            self.ring(calls);
+            Ok(())
         })
     }
 
@@ -111,8 +129,13 @@ impl Store for PostgresStore {
         Box::pin(read::keyed(&self.database, run, key))
     }
 
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
-        Box::pin(read::due(&self.database, now, limit))
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+        Box::pin(async move {
+            check_request(&taking.worker, taking.now, taking.until)?;
+            let taken = workers::take(&self.database, taking, self.round.last().as_ref()).await?;
+            taken.last().inspect(|lease| self.round.served(&lease.run.tenant));
+            Ok(taken)
+        })
     }
 
     fn lease<'a>(
@@ -129,7 +152,41 @@ impl Store for PostgresStore {
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
-        Box::pin(lease::release(&self.database, lease))
+        Box::pin(async move {
+            self.ring(lease::release(&self.database, lease).await?);
+            Ok(())
+        })
+    }
+
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let rests = lease::rest(&self.database, lease, version, wake_at).await?;
+            self.ring(!rests);
+            Ok(rests)
+        })
+    }
+
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
+        Box::pin(workers::held(&self.database, now, limit))
+    }
+
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+        Box::pin(async move {
+            check_worker(worker, now, until)?;
+            workers::announce(&self.database, worker, now, until).await
+        })
+    }
+
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+        Box::pin(workers::retire(&self.database, name))
+    }
+
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
+        Box::pin(workers::workers(&self.database, now))
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.notices.listen()
     }
 
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {

@@ -101,9 +101,9 @@ impl Drop for Lane {
     fn drop(&mut self) {
         // Also where the runtime ends in the middle of a call: others must not wait for it.
         let mut queue = self.desk.queue();
-        self.runs.iter().for_each(|run| {
+        for run in &self.runs {
             queue.under_way.remove(run);
-        });
+        }
         queue.writers -= 1;
     }
 }
@@ -155,7 +155,9 @@ impl Lane {
                 Err(outage) => outage,
             };
             if outage.passes() {
-                jobs.iter_mut().for_each(|job| job.doubtful |= outage.leaves_doubt());
+                for job in &mut jobs {
+                    job.doubtful |= outage.leaves_doubt();
+                }
                 if patience.pause(outage).await {
                     continue;
                 }
@@ -194,11 +196,12 @@ impl Lane {
         let answers = self.desk.database.keep(&calls).await?;
         let rows: Vec<_> = answers.into_iter().flatten().collect();
         let found = verdicts(&rows);
-        Ok(found.and_then(|found| match found.len() == jobs.len() {
-            true => Ok(found),
-            false => Err(StoreError::Corrupt {
-                what: format!("{} answers to {} commits", found.len(), jobs.len()),
-            }),
+        Ok(found.and_then(|found| {
+            if found.len() == jobs.len() {
+                return Ok(found);
+            }
+            let what = format!("{} answers to {} commits", found.len(), jobs.len());
+            Err(StoreError::Corrupt { what })
         }))
     }
 

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_store::suite::sample;
-use countersign_store::{Commit, Lease, PostgresSettings, RunId, Store};
+use countersign_store::{Commit, Lease, PostgresSettings, RunId, Store, Taking};
 
 use crate::site::{Site, caller, store};
 
@@ -29,7 +29,12 @@ async fn a_clock_that_is_ahead_takes_nobodys_run() {
     let renewed = store.lease(&run, "right", behind, behind + HOUR).await.unwrap().unwrap();
     assert_eq!(renewed.epoch, 1);
     assert!((renewed.until - behind - HOUR).abs() < 1000, "{renewed:?}");
-    assert_eq!(store.due(ahead, 10).await.unwrap(), [] as [RunId; 0]);
+    // It is due, and held.
+    store.append(Commit { wake_at: Some(1), ..sample::step(&run, 1) }).await.unwrap();
+    let taking = Taking::new("ahead", ahead, ahead + HOUR, 10);
+    assert_eq!(store.take(&taking).await.unwrap(), []);
+    let held = store.held(ahead, 10).await.unwrap();
+    assert!((held[0].until - ahead - HOUR).abs() < 60_000, "{held:?}");
     let told = store.head(&run).await.unwrap().unwrap().lease.unwrap();
     assert!((told.until - begun - HOUR).abs() < 60_000, "{told:?}");
 }

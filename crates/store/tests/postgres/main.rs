@@ -6,6 +6,7 @@
 mod site;
 mod clock;
 mod migrations;
+mod notices;
 mod lost_answers;
 mod outages;
 mod walls;

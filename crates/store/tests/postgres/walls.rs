@@ -89,7 +89,7 @@ async fn health_tells_whether_the_wall_stands() {
     filled(&site).await;
     let of = async |url: &str| PostgresStore::new(server(url), caller()).health().await.unwrap();
     let health = of(&site.url()).await;
-    assert!(health.walled && !health.standby && !health.encrypted, "{health:?}");
+    assert!(health.walled && !health.standby, "{health:?}");
     assert_eq!(health.role, site.role());
     let mighty = of(&site.url().replace(&format!("{}@", site.role()), "tester@")).await;
     assert!(!mighty.walled, "{mighty:?}");

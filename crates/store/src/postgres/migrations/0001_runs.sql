@@ -13,7 +13,6 @@ CREATE TABLE countersign.runs (
     wake_at      bigint,
     lease_epoch  bigint NOT NULL,
     lease_until  bigint NOT NULL,
-    working      boolean NOT NULL,
     lease_worker text   COLLATE "C",
     protocol     text   COLLATE "C" NOT NULL,
     workflow     text   COLLATE "C" NOT NULL,
@@ -25,8 +24,10 @@ CREATE TABLE countersign.runs (
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
+-- What is due, and what of a tenant.
 CREATE INDEX runs_wake ON countersign.runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
-CREATE INDEX runs_working ON countersign.runs (tenant, id) WHERE working;
+CREATE INDEX runs_due ON countersign.runs (tenant, wake_at, id) WHERE wake_at IS NOT NULL;
+-- Who holds what. Taken and given back, not renewed: no step writes this index.
 CREATE INDEX runs_held ON countersign.runs (tenant, id) WHERE lease_worker IS NOT NULL;
 
 -- A row a version.
@@ -99,6 +100,18 @@ CREATE TABLE countersign.protocols (
     digest text COLLATE "C" NOT NULL,
     text   text NOT NULL,
     PRIMARY KEY (tenant, digest)
+);
+
+-- Processes, of no tenant.
+CREATE TABLE countersign.workers (
+    name       text   COLLATE "C" NOT NULL PRIMARY KEY,
+    host       text   NOT NULL,
+    pid        bigint NOT NULL,
+    version    text   NOT NULL,
+    capacity   bigint NOT NULL,
+    started_at bigint NOT NULL,
+    seen_at    bigint NOT NULL,
+    until      bigint NOT NULL
 );
 
 -- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is
@@ -180,9 +193,9 @@ BEGIN
     IF array_remove(protocols, NULL) <> '{}' THEN
         WITH added AS (
             INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
-                lease_epoch, lease_until, working, protocol, workflow, hash, status, phase, summary)
+                lease_epoch, lease_until, protocol, workflow, hash, status, phase, summary)
             SELECT owner, a.run, a.creation, 1, a.last, a.updated, a.wake, 0, 0,
-                a.place = ANY (action_of), a.protocol, a.workflow, a.hash, a.status, a.phase, a.summary
+                a.protocol, a.workflow, a.hash, a.status, a.phase, a.summary
             FROM unnest(runs, creations, lasts, updates, wakes, protocols, workflows, hashes, statuses,
                     phases, summaries, firsts)
                 WITH ORDINALITY AS a (run, creation, last, updated, wake, protocol, workflow, hash,
@@ -289,13 +302,123 @@ BEGIN
 
     UPDATE countersign.runs r SET version = a.expected + 1, seq = a.last, hash = a.hash,
         status = a.status, phase = a.phase, updated_at = a.updated, summary = a.summary,
-        wake_at = a.wake,
+        -- Due since then: a step on the way changes nothing, and no index is written.
+        wake_at = CASE WHEN r.wake_at <= a.time AND a.wake <= a.time THEN r.wake_at ELSE a.wake END,
         lease_until = CASE WHEN a.until IS NULL THEN r.lease_until
-            ELSE greatest(r.lease_until, base + a.until) END,
-        working = EXISTS (SELECT FROM countersign.actions t WHERE t.tenant = owner AND t.run = r.id)
-    FROM unnest(runs, expected, lasts, hashes, statuses, phases, updates, summaries, wakes,
+            ELSE greatest(r.lease_until, base + a.until) END
+    FROM unnest(runs, expected, lasts, times, hashes, statuses, phases, updates, summaries, wakes,
             lease_untils, good)
-        AS a (run, expected, last, hash, status, phase, updated, summary, wake, until, good)
+        AS a (run, expected, last, time, hash, status, phase, updated, summary, wake, until, good)
     WHERE r.tenant = owner AND r.id = a.run AND a.good AND NOT a.run = ANY (made);
+END
+$$;
+
+-- Gives runs that are due at `moment` to a worker for `term` milliseconds, at most `most`, and at most
+-- `share` of one tenant together with what is held of it already. One of each tenant in turn, from the
+-- one after `last`. `clock` is the time by which leases are judged; the server's where it is null.
+CREATE FUNCTION countersign.take_1(
+    taker text, moment bigint, clock bigint, term bigint, most bigint, share bigint, last text
+) RETURNS TABLE (tenant text, id text, epoch bigint) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET lock_timeout = '4s'
+AS $$
+#variable_conflict use_column
+DECLARE
+    -- Where there are more due runs than this, tenants are asked one by one, so that one with many does
+    -- not hide the others.
+    glance CONSTANT bigint := 256;
+    -- Runs that others are about to take are stepped over; so there must be more than are wanted.
+    spare CONSTANT bigint := 64;
+    base bigint := coalesce(clock, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+    tenants text[];
+    ids text[];
+    some_tenants text[];
+    some_ids text[];
+    at text := coalesce(last, '');
+    next text;
+    wrapped boolean := false;
+    room bigint;
+    served bigint := 0;
+BEGIN
+    IF most <= 0 OR share <= 0 THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('countersign.across', 'on', true);
+    PERFORM 1 FROM countersign.runs r WHERE r.wake_at <= moment
+        AND (r.lease_worker IS NULL OR r.lease_until <= base) ORDER BY r.wake_at LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    -- Two who count what a tenant has must not do so at once.
+    IF share IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(1129206868);
+    END IF;
+
+    SELECT array_agg(due.tenant ORDER BY due.wake_at, due.tenant, due.id),
+            array_agg(due.id ORDER BY due.wake_at, due.tenant, due.id)
+        INTO tenants, ids
+    FROM (SELECT r.tenant, r.id, r.wake_at FROM countersign.runs r WHERE r.wake_at <= moment
+        AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        ORDER BY r.wake_at, r.tenant, r.id LIMIT glance) AS due;
+
+    IF cardinality(ids) >= glance THEN
+        tenants := '{}';
+        ids := '{}';
+        WHILE served < most LOOP
+            SELECT r.tenant INTO next FROM countersign.runs r
+                WHERE r.wake_at IS NOT NULL AND r.tenant > at ORDER BY r.tenant LIMIT 1;
+            IF next IS NULL THEN
+                EXIT WHEN wrapped;
+                wrapped := true;
+                at := '';
+                CONTINUE;
+            END IF;
+            EXIT WHEN wrapped AND next > coalesce(last, '');
+            at := next;
+            room := most + spare;
+            IF share IS NOT NULL THEN
+                SELECT least(room, share - count(*)) INTO room FROM countersign.runs r
+                    WHERE r.tenant = at AND r.lease_worker IS NOT NULL AND r.lease_until > base;
+            END IF;
+            SELECT array_agg(due.tenant), array_agg(due.id) INTO some_tenants, some_ids
+            FROM (SELECT r.tenant, r.id FROM countersign.runs r
+                WHERE r.tenant = at AND r.wake_at <= moment
+                AND (r.lease_worker IS NULL OR r.lease_until <= base)
+                ORDER BY r.wake_at, r.id LIMIT greatest(room, 0)) AS due;
+            IF some_ids IS NOT NULL THEN
+                tenants := tenants || some_tenants;
+                ids := ids || some_ids;
+                served := served + 1;
+            END IF;
+        END LOOP;
+    END IF;
+
+    RETURN QUERY
+    WITH turned AS (
+        SELECT c.tenant, c.id,
+            row_number() OVER (PARTITION BY c.tenant ORDER BY c.place) AS turn
+        FROM unnest(tenants, ids) WITH ORDINALITY AS c (tenant, id, place)
+    ), allowed AS (
+        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.turn, t.tenant <= coalesce(last, ''),
+            t.tenant) AS place
+        FROM turned t
+        WHERE share IS NULL OR t.turn <= share - (SELECT count(*) FROM countersign.runs h
+            WHERE h.tenant = t.tenant AND h.lease_worker IS NOT NULL AND h.lease_until > base)
+    ), chosen AS (
+        SELECT a.place, r.tenant, r.id FROM allowed a
+            JOIN countersign.runs r ON r.tenant = a.tenant AND r.id = a.id
+        WHERE r.wake_at <= moment AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        ORDER BY a.place LIMIT most
+        FOR UPDATE OF r SKIP LOCKED
+    ), taken AS (
+        UPDATE countersign.runs r SET lease_worker = taker, lease_epoch = r.lease_epoch + 1,
+            lease_until = base + term
+        FROM chosen c WHERE r.tenant = c.tenant AND r.id = c.id
+        RETURNING c.place, r.tenant, r.id, r.lease_epoch
+    )
+    SELECT t.tenant, t.id, t.lease_epoch FROM taken t ORDER BY t.place;
 END
 $$;
