@@ -20,7 +20,7 @@ pub struct PostgresSettings {
 impl Default for PostgresSettings {
     fn default() -> Self {
         Self {
-            writers: 4,
+            writers: 2,
             connections: 10,
             patience: Duration::from_secs(3),
             answer_within: Duration::from_secs(30),
