@@ -20,6 +20,7 @@ mod body;
 
 pub use body::Driver;
 pub use data::data_folder;
+pub use hold::TERM;
 pub use models::{Connected, Models};
 pub use outlook::Outlook;
 pub use perform::{Hands, handed_in};
