@@ -85,6 +85,16 @@ pub trait Memory: Send + Sync {
     /// The rows that a request may see, with their scores.
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found>;
 
+    /// The latest events of the session behind a position, in their order, as far as this run may see them at this
+    /// moment; behind 0 stands the whole session.
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>>;
+
     /// The last event that was kept of a run.
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>>;
 

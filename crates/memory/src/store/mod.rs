@@ -26,6 +26,7 @@ mod write;
 mod candidates;
 mod score;
 mod find;
+mod session;
 mod replay;
 mod carry;
 mod sweep;

@@ -102,11 +102,11 @@ struct Account {
 }
 
 /// Something that is kept now.
-struct Done {
-    kind: &'static str,
-    id: String,
-    revision: u64,
-    outcome: Outcome,
+pub(super) struct Done {
+    pub(super) kind: &'static str,
+    pub(super) id: String,
+    pub(super) revision: u64,
+    pub(super) outcome: Outcome,
 }
 
 async fn tell(
@@ -243,7 +243,8 @@ impl Account {
 }
 
 impl Done {
-    fn sentence(&self) -> String {
+    /// For people.
+    pub(super) fn sentence(&self) -> String {
         let Self { kind, id, revision, outcome } = self;
         let named = format!("{kind} {HEADING}{id}{HEADING:#}");
         let list = |ids: &[String]| ids.join(", ");
@@ -269,7 +270,8 @@ impl Done {
         }
     }
 
-    fn as_json(&self) -> Value {
+    /// For programs.
+    pub(super) fn as_json(&self) -> Value {
         let (word, others) = match &self.outcome {
             Outcome::Kept => ("kept", Vec::new()),
             Outcome::Supported(id) => ("supported", vec![id.clone()]),

@@ -10,7 +10,7 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
     Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, sweep, write};
+use super::super::{audit, candidates, carry, find, replay, session, sweep, write};
 use super::state::State;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Assurance, Refusal};
@@ -113,6 +113,16 @@ impl Memory for InMemory {
 
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found> {
         self.with(move |state| find::found(state, request, limits))
+    }
+
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>> {
+        self.with(move |state| session::session(state, scope, after, limit, now))
     }
 
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {

@@ -12,7 +12,7 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, sweep, write};
+use super::super::{audit, candidates, carry, find, replay, session, sweep, write};
 use super::shelves::Sql;
 use super::{forget, misplaced, traces};
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
@@ -162,6 +162,17 @@ impl Memory for SqliteMemory {
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found> {
         let request = request.clone();
         self.read(move |shelves| find::found(shelves, &request, limits))
+    }
+
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>> {
+        let scope = scope.clone();
+        self.read(move |shelves| session::session(shelves, &scope, after, limit, now))
     }
 
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {

@@ -36,6 +36,7 @@ macro_rules! memory_suite {
                 events::a_batch_is_kept_whole_or_not_at_all,
                 events::what_has_no_name_is_refused,
                 events::the_last_event_of_a_run_is_known,
+                events::a_session_is_read_in_its_order,
                 states::one_of_two_writers_is_told,
                 states::a_summary_is_kept_by_revision,
                 states::states_belong_to_their_run_and_session,
