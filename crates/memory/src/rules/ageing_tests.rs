@@ -65,8 +65,8 @@ fn a_week_ages_when_all_of_it_is_old_enough() {
     let ages = age(&one, AGEING, at("2026-01-19"));
     assert_eq!(told(&ages), [("a".to_owned(), PhaseSummary, 0)]);
     // Once is enough.
-    let aged = after(&one, &ages);
-    assert_eq!(age(&aged, AGEING, at("2026-01-20")), Ages::default());
+    let then = after(&one, &ages);
+    assert_eq!(age(&then, AGEING, at("2026-01-20")), Ages::default());
 }
 
 #[test]
