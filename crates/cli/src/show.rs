@@ -182,7 +182,7 @@ pub(crate) fn rest(run: &str, rest: &Rest) {
         Rest::Until(at) => {
             output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
         }
-        Rest::Held => output::talk("Another process is working on it."),
+        Rest::Held | Rest::Stopped => output::talk("Another process is working on it."),
         Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
-    Store, StoreError, TenantId, WaitFilter, WaitRow,
+    Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// What goes wrong with a write.
@@ -190,8 +190,8 @@ impl Store for FaultyStore {
         self.read(self.inner.keyed(run, key))
     }
 
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
-        self.read(self.inner.due(now, limit))
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+        self.write(self.inner.take(taking))
     }
 
     fn lease<'a>(
@@ -206,6 +206,30 @@ impl Store for FaultyStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
         self.write(self.inner.release(lease))
+    }
+
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+        self.write(self.inner.rest(lease, version, wake_at))
+    }
+
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
+        self.read(self.inner.held(now, limit))
+    }
+
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+        self.write(self.inner.announce(worker, now, until))
+    }
+
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+        self.write(self.inner.retire(name))
+    }
+
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
+        self.read(self.inner.workers(now))
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.inner.wakes()
     }
 
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {

@@ -1,10 +1,11 @@
 //! The driver itself: runs are worked on until nothing is left that can be done now.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm};
-use countersign_store::{Blob, RunId, StoreError};
+use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm, next_alarm_after};
+use countersign_store::{Blob, Lease, RunId, StoreError};
 
 use super::hold::{Hold, TERM};
 use super::models::Models;
@@ -13,7 +14,7 @@ use super::perform::Hands;
 use super::presence::Presence;
 use super::rest::Rest;
 use super::side_by_side::SideBySide;
-use crate::engine::{Along, Engine, EngineError};
+use crate::engine::{Along, Engine, EngineError, Live};
 use crate::recall::rested;
 
 /// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
@@ -27,6 +28,8 @@ pub struct Driver {
     pub(super) hands: Hands,
     worker: String,
     presence: Option<Presence>,
+    term: i64,
+    stopping: AtomicBool,
     /// Runs that are worked on right now: a lease tells workers apart, not the calls of one.
     busy: Mutex<BTreeSet<RunId>>,
 }
@@ -47,7 +50,19 @@ impl Driver {
     /// A worker with a name that no other has.
     #[must_use]
     pub fn new(engine: Arc<Engine>, models: Arc<dyn Models>, hands: Hands, worker: String) -> Self {
-        Self { engine, models, hands, worker, presence: None, busy: Mutex::default() }
+        let (presence, term, stopping) = (None, TERM, AtomicBool::new(false));
+        Self { engine, models, hands, worker, presence, term, stopping, busy: Mutex::default() }
+    }
+
+    /// The same, with leases that last so many milliseconds without being renewed.
+    #[must_use]
+    pub fn with_term(self, term: i64) -> Self {
+        Self { term, ..self }
+    }
+
+    /// Lets what is under way end, and begins nothing more: runs are given back as they are.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     /// A worker that others on this machine can see to be alive; it goes by the name it announced.
@@ -79,32 +94,69 @@ impl Driver {
         Ok(rest)
     }
 
+    /// Works on a run that was taken already, asked for at a moment, until it rests. Runs that it starts
+    /// and tells are due by themselves, for any worker.
+    pub async fn serve(&self, lease: Lease, since: Time) -> Result<Rest, EngineError> {
+        let run = lease.run.clone();
+        let Some(turn) = self.turn(&run) else { return Ok(Rest::Held) };
+        let hold = Hold::of(&self.engine, lease, self.term, since);
+        let mut others = Vec::new();
+        let rest = self.work_until_rest(&run, hold, &mut others).await;
+        drop(turn);
+        match rest? {
+            Some(rest) => Ok(rest),
+            None => Ok(self.work(run).await?.0),
+        }
+    }
+
     /// Works on one run until it rests. Tells which runs have to be worked on because of it.
     async fn work(&self, run: RunId) -> Result<(Rest, Vec<RunId>), EngineError> {
         let mut others = Vec::new();
         loop {
             let Some(turn) = self.turn(&run) else { return Ok((Rest::Held, others)) };
-            let taken =
-                Hold::take(&self.engine, &run, &self.worker, self.presence.as_ref()).await?;
-            let Some(mut hold) = taken else { return Ok((Rest::Held, others)) };
-            let worked = self.work_held(&run, &mut hold, &mut others).await;
-            hold.release().await;
-            if worked.is_ok() {
-                rested(&self.engine, &run).await;
-            }
+            let presence = self.presence.as_ref();
+            let taken = Hold::take(&self.engine, &run, &self.worker, self.term, presence).await?;
+            let Some(hold) = taken else { return Ok((Rest::Held, others)) };
+            let rest = self.work_until_rest(&run, hold, &mut others).await;
             drop(turn);
-            let (rest, version) = match worked {
-                Ok(worked) => worked,
-                // Our lease ran out, and another works on it.
-                Err(EngineError::Store(StoreError::Fenced { .. })) => {
-                    return Ok((Rest::Held, others));
-                }
-                Err(other) => return Err(other),
-            };
-            // Whoever gave it something while it was held found it held, and left it to us.
-            let head = self.engine.store().head(&run).await?;
-            if head.is_none_or(|head| head.version <= version) {
+            if let Some(rest) = rest? {
                 return Ok((rest, others));
+            }
+        }
+    }
+
+    /// Works on a run that is held, and gives it back. `None` where it has to be looked at again: whoever
+    /// gave it something meanwhile found it held, and left it to us.
+    async fn work_until_rest(
+        &self,
+        run: &RunId,
+        mut hold: Hold<'_>,
+        others: &mut Vec<RunId>,
+    ) -> Result<Option<Rest>, EngineError> {
+        let (rest, live) = match self.work_held(run, &mut hold, others).await {
+            Ok(worked) => worked,
+            // Our lease ran out, and another works on it.
+            Err(EngineError::Store(StoreError::Fenced { .. })) => return Ok(Some(Rest::Held)),
+            Err(other) => {
+                hold.release().await;
+                return Err(other);
+            }
+        };
+        if rest == Rest::Stopped {
+            hold.release().await;
+            return Ok(Some(rest));
+        }
+        let wake_at = next_alarm_after(&live.protocol, &live.state, self.engine.clock().now());
+        let rests = hold.rest(live.state.version, wake_at).await;
+        rested(&self.engine, run).await;
+        match rests {
+            Ok(true) => Ok(Some(rest)),
+            Ok(false) => Ok(None),
+            // The lease runs out by itself; what counts is whether there is something new.
+            Err(_) => {
+                let head = self.engine.store().head(run).await?;
+                let same = head.is_none_or(|head| head.version <= live.state.version);
+                Ok(same.then_some(rest))
             }
         }
     }
@@ -114,13 +166,13 @@ impl Driver {
         fresh.then_some(Turn { driver: self, run })
     }
 
-    /// Works until nothing can be done, and tells at which version that was.
+    /// Works until nothing can be done, and tells at which point that was.
     async fn work_held(
         &self,
         run: &RunId,
         hold: &mut Hold<'_>,
         others: &mut Vec<RunId>,
-    ) -> Result<(Rest, u64), EngineError> {
+    ) -> Result<(Rest, Arc<Live>), EngineError> {
         // Orders that only other runs, or people, can finish.
         let mut left: Vec<String> = Vec::new();
         // Waits that did not take the document that lies where it was asked for.
@@ -143,8 +195,12 @@ impl Driver {
                 if self.tick(run, hold).await? {
                     continue;
                 }
-                return Ok((Rest::of(&live, now), live.state.version));
+                return Ok((Rest::of(&live, now), live));
             };
+            if self.stopping.load(Ordering::Relaxed) {
+                return Ok((Rest::Stopped, live));
+            }
+            hold.renew_late().await?;
             let done = match &order {
                 Pending::Child { run: child, .. } => {
                     others.push(self.engine.run_id(child));
@@ -211,7 +267,7 @@ impl Driver {
         let now = self.engine.clock().now();
         let live = self.engine.live(run).await.ok();
         let alarm = live.and_then(|live| next_alarm(&live.protocol, &live.state));
-        let renewal = now.after(TERM / 3);
+        let renewal = now.after((self.term / 3).max(1));
         alarm.filter(|at| *at > now).map_or(renewal, |at| at.min(renewal))
     }
 
@@ -226,11 +282,15 @@ impl Driver {
     ) -> Result<(), EngineError> {
         let mut pauses = PAUSES.into_iter();
         loop {
-            let (lease, blobs) = (Some(hold.lease()), blobs.clone());
-            let along = Along { lease, blobs, key: None };
+            let (lease, blobs) = (hold.lease(), blobs.clone());
+            let along = Along { lease: Some(lease.clone()), blobs, key: None };
             match self.engine.give_along(run, what.clone(), along).await {
+                Ok(_) => {
+                    hold.kept(&lease);
+                    return Ok(());
+                }
                 // Its order was dropped meanwhile: a person cancelled, a deadline passed.
-                Ok(_) | Err(EngineError::Rejected(_)) => return Ok(()),
+                Err(EngineError::Rejected(_)) => return Ok(()),
                 Err(EngineError::Store(
                     away @ (StoreError::Busy { .. } | StoreError::Unavailable { .. }),
                 )) => match pauses.next() {

@@ -63,9 +63,9 @@ async fn reminder(
     let now = engine.clock().now();
     let policy = policy_of(&live.protocol)?;
     let request = request(&beginning.scope, &live.protocol, state, prompt, now);
-    let mut found = recall.memory().found(&request, Limits::default()).await?;
+    let mut found = recall.memory().found(&request, Limits::of(&policy)).await?;
     without_own(&mut found, state);
-    let (packet, build) = built(id.clone(), request, &policy, &found, now)?;
+    let (packet, build) = built(id.clone(), &request, &policy, &found)?;
     if is_bare(&packet) {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::sample::{self, NOW, every_wait, told};
-use crate::{Blob, RunFilter, RunId, Store, StoreError, TenantId};
+use crate::{Blob, RunFilter, RunId, Store, StoreError, Taking, TenantId};
 
 pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     let (ours, theirs) = (TenantId::new("ours"), TenantId::new("ours2"));
@@ -51,5 +51,8 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     assert_eq!(store.head(&same).await.unwrap().unwrap().lease, Some(lease));
 
     // What is due names its tenant.
-    assert_eq!(store.due(NOW + 1000, 10).await.unwrap(), [run, same]);
+    store.append(crate::Commit { wake_at: Some(NOW), ..sample::step(&same, 3) }).await.unwrap();
+    let taking = Taking::new("w", NOW + 1000, NOW + 1001, 10);
+    let taken = store.take(&taking).await.unwrap();
+    assert_eq!(taken.into_iter().map(|lease| lease.run).collect::<Vec<_>>(), [run, same]);
 }
