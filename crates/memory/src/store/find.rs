@@ -48,6 +48,10 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         }
     }
     for (_, row) in shelves.rows::<Episode>(&subject, limits.episodes)? {
+        // Another one tells it now.
+        if row.into.is_some() {
+            continue;
+        }
         let score = asked.episode(&row);
         found.episodes.push(Scored { row, score });
     }

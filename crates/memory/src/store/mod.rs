@@ -30,6 +30,7 @@ mod session;
 mod replay;
 mod carry;
 mod sweep;
+mod ageing;
 mod in_memory;
 mod sqlite;
 #[cfg(feature = "suite")]

@@ -12,11 +12,12 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, session, sweep, write};
+use super::super::{ageing, audit, candidates, carry, find, replay, session, sweep, write};
 use super::shelves::Sql;
 use super::{forget, misplaced, traces};
+use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
-use crate::rules::{Assurance, Refusal};
+use crate::rules::{Aged, Assurance, Refusal};
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// The files that memory is kept in.
@@ -229,6 +230,21 @@ impl Memory for SqliteMemory {
     fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept> {
         let scope = scope.clone();
         self.write(move |shelves| sweep::end_run(shelves, &scope))
+    }
+
+    fn would_age<'a>(
+        &'a self,
+        subject: &'a Subject,
+        ageing: Ageing,
+        now: Time,
+    ) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.read(move |shelves| Ok(ageing::ages(shelves, &subject, ageing, now)?.aged))
+    }
+
+    fn age<'a>(&'a self, subject: &'a Subject, ageing: Ageing, now: Time) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.write(move |shelves| ageing::age(shelves, &subject, ageing, now))
     }
 
     fn audit<'a>(&'a self, subject: &'a Subject, now: Time) -> Reply<'a, Audit> {

@@ -15,6 +15,7 @@ pub mod candidates;
 pub mod finding;
 pub mod builds;
 pub mod sweeping;
+pub mod ageing;
 pub mod carrying;
 pub mod forgetting;
 pub mod isolation;
@@ -65,6 +66,9 @@ macro_rules! memory_suite {
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,
                 sweeping::junk_is_counted_with_examples,
+                ageing::what_is_old_is_told_shorter_and_as_one,
+                ageing::a_build_of_before_is_composed_as_before,
+                ageing::whoever_is_forgotten_has_not_aged,
                 carrying::an_export_comes_back_as_it_was,
                 carrying::what_comes_from_elsewhere_is_imported,
                 carrying::a_line_that_is_refused_holds_up_no_other,
