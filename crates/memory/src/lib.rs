@@ -24,6 +24,6 @@ pub mod render;
 pub mod store;
 
 pub use countersign_contracts::memory as packet;
-pub use found::{Cited, Found, Score, Scored};
+pub use found::{Cited, Cut, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};

@@ -85,6 +85,9 @@ pub trait Memory: Send + Sync {
     /// The rows that a request may see, with their scores.
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found>;
 
+    /// The latest working state of a run; none before the first.
+    fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>>;
+
     /// The last event that was kept of a run.
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>>;
 

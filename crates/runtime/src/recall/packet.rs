@@ -94,6 +94,7 @@ pub(super) fn built(
         digest: digest_of(&packet),
         built_at: now,
         rows,
+        cut: found.cut.clone(),
         request,
     };
     Ok((packet, build))
