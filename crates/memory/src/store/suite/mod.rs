@@ -41,6 +41,7 @@ macro_rules! memory_suite {
                 states::one_of_two_writers_is_told,
                 states::a_summary_is_kept_by_revision,
                 states::states_belong_to_their_run_and_session,
+                states::the_latest_state_of_a_run_is_read_alone,
                 facts::the_newer_fact_takes_the_place,
                 facts::an_unresolved_contradiction_is_disputed_until_confirmed,
                 facts::the_same_fact_again_adds_evidence,
