@@ -14,3 +14,4 @@ pub mod recall;
 pub mod proof;
 pub mod transfer;
 pub mod driver;
+pub mod worker;
