@@ -14,4 +14,5 @@ pub mod recall;
 pub mod proof;
 pub mod transfer;
 pub mod driver;
+pub mod learn;
 pub mod worker;

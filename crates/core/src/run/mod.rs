@@ -31,7 +31,7 @@ pub use decide::{Step, decide, hand_in, next_alarm, next_alarm_after, see_files,
 pub use event::{Event, FORMAT, Tell};
 pub use input::{Exchange, Fork, HookAnswer, Incoming, Input, ModelReply, Parent, Start, Usage};
 pub use order::{Effect, ToolCall};
-pub use prompt::{Prompt, model_of, prompt};
+pub use prompt::{Prompt, model_of, prompt, terms};
 pub use rejection::Rejection;
 pub use round::{Lost, Round};
 pub use state::{

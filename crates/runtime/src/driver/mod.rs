@@ -18,6 +18,7 @@ mod side_by_side;
 mod rest;
 mod body;
 
+pub(crate) use asking::meant;
 pub use body::Driver;
 pub use data::data_folder;
 pub use hold::TERM;
