@@ -9,7 +9,7 @@ mod learning;
 mod memory;
 mod runs;
 
-pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse};
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,

@@ -27,6 +27,7 @@ mod candidates;
 mod score;
 mod find;
 mod session;
+mod material;
 mod replay;
 mod carry;
 mod sweep;
