@@ -10,7 +10,7 @@ mod memory;
 mod runs;
 mod workers;
 
-pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse};
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,

@@ -211,7 +211,8 @@ fn citations(found: &Found) -> BTreeSet<&String> {
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
-    ids.extend(found.summary.iter().flat_map(|summary| &summary.quotes));
+    let summary = found.summary.iter();
+    ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
     if let Some(Working { state, open_loops, .. }) = &found.working {
         let decisions = state.decisions.iter().flatten();
         ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));

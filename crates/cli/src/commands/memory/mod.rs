@@ -15,6 +15,7 @@ mod propose;
 mod remember;
 mod replay;
 mod search;
+mod summarize;
 mod thing;
 mod told;
 mod verify;
@@ -31,6 +32,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
         MemoryCommand::Age(args) => age::run(whose, args, json),
+        MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
         MemoryCommand::Promote(args) => candidates::promote(whose, args, json),

@@ -10,11 +10,14 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
     Trace, Whom,
 };
-use super::super::{ageing, audit, candidates, carry, find, replay, session, sweep, write};
+use super::super::{
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+};
 use super::state::State;
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// Keeps memory as long as it lives.
@@ -80,6 +83,10 @@ impl Memory for InMemory {
 
     fn write_summary<'a>(&'a self, scope: &'a Scope, summary: Summary) -> Reply<'a, u32> {
         self.with(move |state| write::write_summary(state, scope, &summary))
+    }
+
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material> {
+        self.with(move |state| material::material(state, scope, now))
     }
 
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()> {

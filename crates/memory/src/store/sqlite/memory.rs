@@ -12,12 +12,15 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
-use super::super::{ageing, audit, candidates, carry, find, replay, session, sweep, write};
+use super::super::{
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+};
 use super::shelves::Sql;
 use super::{forget, misplaced, traces};
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// The files that memory is kept in.
@@ -124,6 +127,11 @@ impl Memory for SqliteMemory {
     fn write_summary<'a>(&'a self, scope: &'a Scope, summary: Summary) -> Reply<'a, u32> {
         let scope = scope.clone();
         self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
+    }
+
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material> {
+        let scope = scope.clone();
+        self.read(move |shelves| material::material(shelves, &scope, now))
     }
 
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()> {

@@ -42,6 +42,8 @@ macro_rules! memory_suite {
                 states::a_summary_is_kept_by_revision,
                 states::states_belong_to_their_run_and_session,
                 states::the_latest_state_of_a_run_is_read_alone,
+                states::a_summary_is_made_of_what_is_new_and_what_it_kept,
+                states::a_summary_is_made_without_guesses,
                 facts::the_newer_fact_takes_the_place,
                 facts::an_unresolved_contradiction_is_disputed_until_confirmed,
                 facts::the_same_fact_again_adds_evidence,
