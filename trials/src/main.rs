@@ -8,6 +8,7 @@ mod builds;
 mod chaos;
 mod mutations;
 mod recall;
+mod scale;
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -33,6 +34,8 @@ enum Trial {
     Mutations(mutations::Settings),
     /// Questions about long conversations: how many of the turns that answer them come into a packet.
     Recall(recall::Settings),
+    /// A million runs on a server: what every operation costs, and what it scans.
+    Scale(scale::Settings),
 }
 
 fn main() -> ExitCode {
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Trial::Chaos(settings) => chaos::run(&settings, out).map_err(Into::into),
         Trial::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
         Trial::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
+        Trial::Scale(settings) => scale::run(&settings, out),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -192,6 +192,8 @@ impl Life {
             entities: vec![self.chance.one_of(&NAMES).to_owned()],
             sources: self.sources(),
             compression: CompressionLevel::Raw,
+            from: Vec::new(),
+            into: None,
         }))
     }
 
