@@ -8,8 +8,20 @@ mod chaos;
 
 #[test]
 fn workers_that_are_killed_and_stopped_lose_nothing_and_do_nothing_twice() {
+    check("sqlite");
+}
+
+#[test]
+fn neither_do_they_on_a_server_that_is_restarted_and_cuts_its_connections() {
+    if testkit::Cluster::binaries().is_none() {
+        return testkit::not_run("chaos on PostgreSQL", "no server is installed");
+    }
+    check("postgres");
+}
+
+fn check(store: &str) {
     let settings = chaos::Settings {
-        store: "sqlite".to_owned(),
+        store: store.to_owned(),
         workers: 3,
         runs: 24,
         kills: 10,

@@ -39,7 +39,12 @@ const RESULTS: [&str; 8] = [
 ];
 
 /// Reads everything.
-pub(super) fn check(site: &Site, ledger: &Ledger, told: &Acknowledged) -> io::Result<Checked> {
+pub(super) fn check(
+    site: &Site,
+    ledger: &Ledger,
+    told: &Acknowledged,
+    killed: usize,
+) -> io::Result<Checked> {
     let mut checked = Checked::default();
     let (runs, logs) = (ledger.runs()?, ledger.logs()?);
     checked.runs = runs.len();
@@ -83,8 +88,12 @@ pub(super) fn check(site: &Site, ledger: &Ledger, told: &Acknowledged) -> io::Re
     checked.acknowledged(ledger, told, &runs)?;
     checked.marks(site, &ordered);
     let (waits, workers) = ledger.left_over()?;
-    if (waits, workers) != (0, 0) {
-        checked.faults.push(format!("{waits} waits are open and {workers} workers on the list"));
+    if waits != 0 {
+        checked.faults.push(format!("{waits} waits are open"));
+    }
+    // Whoever was killed could not say goodbye.
+    if workers != killed as i64 {
+        checked.faults.push(format!("{workers} workers are on the list, and {killed} were killed"));
     }
     Ok(checked)
 }

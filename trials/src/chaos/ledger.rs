@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
@@ -160,10 +161,23 @@ impl Ledger {
         match self {
             Self::File(file) if !file.is_file() => Ok(Vec::new()),
             Self::File(file) => from_file(file, columns, from).map_err(io::Error::other),
-            Self::Server(server) => from_server(server, columns, from),
+            Self::Server(server) => {
+                let mut tries = 0;
+                loop {
+                    match from_server(server, columns, from) {
+                        // It may be on its way back.
+                        Err(_) if tries < TRIES => tries += 1,
+                        answer => return answer,
+                    }
+                    thread::sleep(Duration::from_millis(200));
+                }
+            }
         }
     }
 }
+
+/// How often a server is asked that does not answer.
+const TRIES: usize = 50;
 
 fn from_file(file: &PathBuf, columns: &[&str], from: &str) -> rusqlite::Result<Vec<Vec<Value>>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -8,7 +8,8 @@ use clap::Args;
 /// What the chaos is made of.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Settings {
-    /// Where runs are kept: `sqlite`, or the address of a `PostgreSQL` server that is there for this.
+    /// Where runs are kept: `sqlite`; `postgres` for a server of its own, which is restarted now and then; or the
+    /// address of one that is there for this.
     #[arg(long, default_value = "sqlite")]
     pub(crate) store: String,
     /// How many workers at once.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::Chance;
+use testkit::{Chance, Cluster};
 
 use super::check::{Checked, check};
 use super::crew::Crew;
@@ -13,7 +13,7 @@ use super::ledger::Ledger;
 use super::people::Acknowledged;
 use super::settings::Settings;
 use super::site::Site;
-use super::trouble::{Trouble, pause};
+use super::trouble::{Trouble, World, pause};
 
 /// Runs it; whether nothing is wrong.
 pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> io::Result<bool> {
@@ -22,7 +22,12 @@ pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> io::Result<bool> 
         None => beside()?,
     };
     let begun = Instant::now();
-    let site = Site::new(program, &settings.store)?;
+    let cluster = match settings.store.as_str() {
+        "postgres" => Some(cluster()?),
+        _ => None,
+    };
+    let server = cluster.as_ref().map_or_else(|| settings.store.clone(), Cluster::url);
+    let site = Site::new(program, &server)?;
     let ledger = Ledger::of(&site);
     let mut chance = Chance::new(settings.seed);
     let mut told = Acknowledged::default();
@@ -30,6 +35,7 @@ pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> io::Result<bool> 
     told.begin(&site, 0)?;
     let mut crew = Crew::new(&site, settings)?;
     let mut trouble = Trouble::default();
+    let world = World { ledger: &ledger, server: site.server(), cluster: cluster.as_ref() };
     let mut next_blow = Instant::now() + pause(settings, &mut chance);
     while trouble.blows() < settings.kills || told.begun.len() < settings.runs {
         // As many runs have begun of all as blows have fallen, and a few more.
@@ -41,7 +47,7 @@ pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> io::Result<bool> 
             thread::sleep(Duration::from_millis(20));
         }
         if Instant::now() >= next_blow && trouble.blows() < settings.kills {
-            trouble.strike(&mut crew, &ledger, settings, &mut chance)?;
+            trouble.strike(&mut crew, &world, settings, &mut chance)?;
             next_blow = Instant::now() + pause(settings, &mut chance);
         }
     }
@@ -51,7 +57,7 @@ pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> io::Result<bool> 
     let whole = begun.elapsed();
     let codes = crew.dismiss()?;
     trouble.bad_ends += codes.iter().filter(|code| **code != Some(0)).count();
-    let checked = check(&site, &ledger, &told)?;
+    let checked = check(&site, &ledger, &told, trouble.kills)?;
     let news = crew.told()?;
     report(out, settings, &told, &trouble, &checked)?;
     writeln!(out, "told by workers: {news:?}")?;
@@ -89,10 +95,10 @@ fn report(
     trouble: &Trouble,
     checked: &Checked,
 ) -> io::Result<()> {
-    let Trouble { kills, stops, reliefs, cuts, bad_ends } = trouble;
+    let Trouble { kills, stops, reliefs, cuts, restarts, bad_ends } = trouble;
     writeln!(
         out,
-        "seed {}: {} workers at once, leases of {} ms; {kills} killed, {stops} stopped past their leases, {reliefs} relieved, {cuts} times every connection cut",
+        "seed {}: {} workers at once, leases of {} ms; {kills} killed, {stops} stopped past their leases, {reliefs} relieved, {cuts} times every connection cut, {restarts} times the server restarted",
         settings.seed, settings.workers, settings.lease
     )?;
     writeln!(
@@ -121,6 +127,13 @@ fn report(
         writeln!(out, "  {fault}")?;
     }
     Ok(())
+}
+
+/// A server of its own. It need not survive the machine, only itself: nothing waits for the disk.
+fn cluster() -> io::Result<Cluster> {
+    let binaries = Cluster::binaries().ok_or_else(|| io::Error::other("no server is installed"))?;
+    let name = format!("chaos-{}", std::process::id());
+    Cluster::start(binaries, &name, "synchronous_commit = on\n").map_err(io::Error::other)
 }
 
 /// The program that was built beside this one.

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use testkit::Chance;
+use testkit::{Chance, Cluster};
 
 use super::crew::Crew;
 use super::ledger::Ledger;
@@ -16,9 +16,13 @@ pub(super) struct Trouble {
     pub(super) stops: usize,
     pub(super) reliefs: usize,
     pub(super) cuts: usize,
+    pub(super) restarts: usize,
     /// Workers that were told to leave and did not end well.
     pub(super) bad_ends: usize,
 }
+
+/// From here on lots mean a restart.
+const RESTART: usize = 40;
 
 impl Trouble {
     /// Kills and stops together.
@@ -30,13 +34,16 @@ impl Trouble {
     pub(super) fn strike(
         &mut self,
         crew: &mut Crew<'_>,
-        ledger: &Ledger,
+        world: &World<'_>,
         settings: &Settings,
         chance: &mut Chance,
     ) -> io::Result<()> {
         crew.wake(false)?;
         let index = chance.below(crew.len());
-        match chance.below(100) {
+        // However short it is, a server that is ours is restarted once.
+        let overdue = self.restarts == 0 && 2 * self.blows() >= settings.kills;
+        let lot = if overdue && world.cluster.is_some() { RESTART } else { chance.below(100) };
+        match lot {
             // Long enough that its leases run out, and others have its runs when it wakes.
             0..25 => {
                 let past = settings.term().mul_f64(1.2 + chance.below(100) as f64 / 100.0);
@@ -46,10 +53,21 @@ impl Trouble {
                 self.reliefs += 1;
                 self.bad_ends += usize::from(crew.relieve(index)? != Some(0));
             }
-            32..40 if settings.store != "sqlite" => {
+            32..40 if world.server.is_some() => {
                 self.cuts += 1;
-                ledger.cut_connections()?;
+                world.ledger.cut_connections()?;
             }
+            RESTART..46 => match world.cluster {
+                Some(cluster) => {
+                    self.restarts += 1;
+                    let how = if chance.percent(50) { "fast" } else { "immediate" };
+                    cluster.stop(how).and_then(|()| cluster.go_on()).map_err(io::Error::other)?;
+                }
+                None => {
+                    self.kills += 1;
+                    crew.kill(index)?;
+                }
+            },
             _ => {
                 self.kills += 1;
                 crew.kill(index)?;
@@ -57,6 +75,14 @@ impl Trouble {
         }
         Ok(())
     }
+}
+
+/// What can be disturbed beside the workers.
+pub(super) struct World<'w> {
+    pub(super) ledger: &'w Ledger,
+    pub(super) server: Option<&'w str>,
+    /// A server that is ours to stop.
+    pub(super) cluster: Option<&'w Cluster>,
 }
 
 /// How long until the next blow.
