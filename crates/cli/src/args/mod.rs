@@ -8,6 +8,7 @@ use clap_complete::Shell;
 mod learning;
 mod memory;
 mod runs;
+mod serve;
 mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
@@ -21,6 +22,7 @@ pub(crate) use runs::{
     Task, TaskAction, TaskList, TaskReset,
 };
 
+pub(crate) use serve::{Key, KeyCommand, Serve};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
@@ -91,6 +93,10 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Serve HTTP, with live events, and keep runs going
+    Serve(Serve),
+    /// Make keys for the server, list them, take them back
+    Key(Key),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

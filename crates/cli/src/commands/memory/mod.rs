@@ -9,14 +9,12 @@ mod desk;
 mod difference;
 mod explain;
 mod forget;
-mod moments;
 mod packets;
 mod propose;
 mod remember;
 mod replay;
 mod search;
 mod summarize;
-mod thing;
 mod told;
 mod verify;
 
