@@ -20,7 +20,7 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
+const MAY_KNOW: [(&str, &[&str], &[&str]); 9] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
     // It keeps bytes, and needs to know nothing of what they mean.
@@ -58,6 +58,20 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
             "countersign-runtime",
         ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
+    ),
+    // It shows, and decides nothing.
+    (
+        "countersign-server",
+        &[
+            "countersign-core",
+            "countersign-contracts",
+            "countersign-memory",
+            "countersign-models",
+            "countersign-store",
+            "countersign-runtime",
+            "countersign-protocols",
+        ],
+        &["tokio", "reqwest", "hyper", "rusqlite"],
     ),
 ];
 

@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 mod memory;
 mod runs;
+mod serve;
 
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
@@ -17,6 +18,8 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
+
+pub(crate) use serve::{Key, KeyCommand, Serve};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -82,6 +85,10 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Serve HTTP, with live events, and keep runs going
+    Serve(Serve),
+    /// Make keys for the server, list them, take them back
+    Key(Key),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

@@ -2,12 +2,13 @@
 
 use countersign_core::run::{Status, WaitKind};
 use countersign_runtime::engine::Outcome;
+use countersign_server::show::products;
+use countersign_server::wire::Taken;
 use serde_json::json;
 
 use crate::exit::{Error, Exit};
 use crate::house::House;
-use crate::product::{self, products};
-use crate::{output, show};
+use crate::{output, product, show};
 
 /// Lets the run go on as far as it can, and tells where it stands.
 pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<Exit, Error> {
@@ -16,17 +17,9 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
     let rest = house.driver()?.drive(&run).await?;
     let outcome = house.engine.look(&run).await?;
     let state = &outcome.state;
-    let products = products(house, &run).await?;
+    let products = products(&house.engine, &run).await?;
     if json {
-        output::json(&json!({
-            "run": run,
-            "version": state.version,
-            "status": state.status().as_str(),
-            "phase": state.phase,
-            "waits": state.waits.values().collect::<Vec<_>>(),
-            "output": product::as_json(&products),
-            "violations": refused,
-        }));
+        output::json(&json!(Taken::of(state, products, refused.clone())));
     } else {
         if let Some(violations) = &refused {
             show::violations(violations);

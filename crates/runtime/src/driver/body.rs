@@ -227,7 +227,7 @@ impl Driver {
         let mut pauses = PAUSES.into_iter();
         loop {
             let (lease, blobs) = (Some(hold.lease()), blobs.clone());
-            let along = Along { lease, blobs, key: None };
+            let along = Along { lease, blobs, ..Along::default() };
             match self.engine.give_along(run, what.clone(), along).await {
                 // Its order was dropped meanwhile: a person cancelled, a deadline passed.
                 Ok(_) | Err(EngineError::Rejected(_)) => return Ok(()),

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::meta::SectionBudgets;
 use countersign_memory::store::{Build, packet_digest};
+use countersign_server::wire::Explained;
 use serde_json::{Value, json};
 
 use super::{desk, packets};
@@ -15,7 +16,8 @@ use crate::exit::{Error, Exit};
 use crate::house::wait;
 use crate::output;
 use crate::show::{BAD, DIM, HEADING};
-use crate::table::{shortened, table, width};
+use crate::table::{table, width};
+use countersign_server::show::shortened;
 
 /// What a packet calls its items.
 const KINDS: [&str; 8] =
@@ -36,17 +38,7 @@ pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Err
         let packet = build.again(&found)?;
         let same = packet_digest(&packet) == build.digest;
         if json {
-            output::json(&json!({
-                "build": build.id,
-                "request": build.request,
-                "policy": build.policy,
-                "tokenizer": build.tokenizer,
-                "digest": build.digest,
-                "same": same,
-                "budget_report": packet.budget_report,
-                "explain": packet.explain,
-                "rows": build.rows,
-            }));
+            output::json(&json!(Explained::of(&build, &packet)));
             return Ok(if same { Exit::Good } else { Exit::Refused });
         }
         output::data(&page(&build, &packet));

@@ -7,12 +7,10 @@ mod desk;
 mod difference;
 mod explain;
 mod forget;
-mod moments;
 mod packets;
 mod remember;
 mod replay;
 mod search;
-mod thing;
 mod told;
 mod verify;
 
