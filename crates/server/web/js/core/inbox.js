@@ -27,15 +27,16 @@ export function begin(signal) {
 export async function reload(wanted = filter) {
   filter = wanted;
   const asked = filter;
+  let page;
   try {
-    const page = await get("/inbox", { limit: PAGE, ...asked });
-    if (asked !== filter) return;
-    known.clear();
-    take(page);
-    publish();
+    page = await get("/inbox", { limit: PAGE, ...asked });
   } catch (error) {
-    publish(error);
+    return publish(error);
   }
+  if (asked !== filter) return undefined;
+  known.clear();
+  take(page);
+  return publish();
 }
 
 /** Reads what comes after. */

@@ -57,16 +57,20 @@ export default function page(root, { run, wait }, signal) {
   function select(items) {
     if (shown) {
       const open = items.some((row) => row.address === shown);
-      if (!open && !wanted && card.idle && items.length) return open1(items[0]);
+      if (!open && !wanted && card.idle && items.length) return opened(items[0]);
       return undefined;
     }
     const row = wanted ? items.find((one) => one.address === wanted) : items[0];
-    if (row) return open1(row);
+    if (row) return opened(row);
     return wanted ? lookUp() : undefined;
   }
 
-  function open1(row) {
+  function opened(row) {
     shown = row.address;
+    for (const one of rows.querySelectorAll("a")) {
+      if (one.dataset.row === shown) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
     card = waitCard(row, row.run, { linked: true, taken });
     put(side, wanted ? h("p", {}, h("a", { href: "/inbox", class: "small" }, `← ${t("inbox.back")}`)) : null, card.node);
   }

@@ -3,10 +3,10 @@
 import { fresh, h, put } from "../view/dom.js";
 import { get, part } from "../core/api.js";
 import { asked, go } from "../core/router.js";
-import { t } from "../core/words.js";
+import { number, t } from "../core/words.js";
 import { bar } from "../parts/bars.js";
 import { head } from "../parts/head.js";
-import { json } from "../parts/json.js";
+import { brief, json } from "../parts/json.js";
 import { empty, shown } from "../parts/states.js";
 import { folded } from "../parts/timeline.js";
 
@@ -18,27 +18,42 @@ export default function page(root, _, signal) {
   const form = h("form", { class: "filters", on: { submit: (event) => (event.preventDefault(), go(`/packets?build=${part(field.value.trim())}`)) } }, field, h("button", { class: "button", type: "submit" }, t("packet.show")));
   put(root, head(t("packet.title"), t("packet.lead")), form, body);
   if (!build) put(body, empty("document", t("packet.none"), t("packet.none_why"), h("a", { class: "button", href: "/runs" }, t("nav.runs"))));
-  else shown(body, () => get(`/memory/builds/${part(build)}`, {}, signal), view);
+  else shown(body, () => load(build, signal), view);
 }
 
-function view(built) {
-  const packet = built.packet ?? built;
-  const explain = packet.explain ?? {};
-  const sections = Object.entries(packet).filter(([name, value]) => name !== "explain" && value !== null && typeof value === "object" && (Array.isArray(value) ? value.length : Object.keys(value).length));
+/** A build is somebody's: of whoever started the first run of the family, with the protocol as the agent. */
+async function load(build, signal) {
+  const run = build.split("/")[0];
+  const status = await get(`/runs/${part(run)}`, {}, signal);
+  let first = status;
+  while (first.parent) first = await get(`/runs/${part(first.parent.run)}`, {}, signal);
+  const begun = await get(`/runs/${part(first.run)}/versions`, { limit: 1 }, signal);
+  const owner = { user: begun.items[0]?.input?.by || "somebody", agent: status.protocol.name };
+  return { owner, run, ...(await get(`/memory/builds/${part(build)}`, owner, signal)) };
+}
+
+function view({ owner, run, budget_report: report, explain, rows, request, policy, tokenizer, digest }) {
   return h("div", { class: "split" },
-    h("div", { class: "stack" }, sections.map(([name, value]) => h("section", { class: "card" }, h("h2", {}, name), json(value, 1)))),
-    h("aside", { class: "stack" }, budget(explain), left(explain), h("section", { class: "card" }, folded(t("packet.explain"), () => json(explain, 1)))));
+    h("div", { class: "stack stack-wide" },
+      h("p", { class: "row" }, h("a", { href: `/runs/${part(run)}` }, run), h("span", { class: "soft small" }, t("packet.owner", owner))),
+      chosen(explain.selected),
+      left([...(report.degradations ?? []).map(({ section, action, reason }) => [section, `${action}: ${reason}`]), ...(report.omissions ?? []).map((one) => [one.section ?? one.item ?? "", one.reason ?? brief(one)]), ...(explain.omitted ?? []).map(({ item, reason }) => [item, reason])]),
+      h("section", { class: "card" }, folded(t("packet.explain"), () => json({ explain, request, policy, rows }, 1)))),
+    h("aside", { class: "stack" },
+      h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("packet.sections")), sections(report)),
+      h("section", { class: "card" }, h("dl", { class: "facts" }, [["Tokenizer", tokenizer], [t("contract.digest"), h("code", {}, digest.slice(0, 23))]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))));
 }
 
-function budget(explain) {
-  const used = explain.budget_usage ?? explain.budgets ?? explain.budget;
-  if (!used || typeof used !== "object") return null;
-  const rows = Object.entries(used).filter(([, one]) => one && typeof one === "object" && "used" in one);
-  return rows.length ? h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("run.budgets")), h("div", { class: "bars" }, rows.map(([name, one]) => bar({ name, spent: one.used, limit: one.limit ?? one.budget ?? 0 })))) : null;
+function sections({ max_tokens: limit, used_tokens_est: spent, section_usage: usage = {} }) {
+  const parts = Object.entries(usage).map(([name, used]) => ({ name, used: typeof used === "number" ? used : used?.used ?? 0 }));
+  return h("div", { class: "bars" }, bar({ name: "tokens", spent, limit }),
+    h("dl", { class: "facts" }, parts.map(({ name, used }) => [h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, number(used))])));
 }
 
-function left(explain) {
-  const parts = ["dropped", "degraded", "excluded", "omitted", "conflicts"].filter((name) => explain[name]?.length);
-  if (!parts.length) return null;
-  return h("section", { class: "card" }, h("h2", { class: "aside-title" }, t("packet.left")), parts.map((name) => h("div", {}, h("h3", {}, name), h("ul", { class: "small" }, explain[name].map((one) => h("li", {}, typeof one === "string" ? one : json(one)))))));
-}
+const table = (rows) => h("div", { class: "card flush scroll" }, h("table", { class: "grid-table" }, h("tbody", {}, rows.map(([name, why]) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, name)), h("td", {}, why))))));
+
+const chosen = (selected = []) => h("section", { class: "stack" }, h("h2", {}, t("packet.chosen")), selected.length
+  ? table(selected.map((one) => one.split("|")).map(([item, ...rule]) => [item, rule.join("|")]))
+  : h("p", { class: "soft" }, "–"));
+
+const left = (rows) => h("section", { class: "stack" }, h("h2", {}, t("packet.left")), rows.length ? table(rows) : h("p", { class: "note good-note" }, t("packet.nothing_left")));

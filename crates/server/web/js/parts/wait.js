@@ -34,8 +34,6 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       wait.who ? h("p", { class: "small soft" }, t("wait.for", { who: wait.who })) : null,
       wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null),
     work);
-  put(work, answer());
-
   function answer() {
     switch (wait.kind) {
       case "document": return documentForm();
@@ -152,6 +150,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       h("div", {}, h("a", { href: `/runs/${part(run)}` }, t("wait.see_run")))));
   }
 
+  put(work, answer());
   return {
     node,
     /** Whether nothing would be lost if it went away. */

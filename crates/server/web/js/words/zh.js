@@ -22,7 +22,7 @@ export default {
   "inbox.title": "收件箱", "inbox.lead": "等待人处理的事项，截止时间最近的在前。", "inbox.list": "未处理的等待", "inbox.kinds": "类型", "inbox.all": "全部", "inbox.back": "全部等待", "inbox.empty": "没有需要您处理的事项", "inbox.empty_why": "当运行需要回答、文件或审批时，会自动出现在这里。", "inbox.empty_kind": "没有此类等待。",
   "inbox.count": { other: "{n} 项等待" },
 
-  "wait.due": "截止", "wait.was_due": "已过期", "wait.since": "始于", "wait.for": "指定给 {who}", "wait.item": "关于：", "wait.answer": "发送回答", "wait.your_answer": "您的回答", "wait.choose": "请选择一项", "wait.approve": "批准", "wait.deny": "拒绝", "wait.yes": "已批准", "wait.no": "已拒绝", "wait.try_again": "再试一次", "wait.end_run": "结束运行", "wait.note": "备注", "wait.grant": "追加并继续", "wait.more_of": "再追加多少 {name}？",
+  "wait.due": "截止", "wait.was_due": "已过期", "wait.since": "提出于", "wait.for": "指定给 {who}", "wait.item": "关于：", "wait.answer": "发送回答", "wait.your_answer": "您的回答", "wait.choose": "请选择一项", "wait.approve": "批准", "wait.deny": "拒绝", "wait.yes": "已批准", "wait.no": "已拒绝", "wait.try_again": "再试一次", "wait.end_run": "结束运行", "wait.note": "备注", "wait.grant": "追加并继续", "wait.more_of": "再追加多少 {name}？",
   "wait.work": "可以在此提交能打开通路的内容：手工修改文档。", "wait.hand_in": "提交内容", "wait.upload": "提交文件", "wait.drop": "将文件拖到这里，或选择文件", "wait.choose_file": "选择文件", "wait.accepts": "接受：{kinds}", "wait.any_file": "任意文件", "wait.suggested": "将存放于", "wait.no_file": "请先选择文件。",
   "wait.taken": "已接受，运行继续。", "wait.over": "此回答来得太晚。", "wait.gone": "此等待已关闭。", "wait.first_answered": "{who} 先回答了", "wait.first_approved": "{who} 先批准了", "wait.first_denied": "{who} 先拒绝了", "wait.yours_kept": "您写的内容仍在这里", "wait.forget": "丢弃", "wait.see_run": "查看运行",
 
@@ -45,7 +45,7 @@ export default {
   "reply.text": "回复", "reply.beside": "回复及其问题", "reply.whole": "整个回复", "reply.told": "告知模型的内容", "reply.prompt": "发送与接收的字节", "reply.request": "发送", "reply.response": "接收", "reply.packet": "所展示的记忆包", "reply.mended": "已修复：", "reply.defaults": "填入默认值于",
   "json.items": { other: "{n} 项" }, "json.fields": { other: "{n} 个字段" }, "json.more": { other: "还有 {n} 项" },
   "document.at": "版本", "document.since": "显示", "document.whole": "整个文档", "document.changes_since": "自 v{n} 以来的变更", "document.same": "这两个版本之间没有变化。",
-  "graph.none": "无法显示图形：",
+  "graph.enlarge": "放大图形", "graph.none": "无法显示图形：",
   "budget.of": "{spent} / {limit}", "budget.spent": "已用完", "budget.granted": "其中 {amount} 为后来追加", "budget.tokens": "词元", "budget.cost": "费用", "budget.loops": "循环", "budget.time": "时间", "budget.max_loops": "模型步数", "budget.max_questions_per_run": "提问",
 
   "prompt.nothing": "当前没有询问模型", "prompt.nothing_why": "当运行询问模型时，这里会按模型所读的样子显示提示词。", "prompt.nothing_waits": "运行正在等人。", "prompt.step": "此步骤", "prompt.agent": "代理", "prompt.attempt": "次数", "prompt.purpose": "用途", "prompt.contract": "合约", "prompt.tools": "工具", "prompt.memory": "记忆", "prompt.packet": "所展示的文档部分", "prompt.system": "系统提示词", "prompt.user": "询问", "prompt.assistant": "回复", "prompt.hand_in": "代替模型回复", "prompt.hand_in_why": "您的回复会像模型的回复一样按合约检查；被拒绝时会告知每一处违规。", "prompt.reply": "回复", "prompt.patch": "补丁", "prompt.send": "提交",
