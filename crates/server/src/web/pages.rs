@@ -1,13 +1,13 @@
 //! The addresses of the page, and what every answer with a part of it says about itself.
 
 use axum::Router;
-use axum::extract::{Path, Request};
+use axum::extract::{Path, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
@@ -42,16 +42,15 @@ pub fn routes(hosts: Hosts) -> Router {
     for &page in PAGES {
         router = router.route(page, get(page_itself));
     }
-    router.layer(from_fn(move |request: Request, next: Next| {
-        let hosts = hosts.clone();
-        async move {
-            let named = |name: HeaderName| request.headers().get(name)?.to_str().ok();
-            match hosts.check(named(axum::http::header::HOST), None) {
-                Ok(()) => next.run(request).await,
-                Err(fault) => ApiError::from(fault).into_response(),
-            }
-        }
-    }))
+    router.layer(from_fn_with_state(hosts, called_by_name))
+}
+
+async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    match hosts.check(host, None) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => ApiError::from(fault).into_response(),
+    }
 }
 
 async fn page_itself(headers: HeaderMap) -> Response {
