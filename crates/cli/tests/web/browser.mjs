@@ -9,9 +9,8 @@ import { pathToFileURL } from "node:url";
 
 const PARTS = process.env.COUNTERSIGN_TEST_BROWSER;
 const parts = createRequire(path.join(PARTS, "package.json"));
-const load = (name) => import(pathToFileURL(parts.resolve(name)));
-const { default: packed } = await load("@sparticuz/chromium");
-const { chromium } = await load("playwright-core");
+const { default: packed } = await import(pathToFileURL(parts.resolve("@sparticuz/chromium")));
+const { chromium } = parts("playwright-core");
 const AXE = fs.readFileSync(parts.resolve("axe-core/axe.min.js"), "utf8");
 
 /** Where pictures are put. */

@@ -8,6 +8,10 @@ import path from "node:path";
 const PROGRAM = process.env.COUNTERSIGN_BIN;
 const HERE = import.meta.dirname;
 
+// A scene that fails must leave no server behind.
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
 export class House {
   /** A folder with a shipped protocol in it, or with the one of these tests. */
   static async open(protocol) {
@@ -29,7 +33,8 @@ export class House {
   /** Starts the server: at any port the first time, at the same one afterwards. */
   async start() {
     const listen = this.base ? new URL(this.base).host : "127.0.0.1:0";
-    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json"], { cwd: this.folder, stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json"], { cwd: this.folder, stdio: ["ignore", "pipe", "ignore"] });
+    running.add(this.child);
     const line = await new Promise((done, failed) => {
       let text = "";
       this.child.once("exit", (code) => failed(new Error(`the server ended with ${code}: ${text}`)));
@@ -49,6 +54,7 @@ export class House {
     const over = new Promise((done) => this.child.once("exit", done));
     this.child.kill("SIGINT");
     await over;
+    running.delete(this.child);
   }
 
   /** Ends the server and forgets the folder. */

@@ -34,14 +34,14 @@ links[0].append(count);
 const banner = h("div", { class: "banner", role: "status", hidden: true });
 const page = h("main", { class: "page", id: "main", tabindex: "-1" });
 const said = h("div", { class: "quiet-region", role: "status", "aria-live": "polite" });
-const themeButton = h("button", { class: "button plain low", type: "button", "aria-label": t("help.theme"), on: { click: turnTheme } }, icon("theme"), h("span", { class: "word" }));
+const themeButton = h("button", { class: "button plain low", type: "button", title: t("help.theme"), on: { click: turnTheme } }, icon("theme"), h("span", { class: "word" }));
 document.body.append(
   h("a", { class: "skip", href: "#main" }, t("nav.skip")),
   h("div", { class: "shell" },
     h("header", { class: "rail" },
       h("a", { class: "brand", href: "/inbox" }, mark(), h("span", {}, "Countersign")),
       h("nav", { class: "nav", "aria-label": t("nav.main") }, h("ul", {}, links.map((link) => h("li", {}, link)))),
-      h("div", { class: "rail-foot" }, themeButton, h("button", { class: "button plain low", type: "button", "aria-label": t("help.title"), on: { click: help } }, icon("keys"), h("span", { class: "word" }, t("help.title"))))),
+      h("div", { class: "rail-foot" }, themeButton, h("button", { class: "button plain low", type: "button", on: { click: help } }, icon("keys"), h("span", { class: "word" }, t("help.title"))))),
     h("div", {}, banner, page)),
   said);
 

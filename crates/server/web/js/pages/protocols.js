@@ -1,7 +1,8 @@
 // Protocols: what runs can be started of.
 
 import { h, put } from "../view/dom.js";
-import { get, part } from "../core/api.js";
+import { part } from "../core/api.js";
+import { offered } from "../core/offered.js";
 import { t } from "../core/words.js";
 import { head } from "../parts/head.js";
 import { empty, shown } from "../parts/states.js";
@@ -9,7 +10,7 @@ import { empty, shown } from "../parts/states.js";
 export default function page(root, _, signal) {
   const body = h("div", {});
   put(root, head(t("protocols.title"), t("protocols.lead")), body);
-  shown(body, () => get("/protocols", {}, signal), (all) => all.length
+  shown(body, () => offered(signal), (all) => all.length
     ? h("ul", { class: "rows" }, all.map((one) => h("li", {}, h("a", { class: "line", href: `/protocols/${part(one.name)}` },
       h("span", { class: "what" }, one.name, " ", h("span", { class: "soft small" }, one.version ?? "")),
       one.about ? h("span", { class: "small soft" }, one.about) : null,

@@ -7,6 +7,7 @@ import { go } from "../core/router.js";
 import { t } from "../core/words.js";
 import { field } from "../form/fields.js";
 import { sheet } from "../form/form.js";
+import { offered } from "../core/offered.js";
 import { head } from "../parts/head.js";
 import { empty, shown } from "../parts/states.js";
 
@@ -14,7 +15,7 @@ export default function page(root, { protocol }, signal) {
   const body = h("div", {});
   put(root, head(t("start.title"), t("start.lead")), body);
   if (protocol) shown(body, () => get(`/protocols/${part(protocol)}`, {}, signal), one);
-  else shown(body, () => get("/protocols", {}, signal), all);
+  else shown(body, () => offered(signal), all);
 }
 
 function all(protocols) {
