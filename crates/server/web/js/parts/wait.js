@@ -23,6 +23,8 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
   const heading = fresh("wait");
   const work = h("div", {});
   let done = false;
+  // While an answer is under way its own answer says how it went, and not that the wait is closed.
+  let busy = false;
   const node = h("article", { class: "card wait", "aria-labelledby": heading, data: { wait: wait.id } },
     h("header", { class: "stack" },
       h("div", { class: "row" }, waitKind(wait.kind),
@@ -45,11 +47,20 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     }
   }
 
+  const given = (send) => async (...what) => {
+    busy = true;
+    try {
+      return await send(...what);
+    } finally {
+      busy = false;
+    }
+  };
+
   const common = (label) => ({ place, label, taken: accepted, refused });
 
   function question() {
     const shape = wait.shape;
-    const send = (value, key) => post(`${path}/answer`, { value }, { once: key });
+    const send = given((value, key) => post(`${path}/answer`, { value }, { once: key }));
     if (shape?.shape === "choices") {
       const options = shape.choices.map(({ id, label }) => ({ value: id, label: label || id }));
       const body = chosen(options, {}, { name: t("wait.choose"), at: "", required: true });
@@ -60,7 +71,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
 
   function documentForm() {
     const body = fileField({ accepts: wait.shape?.accepts, suggested: wait.shape?.suggested_path });
-    const send = (file, key) => upload(`${path}/document`, file, { once: key });
+    const send = given((file, key) => upload(`${path}/document`, file, { once: key }));
     return sheet({ body, send, ...common(t("wait.upload")) }).node;
   }
 
@@ -84,7 +95,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
       put(told);
       keys[target] ??= once();
       try {
-        const result = await post(target, note.value ? { note: note.value } : {}, { once: keys[target] });
+        const result = await given(post)(target, note.value ? { note: note.value } : {}, { once: keys[target] });
         drafts.drop(place);
         accepted(result);
       } catch (error) {
@@ -103,10 +114,10 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
 
   function budget() {
     const schema = { type: "integer", minimum: 1, title: t("wait.more_of", { name: wait.name }) };
-    const send = (amount, key) => post(`/runs/${part(run)}/resume`, { grants: { [wait.name]: amount } }, { once: key });
+    const send = given((amount, key) => post(`/runs/${part(run)}/resume`, { grants: { [wait.name]: amount } }, { once: key }));
     const deny = h("button", { class: "button danger", type: "button", on: { click: async () => {
       try {
-        accepted(await post(`${path}/deny`, {}, { once: once() }));
+        accepted(await given(post)(`${path}/deny`, {}, { once: once() }));
       } catch (error) {
         if (!(error instanceof Problem && (await refused(error)))) form.explain(error);
       }
@@ -155,9 +166,9 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     node,
     /** Whether nothing would be lost if it went away. */
     get idle() {
-      return done || drafts.get(place) === undefined;
+      return !busy && (done || drafts.get(place) === undefined);
     },
-    closed: () => (done ? undefined : second(null)),
+    closed: () => (done || busy ? undefined : second(null)),
   };
 }
 
