@@ -10,6 +10,7 @@ import { store } from "./core/store.js";
 import { language, t } from "./core/words.js";
 import { help, keyboard } from "./parts/help.js";
 import { head } from "./parts/head.js";
+import { quoted } from "./parts/quoted.js";
 import { empty } from "./parts/states.js";
 import inboxPage from "./pages/inbox.js";
 import runs from "./pages/runs.js";
@@ -50,7 +51,7 @@ store.watch("theme", (theme) => {
   liking.set("theme", theme === "system" ? undefined : theme);
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  themeButton.lastChild.textContent = t(`theme.${theme}`);
+  themeButton.lastChild.textContent = `${t("system.theme")}: ${t(`theme.${theme}`)}`;
 });
 
 function turnTheme() {
@@ -101,7 +102,7 @@ store.watch("locked", () => {
     location.reload();
   };
   document.title = t("system.locked");
-  put(page, h("form", { class: "card stack", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, t("system.locked_why")),
+  put(page, h("form", { class: "card stack", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, quoted(t("system.locked_why"))),
     h("div", { class: "field" }, h("label", { for: "key" }, t("system.key")), typed), h("div", {}, h("button", { class: "button first", type: "submit" }, t("system.enter")))));
   typed.focus();
 });

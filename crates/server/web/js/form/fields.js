@@ -118,7 +118,7 @@ export function chosen(options, schema, { name, at, required }) {
   }
   const offered = required ? options : [...options, { label: free(), none: true }];
   const inputs = offered.map(({ none }, index) => h("input", { type: "radio", name: id, value: none ? "" : index }));
-  const across = options.length <= 3 && options.every(({ label }) => label.length <= 10);
+  const across = offered.length <= 3 && options.every(({ label }) => label.length <= 10);
   const control = h("div", { class: across ? "choices across" : "choices", role: "presentation" },
     offered.map(({ label }, index) => h("label", { class: "choice" }, inputs[index], h("span", {}, label))));
   const node = h("fieldset", { class: "field", "aria-describedby": described }, head, help, control, fault);
@@ -260,10 +260,10 @@ function list(schema, { root, name, at, required }) {
 function json(schema, { name, at, required }) {
   const id = fresh("field");
   const { help, fault, described, head } = frame({ name, required, id }, schema);
-  const control = h("textarea", { class: "area code", id, rows: 4, spellcheck: "false", "aria-describedby": described });
-  const hint = h("p", { class: "help" }, t("form.json"));
+  const words = takesText(schema);
+  const hint = h("p", { class: "help", id: fresh("hint") }, t(words ? "form.text_or_json" : "form.json"));
+  const control = h("textarea", { class: words ? "area" : "area code", id, rows: 4, spellcheck: words ? null : "false", "aria-describedby": `${described} ${hint.id}` });
   const node = h("div", { class: "field" }, head, help, hint, control, fault);
-  const plain = schema.type === undefined && !schema.oneOf && !schema.anyOf && !schema.allOf;
   return withFault(node, fault, at, control, {
     read() {
       const typed = control.value.trim();
@@ -274,8 +274,7 @@ function json(schema, { name, at, required }) {
       try {
         return JSON.parse(typed);
       } catch {
-        const types = [schema.type].flat();
-        if (plain || types.includes("string") || takesText(schema)) return control.value;
+        if (words) return control.value;
         throw new Unfit(at, t("form.no_json"));
       }
     },
@@ -283,6 +282,11 @@ function json(schema, { name, at, required }) {
   });
 }
 
-const takesText = (schema) => [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].some((branch) => branch.type === "string");
+/** Whether a plain text is a value: where nothing is said, or one of several ways is a text. */
+function takesText(schema) {
+  const ways = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])];
+  if (ways.length) return ways.some((way) => way.type === "string");
+  return schema.type === undefined ? !schema.allOf : [schema.type].flat().includes("string");
+}
 
 const escaped = (key) => key.replace(/~/g, "~0").replace(/\//g, "~1");

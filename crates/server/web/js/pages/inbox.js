@@ -8,6 +8,7 @@ import { go } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { head } from "../parts/head.js";
+import { quoted } from "../parts/quoted.js";
 import { empty, loading, wrong } from "../parts/states.js";
 import { deadline, waitKind, when } from "../parts/status.js";
 import { waitCard } from "../parts/wait.js";
@@ -39,7 +40,7 @@ export default function page(root, { run, wait }, signal) {
 
   function line(row) {
     const node = h("li", {}, h("a", { class: "line", href: `/inbox/${part(row.run)}/${part(row.id)}`, "aria-current": row.address === wanted ? "true" : null, data: { row: row.address } },
-      h("span", { class: "what" }, row.question),
+      h("span", { class: "what" }, quoted(row.question)),
       h("span", { class: "meta" }, waitKind(row.kind), row.deadline ? deadline(row.deadline) : h("span", {}, t("wait.since"), " ", when(row.opened_at)), h("span", { class: "mono" }, row.run))));
     return { node };
   }

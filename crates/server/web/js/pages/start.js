@@ -9,6 +9,7 @@ import { field } from "../form/fields.js";
 import { sheet } from "../form/form.js";
 import { offered } from "../core/offered.js";
 import { head } from "../parts/head.js";
+import { quoted } from "../parts/quoted.js";
 import { empty, shown } from "../parts/states.js";
 
 export default function page(root, { protocol }, signal) {
@@ -50,7 +51,7 @@ function form(protocol, workflow) {
     : field({ type: ["object"], title: t("start.document"), description: t("start.document_why") }, { root: {}, name: t("start.document"), required: false });
   const id = fresh("model");
   const model = h("input", { class: "input", id, autocomplete: "off", placeholder: protocol.default_model ?? "openai:gpt-5-mini" });
-  const extra = h("details", {}, h("summary", { class: "small" }, t("start.more")), h("div", { class: "field" }, h("label", { for: id }, t("run.model"), h("span", { class: "need" }, ` (${t("form.optional")})`)), h("p", { class: "help" }, t("start.model_why")), model));
+  const extra = h("details", {}, h("summary", { class: "small" }, t("start.more")), h("div", { class: "field" }, h("label", { for: id }, t("run.model"), h("span", { class: "need" }, ` (${t("form.optional")})`)), h("p", { class: "help" }, quoted(t("start.model_why"))), model));
   const body = { ...input, node: h("div", { class: "stack" }, input.node, extra) };
   const sent = (value) => {
     const new_ = { protocol: protocol.name, workflow: workflow?.id };

@@ -13,7 +13,9 @@ export default function page(root, _, signal) {
   const [who, house, workers] = [h("div", {}), h("div", {}), h("div", {})];
   const card = (title, ...body) => h("section", { class: "card" }, h("h2", {}, title), ...body);
   put(root, head(t("system.title"), t("system.lead")),
-    h("div", { class: "halves" }, card(t("system.you"), who), card(t("system.look"), looks()), card(t("system.house"), house), card(t("system.workers"), workers)));
+    h("div", { class: "halves" },
+      h("div", { class: "stack" }, card(t("system.you"), who)),
+      h("div", { class: "stack" }, card(t("system.look"), looks()), card(t("system.house"), house), card(t("system.workers"), workers))));
   shown(who, () => get("/me", {}, signal), me, 3);
   shown(house, () => get("/ready", {}, signal), (found) => facts([[t("system.state"), found.status], [t("contract.version"), found.version], ["API", h("a", { href: "/v1/docs" }, "/v1/docs")]]), 3);
   workersOf(workers, signal);

@@ -6,13 +6,14 @@ import { h, put, s } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { text } from "../core/api.js";
 import { t } from "../core/words.js";
+import { loading } from "./states.js";
 
 const SHAPES = new Set(["svg", "g", "rect", "circle", "path", "text", "title", "tspan"]);
 const PLACES = new Set(["viewBox", "width", "height", "class", "x", "y", "rx", "cx", "cy", "r", "d"]);
 
 /** A drawing by its address; `update()` draws it again where it changed. */
 export function graph(path, asked, label) {
-  const place = h("div", { class: "graph", tabindex: "0", role: "group", "aria-label": label });
+  const place = h("div", { class: "graph", tabindex: "0", role: "group", "aria-label": label }, h("div", { class: "graph-wait" }, loading(5)));
   const larger = h("button", { class: "button low plain enlarge", type: "button", "aria-label": t("graph.enlarge"), title: t("graph.enlarge"), hidden: true, on: { click: () => enlarged(place, label) } }, icon("enlarge"));
   const node = h("div", { class: "graph-frame" }, place, larger);
   let last = null;

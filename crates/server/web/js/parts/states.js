@@ -4,6 +4,7 @@ import { h, put } from "../view/dom.js";
 import { icon } from "../view/icons.js";
 import { Problem } from "../core/api.js";
 import { t } from "../core/words.js";
+import { quoted } from "./quoted.js";
 
 /** Something is on its way. */
 export const loading = (lines = 6) =>
@@ -11,14 +12,14 @@ export const loading = (lines = 6) =>
 
 /** There is nothing, and this is what to do about it. */
 export const empty = (name, title, text, ...actions) =>
-  h("div", { class: "empty" }, icon(name), h("h2", {}, title), h("p", {}, text), h("div", { class: "buttons" }, actions));
+  h("div", { class: "empty" }, icon(name), h("h2", {}, title), h("p", {}, quoted(text)), h("div", { class: "buttons" }, actions));
 
 /** Something went wrong. */
 export function wrong(error, again) {
   const told = error instanceof Problem;
   const retry = again ? h("div", {}, h("button", { class: "button low", type: "button", on: { click: again } }, t("state.again"))) : null;
   return h("div", { class: `note ${told ? "bad-note" : "warn-note"}`, role: "alert" },
-    h("strong", {}, told ? error.message : t("state.unreachable")),
+    h("strong", {}, told ? quoted(error.message) : t("state.unreachable")),
     told ? h("span", { class: "soft" }, h("code", {}, error.code)) : h("span", {}, t("state.unreachable_why")),
     retry);
 }

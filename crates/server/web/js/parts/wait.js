@@ -8,6 +8,7 @@ import { t } from "../core/words.js";
 import { chosen } from "../form/fields.js";
 import { fileField, schemaForm, sheet } from "../form/form.js";
 import { brief, json } from "./json.js";
+import { quoted } from "./quoted.js";
 import { deadline, waitKind, when } from "./status.js";
 
 /** Whoever was too late hears one of these. */
@@ -32,7 +33,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
         h("span", { class: "small soft" }, wait.phase),
         wait.deadline ? h("span", { class: "small" }, deadline(wait.deadline)) : null,
         h("span", { class: "small soft" }, t("wait.since"), " ", when(wait.opened_at))),
-      h("h2", { id: heading }, wait.question),
+      h("h2", { id: heading }, quoted(wait.question)),
       wait.who ? h("p", { class: "small soft" }, t("wait.for", { who: wait.who })) : null,
       wait.item !== undefined ? h("div", {}, h("p", { class: "small soft" }, t("wait.item")), json(wait.item)) : null),
     work);

@@ -9,7 +9,7 @@ export default {
   "blocked.budget": "预算 {budget} 已用完：{limit}。", "blocked.refused": "模型的回复被拒绝次数过多。", "blocked.no_ticket": "阶段 {phase} 需要凭证 {ticket}。", "blocked.trouble": "{what}",
   "severity.error": "错误", "severity.warning": "警告",
   "origin.folder": "本文件夹", "origin.shipped": "内置",
-  "theme.system": "主题：跟随系统", "theme.light": "主题：浅色", "theme.dark": "主题：深色",
+  "theme.system": "跟随系统", "theme.light": "浅色", "theme.dark": "深色",
 
   "state.loading": "加载中", "state.again": "重试", "state.unreachable": "服务器没有响应。", "state.unreachable_why": "正在不断重试；您输入的内容不会丢失。", "state.reconnecting": "正在重新连接。您输入的内容已保留。", "state.back": "服务器已恢复响应。", "state.no_page": "没有此页面", "state.no_page_why": "该地址下没有任何内容。",
 
@@ -26,7 +26,7 @@ export default {
   "wait.work": "可以在此提交能打开通路的内容：手工修改文档。", "wait.hand_in": "提交内容", "wait.upload": "提交文件", "wait.drop": "将文件拖到这里，或选择文件", "wait.choose_file": "选择文件", "wait.accepts": "接受：{kinds}", "wait.any_file": "任意文件", "wait.suggested": "将存放于", "wait.no_file": "请先选择文件。",
   "wait.taken": "已接受，运行继续。", "wait.over": "此回答来得太晚。", "wait.gone": "此等待已关闭。", "wait.first_answered": "{who} 先回答了", "wait.first_approved": "{who} 先批准了", "wait.first_denied": "{who} 先拒绝了", "wait.yours_kept": "您写的内容仍在这里", "wait.forget": "丢弃", "wait.see_run": "查看运行",
 
-  "form.optional": "可选", "form.yes": "是", "form.no": "否", "form.unsaid": "未填写", "form.add": "添加一项", "form.item": "第 {n} 项", "form.remove_item": "删除第 {n} 项", "form.json": "JSON；可接受时也可以是纯文本。", "form.needed": "此项必填。", "form.choose": "请选择一项。", "form.whole": "需要整数。", "form.number": "需要数字。", "form.least": "至少 {least}。", "form.most": "至多 {most}。", "form.between": "从 {least} 到 {most}。", "form.no_json": "这不是 JSON。", "form.expected": "应为 {expected}，实际为 {found}。", "form.unsent": "尚未发送。", "form.unsent_why": "服务器没有响应。您写的内容已保留；恢复后再次发送即可，只会被接受一次。",
+  "form.optional": "可选", "form.yes": "是", "form.no": "否", "form.unsaid": "未填写", "form.add": "添加一项", "form.item": "第 {n} 项", "form.remove_item": "删除第 {n} 项", "form.json": "JSON。", "form.text_or_json": "纯文本或 JSON。", "form.needed": "此项必填。", "form.choose": "请选择一项。", "form.whole": "需要整数。", "form.number": "需要数字。", "form.least": "至少 {least}。", "form.most": "至多 {most}。", "form.between": "从 {least} 到 {most}。", "form.no_json": "这不是 JSON。", "form.expected": "应为 {expected}，实际为 {found}。", "form.unsent": "尚未发送。", "form.unsent_why": "服务器没有响应。您写的内容已保留；恢复后再次发送即可，只会被接受一次。",
   "form.short": { other: "至少 {n} 个字符。" }, "form.items": { other: "至少需要 {n} 项。" },
 
   "runs.title": "运行", "runs.lead": "所有运行，最新的在前。", "runs.search": "搜索这些运行", "runs.by_status": "状态", "runs.all": "全部", "runs.empty": "还没有运行", "runs.empty_why": "从协议开始一个：访谈、交付，或基于证据的回答。", "runs.none_fit": "没有符合的运行", "runs.none_fit_why": "没有运行符合此状态和这些词。", "runs.none_fit_yet": "已读取的部分中没有。请显示更多，或清除筛选。", "runs.clear": "清除筛选",

@@ -75,7 +75,7 @@ function standing(status) {
   if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
   if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), t(`blocked.${status.blocked.by}`, status.blocked)));
   for (const order of status.pending) {
-    told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.what, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
+    told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.what, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
   }
   if (status.closed_gates.length) {
     told.push(h("section", { class: "gates", "aria-label": t("run.gates") }, status.closed_gates.map((gate) => h("div", { class: "gate" },
