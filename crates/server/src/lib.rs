@@ -33,4 +33,5 @@ pub mod access;
 pub mod stop;
 mod motor;
 pub mod http;
+pub mod web;
 pub mod serve;

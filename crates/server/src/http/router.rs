@@ -15,13 +15,15 @@ use super::{
 /// The routes and their description.
 pub fn router(app: App) -> (Router, OpenApi) {
     let (router, described) = described();
+    let web = crate::web::routes(app.hosts.clone());
     let router = router
         .merge(description::routes(&described))
         .fallback(async || {
             ApiError::missing("unknown_path", "there is nothing at this path").into_response()
         })
         .layer(from_fn_with_state(app.clone(), guard::guard))
-        .with_state(app);
+        .with_state(app)
+        .merge(web);
     (router, described)
 }
 
