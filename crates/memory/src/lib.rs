@@ -28,6 +28,6 @@ pub mod learn;
 pub mod summarize;
 
 pub use countersign_contracts::memory as packet;
-pub use found::{Cited, Found, Score, Scored};
+pub use found::{Cited, Cut, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};

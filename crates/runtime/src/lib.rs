@@ -15,3 +15,4 @@ pub mod proof;
 pub mod transfer;
 pub mod driver;
 pub mod learn;
+pub mod worker;

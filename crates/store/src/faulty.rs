@@ -50,6 +50,7 @@ pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Plan,
     writes: AtomicU64,
+    asked: AtomicU64,
     chance: Mutex<u64>,
     dead: AtomicBool,
 }
@@ -63,6 +64,7 @@ impl FaultyStore {
             inner,
             plan,
             writes: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             chance: Mutex::new(seed),
             dead: AtomicBool::new(false),
         }
@@ -72,6 +74,12 @@ impl FaultyStore {
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
+    }
+
+    /// How often it was asked for anything, reads and writes.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
     }
 
     /// The fate of the next write.
@@ -95,6 +103,7 @@ impl FaultyStore {
 
     fn write<'a, T: Send + 'a>(&'a self, work: Reply<'a, T>) -> Reply<'a, T> {
         Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
             self.alive()?;
             let fault = self.next();
             if fault.is_some() && matches!(self.plan, Plan::Crash { .. }) {
@@ -114,6 +123,7 @@ impl FaultyStore {
 
     fn read<'a, T: Send + 'a>(&'a self, question: Reply<'a, T>) -> Reply<'a, T> {
         Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
             self.alive()?;
             question.await
         })

@@ -1,7 +1,7 @@
 //! Workers: who they are, and what they ask for. What they do with a run is not known here.
 
-use crate::StoreError;
 use crate::well_formed::{name, plain};
+use crate::{StoreError, TenantId};
 
 /// How long, in milliseconds, the row of a worker stays that never said goodbye: long enough to see
 /// that one was lost, short enough that the table stays small.
@@ -50,13 +50,21 @@ pub struct Taking {
     pub limit: usize,
     /// At most so many of one tenant, with what any worker holds of it already.
     pub per_tenant: usize,
+    /// Only of these tenants; of all where there are none.
+    pub tenants: Vec<TenantId>,
 }
 
 impl Taking {
-    /// As much as `limit` of a worker, whosever the runs are.
+    /// At most `limit` runs, whosever they are.
     #[must_use]
     pub fn new(worker: impl Into<String>, now: i64, until: i64, limit: usize) -> Self {
-        Self { worker: worker.into(), now, until, limit, per_tenant: usize::MAX }
+        let (per_tenant, tenants) = (usize::MAX, Vec::new());
+        Self { worker: worker.into(), now, until, limit, per_tenant, tenants }
+    }
+
+    /// Whether runs of a tenant are asked for.
+    pub(crate) fn asks_for(&self, tenant: &TenantId) -> bool {
+        self.tenants.is_empty() || self.tenants.contains(tenant)
     }
 }
 

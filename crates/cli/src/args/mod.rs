@@ -8,6 +8,7 @@ use clap_complete::Shell;
 mod learning;
 mod memory;
 mod runs;
+mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
@@ -19,6 +20,8 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
+
+pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -74,6 +77,10 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Look at the tasks of a run, and let failed ones be tried again
     Task(Task),
+    /// Work on runs that are due, beside any number of others
+    Worker(Worker),
+    /// List who works, and what they hold
+    Workers(Workers),
     /// Prove a run's log: fold it, check its chain, decide everything again
     Replay(Replay),
     /// Begin a new run from a version of another

@@ -100,6 +100,9 @@ pub trait Memory: Send + Sync {
         now: Time,
     ) -> Reply<'a, Vec<Event>>;
 
+    /// The latest working state of a run; none before the first.
+    fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>>;
+
     /// The last event that was kept of a run.
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>>;
 

@@ -24,7 +24,6 @@ mod revised;
 mod shelves;
 mod write;
 mod candidates;
-mod score;
 mod find;
 mod session;
 mod material;

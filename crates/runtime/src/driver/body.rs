@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::run::{Incoming, Pending, Rejection, Time, next_alarm, next_alarm_after};
 use countersign_store::{Blob, Lease, RunId, StoreError};
+use tokio::sync::Notify;
 
 use super::hold::{Hold, TERM};
 use super::models::Models;
@@ -17,9 +18,12 @@ use super::side_by_side::SideBySide;
 use crate::engine::{Along, Engine, EngineError, Live};
 use crate::recall::rested;
 
-/// How long is waited, in milliseconds, before a result that could not be kept is offered again. What a
-/// model said is dear; a store that stays away is told all the same.
+/// How long is waited, in milliseconds, before a result that could not be kept is offered again; the last
+/// again and again. What a model said is dear; a store that stays away is told all the same.
 const PAUSES: [i64; 4] = [100, 300, 1_000, 3_000];
+
+/// When a run that cannot be worked on at all, because it or its protocol is damaged, is looked at again.
+const AGAIN: i64 = 60_000;
 
 /// Works on runs.
 pub struct Driver {
@@ -27,11 +31,15 @@ pub struct Driver {
     models: Arc<dyn Models>,
     pub(super) hands: Hands,
     worker: String,
-    presence: Option<Presence>,
+    presence: Option<Arc<Presence>>,
     term: i64,
+    /// How long a result is offered to a store that is away, in milliseconds.
+    patience: i64,
     stopping: AtomicBool,
     /// Runs that are worked on right now: a lease tells workers apart, not the calls of one.
     busy: Mutex<BTreeSet<RunId>>,
+    /// Rings when one of them is not any more.
+    left: Notify,
 }
 
 /// A run is worked on by one call at a time. Ends with the call, however that ends.
@@ -43,6 +51,7 @@ struct Turn<'d> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.driver.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(self.run);
+        self.driver.left.notify_waiters();
     }
 }
 
@@ -50,14 +59,31 @@ impl Driver {
     /// A worker with a name that no other has.
     #[must_use]
     pub fn new(engine: Arc<Engine>, models: Arc<dyn Models>, hands: Hands, worker: String) -> Self {
-        let (presence, term, stopping) = (None, TERM, AtomicBool::new(false));
-        Self { engine, models, hands, worker, presence, term, stopping, busy: Mutex::default() }
+        Self {
+            engine,
+            models,
+            hands,
+            worker,
+            presence: None,
+            term: TERM,
+            patience: PAUSES.iter().sum(),
+            stopping: AtomicBool::new(false),
+            busy: Mutex::default(),
+            left: Notify::new(),
+        }
     }
 
     /// The same, with leases that last so many milliseconds without being renewed.
     #[must_use]
     pub fn with_term(self, term: i64) -> Self {
         Self { term, ..self }
+    }
+
+    /// The same, but a result that cannot be kept is offered for so many milliseconds, also where the disk
+    /// is full: whoever stays has the time.
+    #[must_use]
+    pub fn with_patience(self, patience: i64) -> Self {
+        Self { patience, ..self }
     }
 
     /// Lets what is under way end, and begins nothing more: runs are given back as they are.
@@ -67,7 +93,8 @@ impl Driver {
 
     /// A worker that others on this machine can see to be alive; it goes by the name it announced.
     #[must_use]
-    pub fn present(self, presence: Presence) -> Self {
+    pub fn present(self, presence: impl Into<Arc<Presence>>) -> Self {
+        let presence = presence.into();
         Self { worker: presence.worker().to_owned(), presence: Some(presence), ..self }
     }
 
@@ -98,7 +125,14 @@ impl Driver {
     /// and tells are due by themselves, for any worker.
     pub async fn serve(&self, lease: Lease, since: Time) -> Result<Rest, EngineError> {
         let run = lease.run.clone();
-        let Some(turn) = self.turn(&run) else { return Ok(Rest::Held) };
+        // An earlier call whose lease ran out may be about to find that out.
+        let turn = loop {
+            let left = self.left.notified();
+            if let Some(turn) = self.turn(&run) {
+                break turn;
+            }
+            left.await;
+        };
         let hold = Hold::of(&self.engine, lease, self.term, since);
         let mut others = Vec::new();
         let rest = self.work_until_rest(&run, hold, &mut others).await;
@@ -114,7 +148,7 @@ impl Driver {
         let mut others = Vec::new();
         loop {
             let Some(turn) = self.turn(&run) else { return Ok((Rest::Held, others)) };
-            let presence = self.presence.as_ref();
+            let presence = self.presence.as_deref();
             let taken = Hold::take(&self.engine, &run, &self.worker, self.term, presence).await?;
             let Some(hold) = taken else { return Ok((Rest::Held, others)) };
             let rest = self.work_until_rest(&run, hold, &mut others).await;
@@ -137,8 +171,12 @@ impl Driver {
             Ok(worked) => worked,
             // Our lease ran out, and another works on it.
             Err(EngineError::Store(StoreError::Fenced { .. })) => return Ok(Some(Rest::Held)),
-            Err(other) => {
+            Err(EngineError::Store(away)) if away.may_pass() => {
                 hold.release().await;
+                return Err(away.into());
+            }
+            Err(other) => {
+                self.put_off(run, hold).await;
                 return Err(other);
             }
         };
@@ -158,6 +196,16 @@ impl Driver {
                 let same = head.is_none_or(|head| head.version <= live.state.version);
                 Ok(same.then_some(rest))
             }
+        }
+    }
+
+    /// Gives back a run that cannot be worked on, so that nobody tries again and again.
+    async fn put_off(&self, run: &RunId, hold: Hold<'_>) {
+        let later = self.engine.clock().now().after(AGAIN);
+        match self.engine.store().head(run).await {
+            // Where that fails, the lease runs out by itself.
+            Ok(Some(head)) => drop(hold.rest(head.version, Some(later)).await),
+            _ => hold.release().await,
         }
     }
 
@@ -281,6 +329,7 @@ impl Driver {
         blobs: Vec<Blob>,
     ) -> Result<(), EngineError> {
         let mut pauses = PAUSES.into_iter();
+        let mut left = self.patience;
         loop {
             let (lease, blobs) = (hold.lease(), blobs.clone());
             let along = Along { lease: Some(lease.clone()), blobs, key: None };
@@ -291,18 +340,21 @@ impl Driver {
                 }
                 // Its order was dropped meanwhile: a person cancelled, a deadline passed.
                 Err(EngineError::Rejected(_)) => return Ok(()),
-                Err(EngineError::Store(
-                    away @ (StoreError::Busy { .. } | StoreError::Unavailable { .. }),
-                )) => match pauses.next() {
-                    Some(pause) => {
-                        let clock = self.engine.clock();
-                        clock.until(clock.now().after(pause)).await;
-                    }
-                    None => return Err(away.into()),
-                },
+                Err(EngineError::Store(away)) if left > 0 && self.waits_for(&away) => {
+                    let pause = pauses.next().unwrap_or(PAUSES[3]).min(left);
+                    left -= pause;
+                    let clock = self.engine.clock();
+                    clock.until(clock.now().after(pause)).await;
+                }
                 Err(other) => return Err(other),
             }
         }
+    }
+
+    /// Whether a store may be asked again after this.
+    fn waits_for(&self, away: &StoreError) -> bool {
+        let patient = self.patience > PAUSES.iter().sum();
+        away.may_pass() && (patient || !matches!(away, StoreError::Full))
     }
 
     /// Lets time go by for a run, where something is due.

@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use super::run::Run;
 use super::store::Tables;
 use crate::rounds::{Candidates, in_turn};
 use crate::worker::LOST_FOR;
-use crate::{Lease, Taking, TenantId, Worker, WorkerRow};
+use crate::{Lease, RunId, Taking, TenantId, Worker, WorkerRow};
 
 impl Tables {
     /// Gives what is due to a worker.
     pub(super) fn take(&mut self, taking: &Taking, last: Option<&TenantId>) -> Vec<Lease> {
-        let Taking { worker, now, until, limit, per_tenant } = taking;
+        let Taking { worker, now, until, limit, per_tenant, .. } = taking;
         let mut held: BTreeMap<TenantId, usize> = BTreeMap::new();
         for lease in self.held(*now) {
             *held.entry(lease.run.tenant).or_default() += 1;
         }
-        let due = self.runs.iter().filter(|(_, run)| run.is_due(*now));
+        let asked = |id: &RunId, run: &Run| run.is_due(*now) && taking.asks_for(&id.tenant);
+        let due = self.runs.iter().filter(|(id, run)| asked(id, run));
         let mut due: Vec<_> = due.map(|(id, run)| (run.head.wake_at, id)).collect();
         due.sort();
         let mut candidates = Candidates::new();

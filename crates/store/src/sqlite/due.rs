@@ -22,8 +22,17 @@ const HELD_OF_TENANT: &str = "SELECT count(*) FROM runs
     WHERE tenant = ?1 AND lease_worker IS NOT NULL AND lease_until > ?2";
 
 /// Whether there is anything to take.
-pub(super) fn is_any(db: &Connection, now: i64) -> Result<bool, StoreError> {
-    Ok(db.prepare_cached(ANY)?.query_row([now], |_| Ok(())).optional()?.is_some())
+pub(super) fn is_any(db: &Connection, taking: &Taking) -> Result<bool, StoreError> {
+    if taking.tenants.is_empty() {
+        let mut statement = db.prepare_cached(ANY)?;
+        return Ok(statement.query_row([taking.now], |_| Ok(())).optional()?.is_some());
+    }
+    for tenant in &taking.tenants {
+        if !ids(db, OF_TENANT, params![tenant.as_str(), taking.now, 1])?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The runs that a worker gets.
@@ -33,6 +42,12 @@ pub(super) fn choose(
     last: Option<&TenantId>,
 ) -> Result<Vec<RunId>, StoreError> {
     let mut due = Candidates::new();
+    if !taking.tenants.is_empty() {
+        for tenant in &taking.tenants {
+            add_tenant(db, taking, tenant, &mut due)?;
+        }
+        return Ok(in_turn(due, last, taking.limit));
+    }
     let first = ids(db, FIRST, params![taking.now, GLANCE as i64])?;
     if first.len() < GLANCE {
         for run in first {
@@ -68,12 +83,22 @@ fn ask_tenants(
             }
             _ => return Ok(()),
         }
-        let tenant = TenantId::new(at.as_str());
-        let most = room(db, &tenant, taking)?.min(taking.limit);
-        let runs = ids(db, OF_TENANT, params![at, taking.now, most as i64])?;
-        if !runs.is_empty() {
-            due.insert(tenant, runs.into_iter().map(|run| run.id).collect());
-        }
+        add_tenant(db, taking, &TenantId::new(at.as_str()), due)?;
+    }
+    Ok(())
+}
+
+/// What one tenant has to do, as far as there is room for it.
+fn add_tenant(
+    db: &Connection,
+    taking: &Taking,
+    tenant: &TenantId,
+    due: &mut Candidates,
+) -> Result<(), StoreError> {
+    let most = room(db, tenant, taking)?.min(taking.limit);
+    let runs = ids(db, OF_TENANT, params![tenant.as_str(), taking.now, most as i64])?;
+    if !runs.is_empty() {
+        due.insert(tenant.clone(), runs.into_iter().map(|run| run.id).collect());
     }
     Ok(())
 }

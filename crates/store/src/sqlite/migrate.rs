@@ -2,9 +2,9 @@
 //! program is refused and left as it is.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-use sha2::{Digest, Sha256};
 
 use crate::StoreError;
+use crate::checksum::checksum;
 
 /// What a kind of file is known by, and how it came to be what it is.
 #[derive(Debug, Clone, Copy)]
@@ -95,14 +95,6 @@ pub(super) fn applied(
     let mut query = db.prepare("SELECT number, checksum FROM migrations ORDER BY number")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-fn checksum(sql: &str) -> String {
-    // A checkout with other line ends is the same text.
-    let digest = Sha256::digest(sql.replace("\r\n", "\n"));
-    let mut text = String::new();
-    digest.iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
-    text
 }
 
 /// How `SQLite` goes about a statement on the newest schema, a line a step.

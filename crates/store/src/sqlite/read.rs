@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::log::Log;
 use super::outstanding::unpack;
 use crate::lease::Tenure;
+use crate::prefix::past;
 use crate::{
     ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError, TenantId,
     WaitFilter, WaitRow,
@@ -155,19 +156,6 @@ pub(super) fn resolve(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The first text that comes after every text with this prefix.
-fn past(prefix: &str) -> Option<String> {
-    let mut text = prefix.to_owned();
-    while let Some(last) = text.pop() {
-        // The range steps over the surrogates, which are no characters.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            text.push(next);
-            return Some(text);
-        }
-    }
-    None
-}
-
 fn key(run: &RunId) -> (&str, &str) {
     (run.tenant.as_str(), &run.id)
 }
@@ -224,14 +212,5 @@ mod tests {
         // This sorts what one run has open.
         let plan_of_run = plan(WAITS_OF_RUN);
         assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
-    }
-
-    #[test]
-    fn a_prefix_ends_before_the_next_text() {
-        assert_eq!(past("ab").as_deref(), Some("ac"));
-        assert_eq!(past("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(past("a\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(past("\u{10ffff}"), None);
-        assert_eq!(past(""), None);
     }
 }

@@ -134,12 +134,11 @@ impl Store for SqliteStore {
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         Box::pin(async move {
             check_request(&taking.worker, taking.now, taking.until)?;
-            let now = taking.now;
+            let (taking, asked, last) = (taking.clone(), taking.clone(), self.round.last());
             // Workers ask often and mostly for nothing: that must not stand in the way of who writes.
-            if taking.limit == 0 || !self.file.read(move |db| due::is_any(db, now)).await? {
+            if taking.limit == 0 || !self.file.read(move |db| due::is_any(db, &asked)).await? {
                 return Ok(Vec::new());
             }
-            let (taking, last) = (taking.clone(), self.round.last());
             let taken = self.file.write(move |db| workers::take(db, &taking, last.as_ref()));
             let taken = taken.await?;
             taken.last().inspect(|lease| self.round.served(&lease.run.tenant));

@@ -180,6 +180,8 @@ pub async fn a_tenant_has_no_more_than_its_share(store: Arc<dyn Store>) {
     // A lease that is over does not.
     let later = names(&store.take(&share("u", NOW + TERM, 9)).await.unwrap());
     assert_eq!(later, ["b/0", "a/1", "b/1", "a/2"]);
+    let ours = Taking { tenants: vec![TenantId::new("b")], ..taking("t", NOW + TERM, 9) };
+    assert_eq!(names(&store.take(&ours).await.unwrap()), ["b/2", "b/3", "b/4"]);
     let none = Taking { per_tenant: 0, ..taking("u", NOW + 3 * TERM, 9) };
     assert!(store.take(&none).await.unwrap().is_empty());
 }

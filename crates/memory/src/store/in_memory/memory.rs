@@ -133,6 +133,10 @@ impl Memory for InMemory {
         self.with(move |state| session::session(state, scope, after, limit, now))
     }
 
+    fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>> {
+        self.with(move |state| find::working(state, scope))
+    }
+
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {
         self.with(move |state| find::last_of_run(state, scope))
     }

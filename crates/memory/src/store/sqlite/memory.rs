@@ -65,7 +65,7 @@ impl SqliteMemory {
         &self,
         question: impl FnOnce(&Sql<'_>) -> Answer<T> + Send + 'static,
     ) -> Reply<'_, T> {
-        Box::pin(async move { self.file.read(move |db| Ok(question(&Sql { db }))).await? })
+        Box::pin(async move { self.file.read(move |db| Ok(question(&Sql::new(db)))).await? })
     }
 }
 
@@ -76,7 +76,7 @@ fn refusable<T>(
     work: impl Fn(&mut Sql<'_>) -> Answer<T>,
 ) -> Result<Answer<T>, StoreError> {
     let before = db.total_changes();
-    match work(&mut Sql { db }) {
+    match work(&mut Sql::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
         Err(refused) if db.total_changes() != before => {
             Err(StoreError::Corrupt { what: format!("a refusal came too late: {refused}") })
@@ -182,6 +182,11 @@ impl Memory for SqliteMemory {
     ) -> Reply<'a, Vec<Event>> {
         let scope = scope.clone();
         self.read(move |shelves| session::session(shelves, &scope, after, limit, now))
+    }
+
+    fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>> {
+        let scope = scope.clone();
+        self.read(move |shelves| find::working(shelves, &scope))
     }
 
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {

@@ -43,6 +43,7 @@ macro_rules! memory_suite {
                 states::states_belong_to_their_run_and_session,
                 states::a_summary_is_made_of_what_is_new_and_what_it_kept,
                 states::a_summary_is_made_without_guesses,
+                states::the_latest_state_of_a_run_is_read_alone,
                 facts::the_newer_fact_takes_the_place,
                 facts::an_unresolved_contradiction_is_disputed_until_confirmed,
                 facts::the_same_fact_again_adds_evidence,
