@@ -17,10 +17,11 @@ use countersign_runtime::folder::{self, Home};
 use countersign_runtime::recall::policy_of;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
-use countersign_store::{SqliteStore, Store, TenantId};
+use countersign_store::TenantId;
 
 use crate::args::Site;
 use crate::exit::Error;
+use crate::place::Place;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
 use crate::{output, sources};
@@ -36,7 +37,7 @@ pub(crate) struct House {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
     pub(crate) engine: Arc<Engine>,
-    database: PathBuf,
+    place: Place,
 }
 
 impl House {
@@ -81,8 +82,9 @@ impl House {
         let home = Home::find(here)?;
         let folder = home.as_ref().map_or(here, Home::workspace);
         let named = Settings::read(folder, site, None)?.store.value;
+        let named = named.as_deref().map(Place::named).transpose()?;
         match (home, named) {
-            (_, Some(named)) if !Path::new(&named).is_file() => {
+            (_, Some(named)) if !named.is_there() => {
                 Err(Error::Usage(format!("no database at `{named}`")))
             }
             (Some(home), named) if named.is_some() || home.database().is_file() => {
@@ -106,9 +108,9 @@ impl House {
         watch: Arc<dyn Watch>,
         works: bool,
     ) -> Result<Self, Error> {
-        let database = match &settings.store.value {
-            Some(path) => PathBuf::from(path),
-            None => home.database(),
+        let place = match &settings.store.value {
+            Some(named) => Place::named(named)?,
+            None => Place::File(home.database()),
         };
         let named =
             settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
@@ -119,9 +121,8 @@ impl House {
             }
             Some(_) | None => watch,
         };
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {
-            store,
+            store: place.open()?,
             clock: Arc::new(SystemClock),
             watch,
             shipped: Arc::new(registry()),
@@ -130,12 +131,12 @@ impl House {
         });
         let remembers = works && settings.remembers();
         let engine = if remembers { with_memory(engine, &home) } else { engine };
-        Ok(Self { settings, home, engine: Arc::new(engine), database })
+        Ok(Self { settings, home, engine: Arc::new(engine), place })
     }
 
-    /// The file of the database.
-    pub(crate) fn database(&self) -> &Path {
-        &self.database
+    /// Where its runs are kept.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// The folder of the protocol that is meant.

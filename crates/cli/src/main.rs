@@ -9,6 +9,7 @@ mod graph;
 mod house;
 mod incoming;
 mod output;
+mod place;
 mod product;
 mod progress;
 mod projecting;

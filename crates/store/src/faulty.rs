@@ -238,6 +238,10 @@ impl Store for FaultyStore {
         self.read(self.inner.workers(now))
     }
 
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.read(self.inner.tenants())
+    }
+
     fn wakes(&self) -> Wakes {
         self.inner.wakes()
     }

@@ -65,8 +65,8 @@ pub trait Store: Send + Sync {
     /// where the last call left it. A tenant of which `per_tenant` runs are held, by whomever, is
     /// passed over. What a run that is not due costs here is nothing.
     ///
-    /// With `held` and `workers` the only one that looks across tenants. It is for workers, and gives
-    /// leases and nothing else.
+    /// With `held`, `workers` and `tenants` the only one that looks across tenants. It is for workers,
+    /// and gives leases and nothing else.
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>>;
 
     /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
@@ -104,6 +104,9 @@ pub trait Store: Send + Sync {
     /// Workers that were announced and did not retire, by name. Those that were lost stand in the list
     /// for a day.
     fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>>;
+
+    /// Tenants that have a run, by name: for whoever keeps the store, to copy and to check all of it.
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>>;
 
     /// Hints that something may be due, from now on.
     fn wakes(&self) -> Wakes;

@@ -16,6 +16,7 @@ mod fork;
 mod given;
 mod graph;
 mod halt;
+mod held;
 mod history;
 mod import;
 mod inbox;

@@ -219,6 +219,14 @@ impl Store for MemoryStore {
         self.ask(move |tables| Ok(tables.workers(now)))
     }
 
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.ask(|tables| {
+            let mut tenants: Vec<_> = tables.runs.keys().map(|run| run.tenant.clone()).collect();
+            tenants.dedup();
+            Ok(tenants)
+        })
+    }
+
     fn wakes(&self) -> Wakes {
         self.bell.listen()
     }

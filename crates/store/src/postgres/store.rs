@@ -185,6 +185,10 @@ impl Store for PostgresStore {
         Box::pin(workers::workers(&self.database, now))
     }
 
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        Box::pin(workers::tenants(&self.database))
+    }
+
     fn wakes(&self) -> Wakes {
         self.notices.listen()
     }

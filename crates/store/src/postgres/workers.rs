@@ -1,6 +1,8 @@
 //! The statements for workers: what they take and hold, and who they are. The only ones that look across
 //! tenants.
 
+use tokio_postgres::types::Type;
+
 use super::database::PostgresDatabase;
 use super::pipeline::{Call, Scope};
 use super::read::{count, get, number, read_id};
@@ -17,7 +19,7 @@ macro_rules! clock {
 }
 
 pub(super) const TAKE: &str =
-    "SELECT tenant, id, epoch FROM countersign.take_1($1, $2, $3, $4, $5, $6, $7)";
+    "SELECT tenant, id, epoch FROM countersign.take_1($1, $2, $3, $4, $5, $6, $7, $8)";
 pub(super) const HELD: &str = concat!(
     clock!(),
     "SELECT tenant, id, lease_worker, lease_epoch, lease_until - now FROM countersign.runs, clock
@@ -33,6 +35,14 @@ const ANNOUNCE: &str = concat!(
 );
 const TIDY: &str =
     concat!(clock!(), "DELETE FROM countersign.workers USING clock WHERE until <= now - $2");
+/// From one tenant to the next, however many runs each of them has.
+const TENANTS: &str = "WITH RECURSIVE tenants AS (
+        (SELECT tenant FROM countersign.runs ORDER BY tenant LIMIT 1)
+        UNION ALL
+        SELECT (SELECT r.tenant FROM countersign.runs r WHERE r.tenant > t.tenant
+            ORDER BY r.tenant LIMIT 1)
+        FROM tenants t WHERE t.tenant IS NOT NULL)
+    SELECT tenant FROM tenants WHERE tenant IS NOT NULL";
 const RETIRE: &str = "DELETE FROM countersign.workers WHERE name = $1";
 const WORKERS: &str = concat!(
     clock!(),
@@ -50,12 +60,14 @@ pub(super) async fn take(
     taking: &Taking,
     last: Option<&TenantId>,
 ) -> Result<Vec<Lease>, StoreError> {
-    let Taking { worker, now, until, limit, per_tenant } = taking;
+    let Taking { worker, now, until, limit, per_tenant, tenants } = taking;
     let (by, term, most) = (caller(db, *now), until.saturating_sub(*now), count(*limit));
     let share = (*per_tenant != usize::MAX).then(|| count(*per_tenant));
     let last = last.map(TenantId::as_str);
+    let only: Vec<&str> = tenants.iter().map(TenantId::as_str).collect();
     let call = Call::new(TAKE).text(worker).number(now).number(&by).number(&term);
     let call = call.number(&most).number(&share).text(&last);
+    let call = call.with(&only, Type::TEXT_ARRAY);
     let answers = db.change(Scope::Across, &[call]).await?;
     let lease = |row| {
         let (run, epoch) = (read_id(row)?, number(row, 2)?);
@@ -115,6 +127,12 @@ pub(super) async fn workers(db: &PostgresDatabase, now: i64) -> Result<Vec<Worke
         let (seen_at, until) = (now.saturating_add(seen), now.saturating_add(until));
         Ok(WorkerRow { worker, seen_at, until, holds: number(row, 8)? })
     };
+    answers.iter().flatten().map(read).collect()
+}
+
+pub(super) async fn tenants(db: &PostgresDatabase) -> Result<Vec<TenantId>, StoreError> {
+    let answers = db.look(Scope::Across, &[Call::new(TENANTS)]).await?;
+    let read = |row| Ok(TenantId::new(get::<String>(row, 0)?));
     answers.iter().flatten().map(read).collect()
 }
 

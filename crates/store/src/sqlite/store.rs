@@ -196,6 +196,10 @@ impl Store for SqliteStore {
         self.read(move |db| workers::workers(db, now))
     }
 
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.read(workers::tenants)
+    }
+
     fn wakes(&self) -> Wakes {
         self.bell.listen()
     }

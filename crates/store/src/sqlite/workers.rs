@@ -18,6 +18,12 @@ const ANNOUNCE: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 
     ON CONFLICT (name) DO UPDATE SET host = ?2, pid = ?3, version = ?4, capacity = ?5,
         started_at = ?6, seen_at = ?7, until = ?8";
 const TIDY: &str = "DELETE FROM workers WHERE until <= ?1";
+/// From one tenant to the next, however many runs each of them has.
+const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
+        SELECT min(tenant) FROM runs
+        UNION ALL
+        SELECT (SELECT min(tenant) FROM runs WHERE tenant > name) FROM tenants WHERE name IS NOT NULL)
+    SELECT name FROM tenants WHERE name IS NOT NULL";
 const RETIRE: &str = "DELETE FROM workers WHERE name = ?1";
 const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, seen_at, until,
         ifnull(holds, 0)
@@ -106,6 +112,12 @@ pub(super) fn retire(db: &Connection, name: &str) -> Result<(), StoreError> {
 pub(super) fn workers(db: &Connection, now: i64) -> Result<Vec<WorkerRow>, StoreError> {
     let mut statement = db.prepare_cached(WORKERS)?;
     let rows = statement.query_map([now], read_worker)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn tenants(db: &Connection) -> Result<Vec<TenantId>, StoreError> {
+    let mut statement = db.prepare_cached(TENANTS)?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0).map(TenantId::new))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

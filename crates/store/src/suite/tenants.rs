@@ -11,6 +11,8 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     store.create(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
     store.put_protocol(&ours, "sha256:p", "ours").await.unwrap();
 
+    assert_eq!(store.tenants().await.unwrap(), std::slice::from_ref(&ours));
+
     // Nothing of ours is theirs.
     let nothing = told(&*store, &RunId::local("nobody")).await;
     assert_eq!(told(&*store, &same).await, nothing);
@@ -49,6 +51,8 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     let mine = store.lease(&run, "w2", NOW, NOW + 10).await.unwrap().unwrap();
     store.release(&mine).await.unwrap();
     assert_eq!(store.head(&same).await.unwrap().unwrap().lease, Some(lease));
+
+    assert_eq!(store.tenants().await.unwrap(), [ours.clone(), theirs.clone()]);
 
     // What is due names its tenant.
     store.append(crate::Commit { wake_at: Some(NOW), ..sample::step(&same, 3) }).await.unwrap();

@@ -70,6 +70,7 @@ impl Load {
     async fn go_on(&self, more: u64) {
         let goal = self.steps.load(Ordering::SeqCst) + more;
         while self.steps.load(Ordering::SeqCst) < goal {
+            assert!(!self.tasks.iter().all(|task| task.is_finished()), "every run has failed");
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     }

@@ -54,6 +54,17 @@ pub async fn states_belong_to_their_run_and_session(memory: Arc<dyn Memory>) {
     assert_eq!((other_user.working.is_some(), other_user.summary.is_some()), (false, false));
 }
 
+pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
+    assert_eq!(memory.working(&scope()).await.unwrap(), None);
+    memory.write_working(&scope(), 0, working("one")).await.unwrap();
+    memory.write_working(&scope(), 1, working("two")).await.unwrap();
+    let latest = memory.working(&scope()).await.unwrap();
+    assert_eq!(latest, found(&*memory, &scope(), "").await.working);
+    assert_eq!(latest.unwrap().state.state_version, 2);
+    assert_eq!(memory.working(&within("u", "s1", "r2")).await.unwrap(), None);
+    assert_eq!(memory.working(&within("u2", "s1", "r1")).await.unwrap(), None);
+}
+
 pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn Memory>) {
     let scope = scope();
     assert_eq!(memory.material(&scope, NOW).await.unwrap(), Material::default());
@@ -100,15 +111,4 @@ pub async fn a_summary_is_made_without_guesses(memory: Arc<dyn Memory>) {
     let ids: Vec<&str> = material.new.iter().map(|event| event.id.as_str()).collect();
     assert_eq!(ids, ["u"], "what a user says is theirs");
     assert_eq!(material.guesses, ["bob may like tofu"]);
-}
-
-pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
-    assert_eq!(memory.working(&scope()).await.unwrap(), None);
-    memory.write_working(&scope(), 0, working("one")).await.unwrap();
-    memory.write_working(&scope(), 1, working("two")).await.unwrap();
-    let latest = memory.working(&scope()).await.unwrap();
-    assert_eq!(latest, found(&*memory, &scope(), "").await.working);
-    assert_eq!(latest.unwrap().state.state_version, 2);
-    assert_eq!(memory.working(&within("u", "s1", "r2")).await.unwrap(), None);
-    assert_eq!(memory.working(&within("u2", "s1", "r1")).await.unwrap(), None);
 }

@@ -315,9 +315,10 @@ $$;
 
 -- Gives runs that are due at `moment` to a worker for `term` milliseconds, at most `most`, and at most
 -- `share` of one tenant together with what is held of it already. One of each tenant in turn, from the
--- one after `last`. `clock` is the time by which leases are judged; the server's where it is null.
+-- one after `last`; only of those in `whose`, where there are any. `clock` is the time by which leases are judged; the server's where it is null.
 CREATE FUNCTION countersign.take_1(
-    taker text, moment bigint, clock bigint, term bigint, most bigint, share bigint, last text
+    taker text, moment bigint, clock bigint, term bigint, most bigint, share bigint, last text,
+    whose text[]
 ) RETURNS TABLE (tenant text, id text, epoch bigint) LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
@@ -340,6 +341,7 @@ DECLARE
     at text := coalesce(last, '');
     next text;
     wrapped boolean := false;
+    turn int := 0;
     room bigint;
     served bigint := 0;
 BEGIN
@@ -364,20 +366,27 @@ BEGIN
         AND (r.lease_worker IS NULL OR r.lease_until <= base)
         ORDER BY r.wake_at, r.tenant, r.id LIMIT glance) AS due;
 
-    IF cardinality(ids) >= glance THEN
+    IF whose <> '{}' OR cardinality(ids) >= glance THEN
         tenants := '{}';
         ids := '{}';
-        WHILE served < most LOOP
-            SELECT r.tenant INTO next FROM countersign.runs r
-                WHERE r.wake_at IS NOT NULL AND r.tenant > at ORDER BY r.tenant LIMIT 1;
-            IF next IS NULL THEN
-                EXIT WHEN wrapped;
-                wrapped := true;
-                at := '';
-                CONTINUE;
+        LOOP
+            IF whose <> '{}' THEN
+                turn := turn + 1;
+                EXIT WHEN turn > cardinality(whose);
+                at := whose[turn];
+            ELSE
+                EXIT WHEN served >= most;
+                SELECT r.tenant INTO next FROM countersign.runs r
+                    WHERE r.wake_at IS NOT NULL AND r.tenant > at ORDER BY r.tenant LIMIT 1;
+                IF next IS NULL THEN
+                    EXIT WHEN wrapped;
+                    wrapped := true;
+                    at := '';
+                    CONTINUE;
+                END IF;
+                EXIT WHEN wrapped AND next > coalesce(last, '');
+                at := next;
             END IF;
-            EXIT WHEN wrapped AND next > coalesce(last, '');
-            at := next;
             room := most + spare;
             IF share IS NOT NULL THEN
                 SELECT least(room, share - count(*)) INTO room FROM countersign.runs r
@@ -399,13 +408,13 @@ BEGIN
     RETURN QUERY
     WITH turned AS (
         SELECT c.tenant, c.id,
-            row_number() OVER (PARTITION BY c.tenant ORDER BY c.place) AS turn
+            row_number() OVER (PARTITION BY c.tenant ORDER BY c.place) AS round
         FROM unnest(tenants, ids) WITH ORDINALITY AS c (tenant, id, place)
     ), allowed AS (
-        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.turn, t.tenant <= coalesce(last, ''),
+        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.round, t.tenant <= coalesce(last, ''),
             t.tenant) AS place
         FROM turned t
-        WHERE share IS NULL OR t.turn <= share - (SELECT count(*) FROM countersign.runs h
+        WHERE share IS NULL OR t.round <= share - (SELECT count(*) FROM countersign.runs h
             WHERE h.tenant = t.tenant AND h.lease_worker IS NOT NULL AND h.lease_until > base)
     ), chosen AS (
         SELECT a.place, r.tenant, r.id FROM allowed a
