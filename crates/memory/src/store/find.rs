@@ -134,7 +134,7 @@ fn ranked(
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     for hit in hits {
         let enough = best.len() == limit;
-        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&hit)) {
+        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
             break;
         }
         let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };

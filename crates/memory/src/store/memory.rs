@@ -116,6 +116,9 @@ pub trait Memory: Send + Sync {
     /// swept or forgotten since.
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>>;
 
+    /// The build for the same purpose that came before a build of the same session, if there is one.
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>>;
+
     /// What forgetting someone would erase. Nothing changes.
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased>;
 

@@ -153,6 +153,10 @@ impl Memory for InMemory {
         self.with(move |state| replay::found_for(state, subject, id))
     }
 
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>> {
+        self.with(move |state| replay::before(state, subject, id))
+    }
+
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
         self.with(move |state| state.clone().forget(&whom))
     }
