@@ -8,6 +8,7 @@ use clap_complete::Shell;
 mod learning;
 mod memory;
 mod runs;
+mod store;
 
 pub(crate) use learning::{Candidates, Promote, Propose, Refuse};
 pub(crate) use memory::{
@@ -19,6 +20,7 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
+pub(crate) use store::{Copy, Store, StoreCommand, Verify};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Copy the database, and check all of it
+    Store(Store),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

@@ -30,6 +30,7 @@ mod run;
 mod show;
 mod start;
 mod status;
+mod store;
 mod submit;
 mod task;
 
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Graph(args) => graph::run(args, json),
         Command::Export(args) => export::run(args, json),
         Command::Import(args) => import::run(args, json),
+        Command::Store(args) => store::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),
