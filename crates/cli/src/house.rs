@@ -147,8 +147,18 @@ impl House {
         }
     }
 
-    /// A worker for the runs of this house.
+    /// A driver for the runs of this house, as long as a command lasts.
     pub(crate) fn driver(&self) -> Result<Driver, Error> {
+        let name =
+            format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
+        Ok(self.driver_called(&name)?.0)
+    }
+
+    /// A driver under a name, and the sign of life by which others on this machine know it.
+    pub(crate) fn driver_called(
+        &self,
+        worker: &str,
+    ) -> Result<(Driver, Option<Arc<Presence>>), Error> {
         let workspace = Workspace::open(self.home.workspace())?;
         let hidden: Vec<PathBuf> =
             [PathBuf::from(".countersign"), PathBuf::from(".opencode")].into_iter().collect();
@@ -160,14 +170,16 @@ impl House {
         let settings = countersign_models::Settings::from_env(&env)
             .map_err(|error| Error::Usage(error.to_string()))?;
         let models = Connected::new(settings, self.home.workspace().to_owned());
-        let worker =
-            format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
         let workers = self.home.folder().join("workers");
-        let driver = Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.clone());
+        let driver =
+            Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.to_owned());
         // Others cannot tell a dead process from a slow one without it, and wait for its lease.
-        Ok(match Presence::announce(&workers, &worker) {
-            Ok(presence) => driver.present(presence),
-            Err(_) => driver,
+        Ok(match Presence::announce(&workers, worker) {
+            Ok(presence) => {
+                let presence = Arc::new(presence);
+                (driver.present(Arc::clone(&presence)), Some(presence))
+            }
+            Err(_) => (driver, None),
         })
     }
 

@@ -192,6 +192,34 @@ fn a_models_claim_replaces_nothing_that_a_person_said() {
 }
 
 #[test]
+fn episodes_age() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let episodes = r#"{"episode": "Ann planned a dinner.", "id": "a", "start": "2026-01-05", "tags": ["dinner"]}
+{"episode": "Ann cooked a risotto.", "id": "b", "start": "2026-01-06", "tags": ["dinner"]}
+{"episode": "Ann ate alone.", "id": "c", "start": "2026-01-20"}
+"#;
+    fs::write(folder.join("e.jsonl"), episodes).unwrap();
+    does(folder, &["remember", "e.jsonl"]);
+    let (_, composed, err) = memory(folder, &["compose", "--tag", "dinner"]);
+    assert!(composed.contains("Ann planned a dinner."), "{composed}");
+    let build = err.split("build ").nth(1).unwrap().split(':').next().unwrap().to_owned();
+
+    let (code, page, err) = memory(folder, &["age", "--dry-run"]);
+    assert_eq!((code, &*err), (0, "1 episode would age; nothing was changed\n"));
+    let (code, aged, err) = memory(folder, &["age"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(aged, page);
+    insta::assert_snapshot!(format!("{aged}---\n{err}"));
+    let (_, out, err) = memory(folder, &["age"]);
+    assert_eq!((&*out, &*err), ("", "no episode is old enough to be told shorter\n"));
+
+    let (_, composed, _) = memory(folder, &["compose", "--tag", "dinner"]);
+    assert!(composed.contains("Ann planned a dinner. Ann cooked a risotto."), "{composed}");
+    assert_eq!(does(folder, &["replay", &build])["same"], true);
+}
+
+#[test]
 fn what_cannot_be_asked_is_told() {
     let folder = talked();
     let folder = folder.path();

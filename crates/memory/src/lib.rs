@@ -26,6 +26,6 @@ pub mod store;
 pub mod learn;
 
 pub use countersign_contracts::memory as packet;
-pub use found::{Cited, Found, Score, Scored};
+pub use found::{Cited, Cut, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};

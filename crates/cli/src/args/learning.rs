@@ -50,3 +50,17 @@ pub(crate) struct Refuse {
     #[arg(long, value_name = "TEXT", default_value = "refused by hand")]
     pub(crate) because: String,
 }
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "A week of episodes becomes phase summaries once all of it is older than `ageing.raw` days of the policy (7), four
+weeks become milestones after `ageing.phase_summary` days (30). No model is asked, and nothing is lost."
+)]
+pub(crate) struct Age {
+    /// Only tell what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Whose days count: `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    pub(crate) policy: String,
+}

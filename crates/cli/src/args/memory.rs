@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::learning::{Candidates, Promote, Propose, Refuse};
+use super::learning::{Age, Candidates, Promote, Propose, Refuse};
 
 /// Remembers, and composes packets of what is remembered within a budget.
 #[derive(Debug, Parser)]
@@ -71,6 +71,8 @@ pub(crate) enum MemoryCommand {
     Replay(ReplayBuild),
     /// Look for events
     Search(Search),
+    /// Tell shorter what happened long ago, and as one what belongs together
+    Age(Age),
     /// Let a model propose what is worth remembering, under a contract
     Propose(Propose),
     /// List what is proposed and waits for a ruling

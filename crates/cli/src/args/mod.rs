@@ -9,8 +9,9 @@ mod learning;
 mod memory;
 mod runs;
 mod store;
+mod workers;
 
-pub(crate) use learning::{Candidates, Promote, Propose, Refuse};
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
@@ -21,6 +22,7 @@ pub(crate) use runs::{
     Task, TaskAction, TaskList, TaskReset,
 };
 pub(crate) use store::{Copy, Store, StoreCommand, Verify};
+pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -76,6 +78,10 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Look at the tasks of a run, and let failed ones be tried again
     Task(Task),
+    /// Work on runs that are due, beside any number of others
+    Worker(Worker),
+    /// List who works, and what they hold
+    Workers(Workers),
     /// Prove a run's log: fold it, check its chain, decide everything again
     Replay(Replay),
     /// Begin a new run from a version of another

@@ -84,6 +84,9 @@ pub(crate) struct Run {
     /// Stay until it has ended: go on when a document arrives where it is looked for, or somebody answers
     #[arg(long, conflicts_with = "detach")]
     pub(crate) stay: bool,
+    /// Start it and leave the work to `countersign worker`
+    #[arg(long, conflicts_with_all = ["resume", "detach", "stay"])]
+    pub(crate) queue: bool,
     /// The same key twice is one run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,

@@ -1,9 +1,11 @@
 //! What every command that gives a run something does afterwards: work on it, and tell where it stands.
 
 use countersign_core::run::{Status, WaitKind};
+use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::Outcome;
 use serde_json::json;
 
+use super::held::holder;
 use crate::exit::{Error, Exit};
 use crate::house::House;
 use crate::product::{self, products};
@@ -26,13 +28,17 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
             "waits": state.waits.values().collect::<Vec<_>>(),
             "output": product::as_json(&products),
             "violations": refused,
+            "held": rest == Rest::Held,
         }));
     } else {
         if let Some(violations) = &refused {
             show::violations(violations);
         }
         output::talk(&show::standing(state));
-        show::rest(&run, &rest);
+        match holder(house, &run, &rest).await? {
+            Some(holder) => output::talk(&format!("{holder}, and goes on with it.")),
+            None => show::rest(&run, &rest),
+        }
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
             output::talk(&show::wait(&run, wait));
         }

@@ -1,5 +1,6 @@
 //! `countersign memory …`: memory alone, without a run.
 
+mod age;
 mod audit;
 mod candidates;
 mod carry;
@@ -29,6 +30,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Explain(args) => explain::run(whose, args, json),
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
+        MemoryCommand::Age(args) => age::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
         MemoryCommand::Promote(args) => candidates::promote(whose, args, json),
