@@ -9,6 +9,7 @@ mod learning;
 mod memory;
 mod runs;
 mod serve;
+mod store;
 mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
@@ -21,8 +22,8 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
-
 pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use store::{Copy, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Make keys for the server, list them, take them back
     Key(Key),
+    /// Copy the database, and check all of it
+    Store(Store),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

@@ -33,6 +33,7 @@ mod serve;
 mod show;
 mod start;
 mod status;
+mod store;
 mod submit;
 mod task;
 mod worker;
@@ -73,6 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Import(args) => import::run(args, json),
         Command::Serve(args) => serve::run(args, json),
         Command::Key(args) => key::run(args, json),
+        Command::Store(args) => store::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),
