@@ -1,7 +1,10 @@
 //! A short chaos with the real program, seeded; the long one is `cargo run --release -p trials -- chaos`.
+//!
+//! `COUNTERSIGN_KILLS=200` and `COUNTERSIGN_RUNS=2000` make it long here too; `COUNTERSIGN_SEED` makes it another one.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::print_stdout, reason = "its figures are worth reading")]
 
 #[path = "../../../trials/src/chaos/mod.rs"]
 mod chaos;
@@ -20,15 +23,18 @@ fn neither_do_they_on_a_server_that_is_restarted_and_cuts_its_connections() {
 }
 
 fn check(store: &str) {
+    let number = |name: &str, default: usize| {
+        std::env::var(name).map_or(default, |value| value.parse().unwrap())
+    };
     let settings = chaos::Settings {
         store: store.to_owned(),
-        workers: 3,
-        runs: 24,
-        kills: 10,
-        seed: 7,
+        workers: number("COUNTERSIGN_WORKERS", 3),
+        runs: number("COUNTERSIGN_RUNS", 24),
+        kills: number("COUNTERSIGN_KILLS", 10),
+        seed: number("COUNTERSIGN_SEED", 7) as u64,
         lease: 1_500,
         pause: 600,
-        patience: 120,
+        patience: 600,
         program: Some(env!("CARGO_BIN_EXE_countersign").into()),
     };
     let mut told = Vec::new();

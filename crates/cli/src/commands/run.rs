@@ -21,8 +21,9 @@ use crate::progress::Progress;
 use crate::{output, product, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
+    let quiet = json || args.queue;
     let watch: Arc<dyn Watch> =
-        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+        if quiet { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let model = args.model.as_deref();
         let house = House::open_remembering(&args.site, model, watch, !args.no_memory)?;
@@ -43,24 +44,34 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     })
 }
 
-/// Leaves a run that was started to the workers.
+/// Leaves a run that was started to the workers, where there is something to do for it.
 async fn queued(house: &House, run: &str, json: bool) -> Result<Exit, Error> {
     let (store, now) = (house.engine.store(), house.engine.clock().now());
+    let state = house.engine.look(run).await?.state;
+    let due = store.head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
     let workers = store.workers(now.0).await?;
     let alive = workers.iter().filter(|row| row.until > now.0).count();
     if json {
-        let head = store.head(&house.engine.run_id(run)).await?;
-        let (status, version) = head.map(|head| (head.status, head.version)).unzip();
-        output::json(
-            &json!({ "run": run, "status": status, "version": version, "workers": alive }),
-        );
-    } else {
+        output::json(&json!({
+            "run": run,
+            "status": state.status().as_str(),
+            "phase": state.phase,
+            "version": state.version,
+            "wake_at": due,
+            "workers": alive,
+        }));
+    } else if due.is_some() {
         let who = match alive {
             0 => "nobody is at work; `countersign worker` starts a worker".to_owned(),
             1 => "one worker is there".to_owned(),
             several => format!("{several} workers are there"),
         };
         output::talk(&format!("run {run} is left to the workers: {who}"));
+    } else {
+        output::talk(&show::standing(&state));
+        for wait in state.waits.values() {
+            output::talk(&show::wait(run, wait));
+        }
     }
     Ok(Exit::Good)
 }
