@@ -203,6 +203,8 @@ impl Checked {
 
 fn hex(bytes: &[u8]) -> String {
     let mut text = String::new();
-    bytes.iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
+    for byte in bytes {
+        text.push_str(&format!("{byte:02x}"));
+    }
     text
 }
