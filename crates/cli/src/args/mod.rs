@@ -94,12 +94,12 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Copy the database, and check all of it
+    Store(Store),
     /// Serve HTTP, with live events, and keep runs going
     Serve(Serve),
     /// Make keys for the server, list them, take them back
     Key(Key),
-    /// Copy the database, and check all of it
-    Store(Store),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract
