@@ -10,8 +10,8 @@ pub(crate) struct Site {
     /// The protocol folder, instead of the nearest `.opencode/protocol`
     #[arg(long, value_name = "DIR")]
     pub(crate) protocol: Option<PathBuf>,
-    /// The database, instead of `.countersign/countersign.db`
-    #[arg(long, value_name = "FILE")]
+    /// The database, instead of `.countersign/countersign.db`: a file, or `postgres://user@host/name`
+    #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<PathBuf>,
     /// Who you are, for the record
     #[arg(long = "as", value_name = "NAME")]

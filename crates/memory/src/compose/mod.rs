@@ -38,3 +38,4 @@ mod packet;
 pub use error::ComposeError;
 pub use explain::ANALYSER;
 pub use packet::compose;
+pub(crate) use shorten::shorten_chars;

@@ -43,6 +43,12 @@ pub fn refine(query: &Query, hit: &Hit, event: &Event) -> Score {
     Score { total, parts: parts.map(|(name, value)| (name.to_owned(), value)).collect() }
 }
 
+/// No event makes more of a hit than this.
+#[must_use]
+pub fn at_most(hit: &Hit) -> i64 {
+    times(hit.total(), SPEAKER)
+}
+
 /// Whether a text ends with a question.
 fn asks(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？'])

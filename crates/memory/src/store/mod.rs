@@ -24,11 +24,12 @@ mod revised;
 mod shelves;
 mod write;
 mod candidates;
-mod score;
 mod find;
+mod session;
 mod replay;
 mod carry;
 mod sweep;
+mod ageing;
 mod in_memory;
 mod sqlite;
 #[cfg(feature = "suite")]

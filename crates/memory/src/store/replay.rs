@@ -30,7 +30,7 @@ pub(super) fn found_for(
     id: &str,
 ) -> Answer<Option<(Build, Found)>> {
     let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
-    let mut found = Found::default();
+    let mut found = Found { cut: build.cut.clone(), ..Found::default() };
     for row in &build.rows {
         add(shelves, subject, row, &mut found)?;
     }

@@ -127,6 +127,8 @@ pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> Episode {
         entities: vec![],
         sources: vec!["m1".to_owned()],
         compression: CompressionLevel::Raw,
+        from: Vec::new(),
+        into: None,
     }
 }
 

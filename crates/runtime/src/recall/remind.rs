@@ -9,6 +9,9 @@ use super::packet::{again, built, is_bare, policy_of, request, text, without_own
 use super::{Recall, RecallError, catch_up, catch_up_latest, follow};
 use crate::engine::{Engine, Live};
 
+/// So many more events are found than may be quoted: those of the step under way are taken out again.
+const SHOWN_ALREADY: usize = 60;
+
 /// A prompt with what of the memory belongs to it.
 #[derive(Debug, Clone)]
 pub struct Reminded {
@@ -63,9 +66,11 @@ async fn reminder(
     let now = engine.clock().now();
     let policy = policy_of(&live.protocol)?;
     let request = request(&beginning.scope, &live.protocol, state, prompt, now);
-    let mut found = recall.memory().found(&request, Limits::default()).await?;
+    let usual = Limits::of(&policy);
+    let limits = Limits { quotes: usual.quotes + SHOWN_ALREADY, ..usual };
+    let mut found = recall.memory().found(&request, limits).await?;
     without_own(&mut found, state);
-    let (packet, build) = built(id.clone(), request, &policy, &found, now)?;
+    let (packet, build) = built(id.clone(), &request, &policy, &found)?;
     if is_bare(&packet) {
         return Ok(None);
     }

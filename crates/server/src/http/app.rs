@@ -1,11 +1,12 @@
-//! What every request finds: the house, its keys, the names it is called by, and what keeps runs going.
+//! What every request finds: the house, its keys, the names it is called by.
 
 use std::sync::Arc;
 
+use super::metrics::Metrics;
+use super::rates::Rates;
 use crate::access::{Hosts, Keyring};
 use crate::house::House;
 use crate::live::Inboxes;
-use crate::motor::Nudge;
 use crate::stop::Stopping;
 
 /// What every request finds.
@@ -17,10 +18,12 @@ pub struct App {
     pub keyring: Arc<Keyring>,
     /// The names it is called by.
     pub hosts: Hosts,
-    /// Has runs driven.
-    pub nudge: Nudge,
     /// The inboxes that somebody follows.
     pub inboxes: Arc<Inboxes>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// How fast each key may ask.
+    pub rates: Arc<Rates>,
     /// Hears that the server is to end.
     pub stopping: Stopping,
 }

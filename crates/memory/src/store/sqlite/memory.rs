@@ -12,11 +12,12 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, sweep, write};
+use super::super::{ageing, audit, candidates, carry, find, replay, session, sweep, write};
 use super::shelves::Sql;
 use super::{forget, misplaced, traces};
+use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
-use crate::rules::{Assurance, Refusal};
+use crate::rules::{Aged, Assurance, Refusal};
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// The files that memory is kept in.
@@ -61,7 +62,7 @@ impl SqliteMemory {
         &self,
         question: impl FnOnce(&Sql<'_>) -> Answer<T> + Send + 'static,
     ) -> Reply<'_, T> {
-        Box::pin(async move { self.file.read(move |db| Ok(question(&Sql { db }))).await? })
+        Box::pin(async move { self.file.read(move |db| Ok(question(&Sql::new(db)))).await? })
     }
 }
 
@@ -72,7 +73,7 @@ fn refusable<T>(
     work: impl Fn(&mut Sql<'_>) -> Answer<T>,
 ) -> Result<Answer<T>, StoreError> {
     let before = db.total_changes();
-    match work(&mut Sql { db }) {
+    match work(&mut Sql::new(db)) {
         Err(MemoryError::Store(error)) => Err(error),
         Err(refused) if db.total_changes() != before => {
             Err(StoreError::Corrupt { what: format!("a refusal came too late: {refused}") })
@@ -164,6 +165,22 @@ impl Memory for SqliteMemory {
         self.read(move |shelves| find::found(shelves, &request, limits))
     }
 
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>> {
+        let scope = scope.clone();
+        self.read(move |shelves| session::session(shelves, &scope, after, limit, now))
+    }
+
+    fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>> {
+        let scope = scope.clone();
+        self.read(move |shelves| find::working(shelves, &scope))
+    }
+
     fn last_of_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Event>> {
         let scope = scope.clone();
         self.read(move |shelves| find::last_of_run(shelves, &scope))
@@ -218,6 +235,21 @@ impl Memory for SqliteMemory {
     fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept> {
         let scope = scope.clone();
         self.write(move |shelves| sweep::end_run(shelves, &scope))
+    }
+
+    fn would_age<'a>(
+        &'a self,
+        subject: &'a Subject,
+        ageing: Ageing,
+        now: Time,
+    ) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.read(move |shelves| Ok(ageing::ages(shelves, &subject, ageing, now)?.aged))
+    }
+
+    fn age<'a>(&'a self, subject: &'a Subject, ageing: Ageing, now: Time) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.write(move |shelves| ageing::age(shelves, &subject, ageing, now))
     }
 
     fn audit<'a>(&'a self, subject: &'a Subject, now: Time) -> Reply<'a, Audit> {

@@ -21,6 +21,7 @@ fn build(id: &str, request: &Request, found: &Found) -> Build {
         digest: "sha256:0".to_owned(),
         built_at: NOW,
         rows: BuildRow::of(request, found, |_, id| id == "f1"),
+        cut: Vec::new(),
     }
 }
 

@@ -51,3 +51,14 @@ pub async fn states_belong_to_their_run_and_session(memory: Arc<dyn Memory>) {
     let other_user = found(&*memory, &within("u2", "s1", "r1"), "").await;
     assert_eq!((other_user.working.is_some(), other_user.summary.is_some()), (false, false));
 }
+
+pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
+    assert_eq!(memory.working(&scope()).await.unwrap(), None);
+    memory.write_working(&scope(), 0, working("one")).await.unwrap();
+    memory.write_working(&scope(), 1, working("two")).await.unwrap();
+    let latest = memory.working(&scope()).await.unwrap();
+    assert_eq!(latest, found(&*memory, &scope(), "").await.working);
+    assert_eq!(latest.unwrap().state.state_version, 2);
+    assert_eq!(memory.working(&within("u", "s1", "r2")).await.unwrap(), None);
+    assert_eq!(memory.working(&within("u2", "s1", "r1")).await.unwrap(), None);
+}
