@@ -9,6 +9,7 @@ mod chaos;
 mod mutations;
 mod recall;
 mod scale;
+mod schemathesis;
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -36,6 +37,8 @@ enum Trial {
     Recall(recall::Settings),
     /// A million runs on a server: what every operation costs, and what it scans.
     Scale(scale::Settings),
+    /// Requests made of the server's own description, by a checker that is not ours.
+    Schemathesis(schemathesis::Settings),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Trial::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
         Trial::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
         Trial::Scale(settings) => scale::run(&settings, out),
+        Trial::Schemathesis(settings) => schemathesis::run(&settings, out),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

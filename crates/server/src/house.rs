@@ -16,12 +16,17 @@ use countersign_runtime::effect::{Journal, JournalError, SourceKinds};
 use countersign_runtime::engine::{Engine, Opened, fresh_name};
 use countersign_runtime::folder::{FolderError, Home};
 use countersign_runtime::watch::{Unwatched, Watch};
+use countersign_runtime::worker::Crew;
 use countersign_runtime::workspace::{Workspace, WorkspaceError};
 use countersign_store::{Store, TenantId};
 use thiserror::Error;
 
+use crate::access::is_tenant;
 use crate::catalog::{Catalog, SHIPPED_DATA};
 use crate::live::{Hub, Told};
+
+/// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
+const PATIENCE: i64 = 10 * 60 * 1000;
 
 /// What a house is furnished with.
 pub struct Furniture {
@@ -47,6 +52,8 @@ pub struct Furniture {
     pub model: Option<String>,
     /// Who acts where no key says it.
     pub user: String,
+    /// The name of this machine, for people.
+    pub host: String,
 }
 
 /// Why a tenant has no desk.
@@ -61,6 +68,14 @@ pub enum HouseError {
     /// Its notes about effects cannot be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Its name is none that a folder can have.
+    #[error(
+        "tenant `{tenant}` can have no folder of work here: its name is none that a folder can have"
+    )]
+    Name {
+        /// Whose.
+        tenant: TenantId,
+    },
     /// The folder for it cannot be made.
     #[error("the folder of tenant `{tenant}` cannot be made: {source}")]
     NoFolder {
@@ -76,9 +91,9 @@ pub struct House {
     furniture: Furniture,
     catalog: Catalog,
     hub: Arc<Hub>,
-    desks: Mutex<BTreeMap<TenantId, Arc<Desk>>>,
     worker: String,
     presence: Option<Arc<Presence>>,
+    desks: Mutex<BTreeMap<TenantId, Arc<Desk>>>,
 }
 
 /// Where one tenant's runs are worked on.
@@ -91,6 +106,18 @@ pub struct Desk {
     pub workspace: Workspace,
 }
 
+impl Crew for House {
+    fn driver(&self, tenant: &TenantId) -> Result<Arc<Driver>, String> {
+        let desk = self.desk(tenant).map_err(|error| error.to_string())?;
+        Ok(Arc::clone(&desk.driver))
+    }
+
+    fn drivers(&self) -> Vec<Arc<Driver>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(|desk| Arc::clone(&desk.driver)).collect()
+    }
+}
+
 impl House {
     /// A house with this furniture.
     #[must_use]
@@ -100,18 +127,17 @@ impl House {
         let worker = format!("serve-{}-{}", std::process::id(), fresh_name());
         // Others cannot tell a dead process from a slow one without it, and wait for its leases.
         let presence = Presence::announce(&home.folder().join("workers"), &worker).ok();
-        let presence = presence.map(Arc::new);
-        let (hub, desks) = (Arc::default(), Mutex::default());
-        Self { furniture, catalog, hub, desks, worker, presence }
+        let (presence, hub, desks) = (presence.map(Arc::new), Arc::default(), Mutex::default());
+        Self { furniture, catalog, hub, worker, presence, desks }
     }
 
-    /// The name that its drivers go by.
+    /// What its leases are known by.
     #[must_use]
     pub fn worker(&self) -> &str {
         &self.worker
     }
 
-    /// What shows others on this machine that it is alive.
+    /// That it lives, for others on this machine; `None` where its folder cannot be written to.
     #[must_use]
     pub fn presence(&self) -> Option<&Arc<Presence>> {
         self.presence.as_ref()
@@ -179,8 +205,9 @@ impl House {
             Hands::new(workspace.clone(), shown, Journal::open(&own.effects())?, own.workspace())
                 .with_sources(Arc::clone(sources))
                 .with_data(home.folder().join(SHIPPED_DATA));
-        let worker = self.worker.clone();
-        let driver = Driver::new(Arc::clone(&engine), Arc::clone(models), hands, worker);
+        let driver =
+            Driver::new(Arc::clone(&engine), Arc::clone(models), hands, self.worker.clone())
+                .with_patience(PATIENCE);
         let driver = match &self.presence {
             Some(presence) => driver.present(Arc::clone(presence)),
             None => driver,
@@ -189,6 +216,10 @@ impl House {
     }
 
     fn home_of(&self, tenant: &TenantId) -> Result<Home, HouseError> {
+        // A store that others write to may have any name in it.
+        if !is_tenant(tenant.as_str()) {
+            return Err(HouseError::Name { tenant: tenant.clone() });
+        }
         let folder = self.furniture.home.folder().join("tenants").join(tenant.as_str());
         std::fs::create_dir_all(&folder)
             .map_err(|source| HouseError::NoFolder { tenant: tenant.clone(), source })?;

@@ -9,7 +9,7 @@
 //!          slow heads  key, role   idempotency key     ▼
 //!               │         └───────────┴───────────► Problem: RFC 9457 with a stable code
 //!               ▼
-//!             motor ──► Worker: whatever is due goes on
+//!             worker ──► Driver: whatever was given something, or is due, goes on
 //! ```
 //!
 //! 1. `serve` takes a connection, and gives it to the router of `http`.
@@ -19,7 +19,8 @@
 //! 3. A resource, a file of `http`, reads what was asked, and asks the engine of the caller's tenant, which `house`
 //!    keeps. It decides nothing.
 //! 4. What is answered is a type of `wire`; the command line prints the same with `--json`.
-//! 5. An input is kept before it is answered. What it leads to is done by `motor` afterwards, and can be followed
+//! 5. An input is kept before it is answered. What it leads to is done afterwards, by a worker of the runtime in the same
+//!    process or in another, and can be followed
 //!    by events: `live` says that there is something new, the store says what.
 //!
 //! Not here: any decision about a run; how runs are driven; a terminal.
@@ -31,7 +32,6 @@ pub mod live;
 pub mod house;
 pub mod access;
 pub mod stop;
-mod motor;
 pub mod http;
 pub mod web;
 pub mod serve;

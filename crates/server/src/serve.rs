@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -17,12 +18,17 @@ use tokio::sync::Semaphore;
 
 use crate::access::{Demand, Hosts, Keyring};
 use crate::house::House;
-use crate::http::{App, router};
-use crate::motor::keep_going;
+use crate::http::{App, Rates, router};
 use crate::stop::Stopping;
 
 /// How many connections there are at most; who comes then waits.
 const MOST_CONNECTIONS: usize = 4_096;
+
+/// How often a key may ask in a second, where nobody says; for a while twice as often.
+const RATE: u32 = 100;
+
+/// How many runs are worked on at once.
+const AT_ONCE: usize = 64;
 
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(15);
@@ -66,6 +72,7 @@ pub struct Server {
     keyring: Arc<Keyring>,
     hosts: Hosts,
     grace: Duration,
+    rate: u32,
 }
 
 impl Server {
@@ -94,13 +101,19 @@ impl Server {
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
-        Ok(Self { listeners, addresses: bound, house, keyring, hosts, grace: GRACE })
+        Ok(Self { listeners, addresses: bound, house, keyring, hosts, grace: GRACE, rate: RATE })
     }
 
     /// Where it listens.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// The same server, which lets each key ask so many times a second.
+    #[must_use]
+    pub fn with_rate(self, rate: u32) -> Self {
+        Self { rate, ..self }
     }
 
     /// The same server, which gives what is under way so long to end.
@@ -117,6 +130,8 @@ impl Server {
             keyring: self.keyring,
             hosts: self.hosts,
             inboxes: Arc::default(),
+            metrics: Arc::default(),
+            rates: Arc::new(Rates::new(self.rate)),
             stopping: stopping.clone(),
         };
         let (router, _) = router(app);
@@ -124,10 +139,62 @@ impl Server {
             tokio::spawn(accept(listener, router.clone(), stopping.clone(), self.grace))
         });
         let served: Vec<_> = served.collect();
-        keep_going(house, stopping, self.grace).await;
+        work(&house, stopping, self.grace).await;
         for one in served {
             // A listener that broke down has nothing left to end.
             drop(one.await);
+        }
+    }
+}
+
+/// Keeps runs going until the server is to end.
+async fn work(house: &Arc<House>, mut stopping: Stopping, grace: Duration) {
+    let furniture = house.furniture();
+    let terms = Terms {
+        host: furniture.host.clone(),
+        capacity: AT_ONCE,
+        grace: i64::try_from(grace.as_millis()).unwrap_or(i64::MAX),
+        ..Terms::new(house.worker())
+    };
+    let (store, clock) = (Arc::clone(&furniture.store), Arc::clone(&furniture.clock));
+    let crew = Arc::clone(house) as Arc<dyn Crew>;
+    let report = Arc::new(Warnings(Arc::clone(house)));
+    let worker = Worker::new(store, clock, crew, report, terms);
+    let worker = match house.presence() {
+        Some(presence) => worker.present(Arc::clone(presence)),
+        None => worker,
+    };
+    let (stopper, stop) = Stopper::new();
+    let mut ear = stopping.clone();
+    let told = async {
+        ear.said().await;
+        stopper.stop();
+        std::future::pending::<()>().await;
+    };
+    let ended = tokio::select! {
+        ended = worker.work(Ending::Told, stop) => ended,
+        () = told => Ok(()),
+    };
+    if let Err(error) = ended {
+        let told = format!("no run is worked on any more, but by other processes: {error}");
+        furniture.watch.warned("any", &told);
+        stopping.said().await;
+    }
+}
+
+/// Tells what went wrong, and nothing else.
+struct Warnings(Arc<House>);
+
+impl Report for Warnings {
+    fn told(&self, news: News) {
+        let watch = &self.0.furniture().watch;
+        match news {
+            News::Failed(run, why) => {
+                watch.warned(&run.id, &format!("it cannot be worked on: {why}"));
+            }
+            News::Away(why) => watch.warned("any", &format!("the store is away: {why}")),
+            News::Back(_) => watch.warned("any", "the store is back"),
+            _ => {}
         }
     }
 }

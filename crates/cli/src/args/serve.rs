@@ -29,6 +29,9 @@ pub(crate) struct Serve {
     /// Have every request show a key, also from this machine: behind a proxy, all the world seems to come from here
     #[arg(long)]
     pub(crate) keys: bool,
+    /// How often a key may ask in a second; for a while twice as often
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rate: u32,
     /// Open it in the browser
     #[arg(long)]
     pub(crate) open: bool,

@@ -14,6 +14,7 @@ use countersign_server::serve::{ServeError, Server};
 use countersign_server::stop::Stop;
 use serde_json::json;
 
+use super::worker::host;
 use crate::args::Serve;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
@@ -50,7 +51,7 @@ pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
             // Whatever was kept is kept; what was not is done again by the next process.
             std::process::exit(Exit::World as i32);
         });
-        server.run(stopping).await;
+        server.with_rate(args.rate).run(stopping).await;
         signals.abort();
         if !json {
             output::talk(
@@ -78,6 +79,7 @@ fn furniture(house: &House) -> Result<Furniture, Error> {
         protocol: house.protocol_folder().ok(),
         model: house.settings.model.value.clone(),
         user: house.settings.user(),
+        host: host(),
     })
 }
 

@@ -98,7 +98,7 @@ async fn signals(stopper: Stopper) {
 }
 
 /// The name of this machine.
-fn host() -> String {
+pub(super) fn host() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]

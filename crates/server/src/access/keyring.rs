@@ -209,7 +209,7 @@ fn private(path: &Path) -> io::Result<()> {
 }
 
 /// A tenant is a folder too, so its name is one that means nothing else anywhere.
-fn is_tenant(name: &str) -> bool {
+pub(crate) fn is_tenant(name: &str) -> bool {
     let plain = |sign: char| matches!(sign, 'a'..='z' | '0'..='9' | '-' | '_');
     (1..=LONGEST).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
 }

@@ -13,6 +13,7 @@ mod hosts;
 pub use caller::Caller;
 pub use hosts::{Demand, HostFault, Hosts};
 pub use key::{Key, Secret};
+pub(crate) use keyring::is_tenant;
 pub use keyring::{Keyring, KeyringError, NewKey};
 pub use needs::{NEEDS, Need, Needed, needed};
 pub use role::{Role, UnknownRole};

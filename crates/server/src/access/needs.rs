@@ -41,6 +41,8 @@ pub const NEEDS: &[Needed] = &[
     route("GET", "/v1/openapi.json", Need::Nothing),
     route("GET", "/v1/docs", Need::Nothing),
     route("GET", "/v1/me", READ),
+    route("GET", "/v1/metrics", Need::House(Role::Reader)),
+    route("GET", "/v1/workers", Need::House(Role::Reader)),
     route("GET", "/v1/protocols", READ),
     route("GET", "/v1/protocols/{name}", READ),
     route("GET", "/v1/protocols/{name}/graph", READ),

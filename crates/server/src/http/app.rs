@@ -1,7 +1,9 @@
-//! What every request finds: the house, its keys, and the names it is called by.
+//! What every request finds: the house, its keys, the names it is called by.
 
 use std::sync::Arc;
 
+use super::metrics::Metrics;
+use super::rates::Rates;
 use crate::access::{Hosts, Keyring};
 use crate::house::House;
 use crate::live::Inboxes;
@@ -18,6 +20,10 @@ pub struct App {
     pub hosts: Hosts,
     /// The inboxes that somebody follows.
     pub inboxes: Arc<Inboxes>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// How fast each key may ask.
+    pub rates: Arc<Rates>,
     /// Hears that the server is to end.
     pub stopping: Stopping,
 }

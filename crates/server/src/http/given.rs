@@ -40,7 +40,7 @@ impl Patience {
     }
 }
 
-/// Waits for a run to rest where that is wanted, and tells where it stands. It is driven by whoever takes it.
+/// Waits for a run to rest where that is wanted, and tells where it stands.
 pub(crate) async fn taken(
     app: &App,
     caller: &Caller,
@@ -49,8 +49,7 @@ pub(crate) async fn taken(
     Patience(patience): Patience,
 ) -> Result<Taken, ApiError> {
     let engine = &caller.desk.engine;
-    let id = engine.run_id(run);
-    let mut glimpses = app.house.hub().watch(&id);
+    let mut glimpses = app.house.hub().watch(&engine.run_id(run));
     let end = Instant::now() + patience;
     while Instant::now() < end && head(engine, run).await?.status == Status::Running.as_str() {
         let next = end.min(Instant::now() + LOOK);

@@ -44,6 +44,13 @@ fn admitted(app: &App, request: &Request) -> Result<Option<Caller>, ApiError> {
         Need::House(role) => (role, true),
     };
     let caller = caller(app, headers)?;
+    if let Some(key) = &caller.key
+        && let Err(seconds) = app.rates.take(key)
+    {
+        let detail = "this key asks too often";
+        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail);
+        return Err(told.again_in(seconds));
+    }
     if caller.role < role {
         let detail = format!("this needs the role `{role}`, and yours is `{}`", caller.role);
         return Err(ApiError::new(StatusCode::FORBIDDEN, "role", detail));

@@ -21,9 +21,15 @@ mod inputs;
 mod admit;
 mod inbox;
 mod stream;
+mod rates;
+mod metrics;
+mod limits;
+mod workers;
 mod memory;
 mod description;
 
 pub use app::App;
+pub use metrics::Metrics;
 pub use problem::{ApiError, Problem};
+pub use rates::Rates;
 pub use router::router;

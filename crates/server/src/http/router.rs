@@ -1,15 +1,17 @@
 //! All routes, and the description that is made of them.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse as _;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{
-    ApiError, App, admit, blobs, contracts, description, guard, health, inbox, inputs, looks, me,
-    memory, protocols, runs, start, stream,
+    ApiError, App, admit, blobs, contracts, description, guard, health, inbox, inputs, limits,
+    looks, me, memory, metrics, protocols, runs, start, stream, workers,
 };
 
 /// The routes and their description.
@@ -22,6 +24,11 @@ pub fn router(app: App) -> (Router, OpenApi) {
             ApiError::missing("unknown_path", "there is nothing at this path").into_response()
         })
         .layer(from_fn_with_state(app.clone(), guard::guard))
+        .layer(from_fn(limits::in_time))
+        .layer(CatchPanicLayer::custom(limits::broke_down))
+        .layer(from_fn_with_state(app.clone(), metrics::counted))
+        .layer(from_fn(limits::guarded))
+        .layer(CompressionLayer::new())
         .with_state(app)
         .merge(web);
     (router, described)
@@ -32,6 +39,8 @@ fn described() -> (Router<App>, OpenApi) {
     let (router, described) = OpenApiRouter::with_openapi(description::head())
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
+        .routes(routes!(metrics::show))
+        .routes(routes!(workers::list))
         .routes(routes!(me::me))
         .routes(routes!(protocols::list))
         .routes(routes!(protocols::show))

@@ -17,6 +17,7 @@ mod contract;
 mod admission;
 mod protocol;
 mod memory;
+mod worker;
 
 pub use admission::Admission;
 pub use contract::{
@@ -36,3 +37,4 @@ pub use status::{BudgetUse, ChildRow, End, Halt, OrderRow, ProtocolRef, RunStatu
 pub use taken::{Taken, Worked};
 pub use version::{EventRow, VersionRow};
 pub use wait::{InboxRow, Wait};
+pub use worker::{WorkerView, workers};

@@ -9,3 +9,5 @@ mod reads;
 mod runs;
 mod streams;
 mod memory;
+mod limits;
+mod described;

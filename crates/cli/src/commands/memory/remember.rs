@@ -88,7 +88,7 @@ fn show(account: &Account, json: bool) {
     }
 }
 
-/// What became of something, for people.
+/// What was kept, in a sentence.
 pub(super) fn sentence(done: &Done) -> String {
     let Done { kind, id, revision, outcome } = done;
     let named = format!("{kind} {HEADING}{id}{HEADING:#}");

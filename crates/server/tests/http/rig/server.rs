@@ -85,6 +85,8 @@ impl Rig {
         let (stop, stopping) = Stop::new();
         // A model that never answers is not waited for.
         let bound = bound.with_grace(Duration::from_secs(4));
+        // More than any test but one asks of one key in a second.
+        let bound = bound.with_rate(20);
         let serving = tokio::spawn(bound.run(stopping));
         Self { folder, address, keyring, stop, serving }
     }
@@ -132,6 +134,7 @@ fn furniture(folder: &TempDir, home: Home) -> Furniture {
         home,
         model: None,
         user: "ann".to_owned(),
+        host: "here".to_owned(),
     }
 }
 
