@@ -9,3 +9,4 @@ mod reads;
 mod runs;
 mod streams;
 mod memory;
+mod web;
