@@ -88,3 +88,8 @@ fn a_contract_is_tried_and_compared() {
 fn a_run_is_steered() {
     scene("steering");
 }
+
+#[test]
+fn a_server_that_wants_a_key() {
+    scene("locked");
+}

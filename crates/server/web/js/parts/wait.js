@@ -174,7 +174,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
 }
 
 const unsent = (error) => h("p", { class: error instanceof Unreachable ? "note warn-note" : "note bad-note" },
-  h("strong", {}, error instanceof Unreachable ? t("form.unsent") : error.message),
+  h("strong", {}, error instanceof Unreachable ? t("form.unsent") : quoted(error.message)),
   error instanceof Unreachable ? t("form.unsent_why") : null);
 
 /** Who closed a wait, how, and what they said; null where nobody did. */
