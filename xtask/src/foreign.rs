@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use crate::browser;
 use crate::graph::Graph;
 #[cfg(unix)]
-use crate::postgres::Cluster;
+use crate::postgres;
 use crate::steps;
 
 /// What was started, and why the rest was not.
@@ -26,7 +26,7 @@ impl Foreign {
         let mut running: Vec<Box<dyn Any>> = Vec::new();
         let (mut addresses, mut absent) = (Vec::new(), Vec::new());
         #[cfg(unix)]
-        match Cluster::start() {
+        match postgres::start() {
             Ok(cluster) => {
                 addresses.push(("COUNTERSIGN_TEST_POSTGRES", cluster.url()));
                 running.push(Box::new(cluster));

@@ -23,6 +23,8 @@ const FORBIDDEN: [&str; 10] = [
 const MAY_KNOW: [(&str, &[&str], &[&str]); 9] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
+    // The way to a server, and no table on it. `rand` comes with PostgreSQL's log-in.
+    ("countersign-postgres", &[], &["tokio", "tokio-postgres", "rand"]),
     // It keeps bytes, and needs to know nothing of what they mean.
     ("countersign-store", &[], &["tokio", "rusqlite"]),
     ("countersign-protocols", &["countersign-core"], &[]),
@@ -54,6 +56,7 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 9] = [
             "countersign-contracts",
             "countersign-memory",
             "countersign-models",
+            "countersign-postgres",
             "countersign-store",
             "countersign-runtime",
         ],

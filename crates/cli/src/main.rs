@@ -7,6 +7,7 @@ mod exit;
 mod files;
 mod house;
 mod output;
+mod place;
 mod product;
 mod progress;
 mod projecting;

@@ -7,7 +7,9 @@ use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
 use countersign_core::run::{State, Status, Wait};
 use countersign_core::spec::{Diagnostic, Severity};
+use countersign_memory::store::MemoryError;
 use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::EngineError;
 use serde_json::json;
 
 use crate::exit::Error;
@@ -33,7 +35,7 @@ pub(crate) fn error(error: &Error, for_program: bool) {
                 "message": rejection.to_string(),
                 "violations": rejection.violations(),
             })],
-            other => vec![json!({ "message": other.to_string() })],
+            other => vec![json!({ "message": with_cause(other) })],
         };
         output::json(&json!({ "errors": faults }));
         return;
@@ -44,7 +46,21 @@ pub(crate) fn error(error: &Error, for_program: bool) {
             output::talk("");
         }
     }
-    output::talk(&format!("{BAD}error{BAD:#}: {error}"));
+    output::talk(&format!("{BAD}error{BAD:#}: {}", with_cause(error)));
+}
+
+/// An error, and what lies below it where a database did not do its work: only that says what to do.
+fn with_cause(error: &Error) -> String {
+    let (Error::Store(store)
+    | Error::Engine(EngineError::Store(store))
+    | Error::Memory(MemoryError::Store(store))) = error
+    else {
+        return error.to_string();
+    };
+    match std::error::Error::source(store) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 /// A fault beside its place, in a file that the user knows by this name.
@@ -172,7 +188,7 @@ pub(crate) fn rest(run: &str, rest: &Rest) {
         Rest::Until(at) => {
             output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
         }
-        Rest::Held => output::talk("Another process is working on it."),
+        Rest::Held | Rest::Stopped => output::talk("Another process is working on it."),
         Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
     }
 }

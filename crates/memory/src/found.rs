@@ -48,6 +48,23 @@ pub struct Found {
     /// and need not stand here.
     #[serde(default)]
     pub evidence: BTreeMap<String, Cited>,
+    /// What was not looked at as a whole, because there is too much of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<Cut>,
+}
+
+/// Something of which there is more than is looked at for one packet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// What: the events that a word of the request stands in, or a kind of row. The word itself is not
+    /// told: what is said now is never shown.
+    pub what: String,
+    /// How many were looked at: the newest.
+    pub read: u64,
+    /// Of how many, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
 }
 
 /// A row and how well it answers the request.

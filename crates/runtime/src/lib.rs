@@ -15,3 +15,5 @@ pub mod remember;
 pub mod proof;
 pub mod transfer;
 pub mod driver;
+pub mod learn;
+pub mod worker;

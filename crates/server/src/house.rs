@@ -77,6 +77,8 @@ pub struct House {
     catalog: Catalog,
     hub: Arc<Hub>,
     desks: Mutex<BTreeMap<TenantId, Arc<Desk>>>,
+    worker: String,
+    presence: Option<Arc<Presence>>,
 }
 
 /// Where one tenant's runs are worked on.
@@ -95,7 +97,24 @@ impl House {
     pub fn open(furniture: Furniture) -> Self {
         let Furniture { protocol, home, contracts, .. } = &furniture;
         let catalog = Catalog::new(protocol.clone(), home.clone(), Arc::clone(contracts));
-        Self { furniture, catalog, hub: Arc::default(), desks: Mutex::default() }
+        let worker = format!("serve-{}-{}", std::process::id(), fresh_name());
+        // Others cannot tell a dead process from a slow one without it, and wait for its leases.
+        let presence = Presence::announce(&home.folder().join("workers"), &worker).ok();
+        let presence = presence.map(Arc::new);
+        let (hub, desks) = (Arc::default(), Mutex::default());
+        Self { furniture, catalog, hub, desks, worker, presence }
+    }
+
+    /// The name that its drivers go by.
+    #[must_use]
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    /// What shows others on this machine that it is alive.
+    #[must_use]
+    pub fn presence(&self) -> Option<&Arc<Presence>> {
+        self.presence.as_ref()
     }
 
     /// What it is furnished with.
@@ -127,6 +146,13 @@ impl House {
         Ok(desk)
     }
 
+    /// Every desk that was put there.
+    #[must_use]
+    pub fn desks(&self) -> Vec<Arc<Desk>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(Arc::clone).collect()
+    }
+
     fn furnish(&self, tenant: &TenantId) -> Result<Desk, HouseError> {
         let Furniture { store, memory, clock, models, sources, contracts, home, .. } =
             &self.furniture;
@@ -153,12 +179,11 @@ impl House {
             Hands::new(workspace.clone(), shown, Journal::open(&own.effects())?, own.workspace())
                 .with_sources(Arc::clone(sources))
                 .with_data(home.folder().join(SHIPPED_DATA));
-        let worker = format!("serve-{}-{}", std::process::id(), fresh_name());
-        let driver = Driver::new(Arc::clone(&engine), Arc::clone(models), hands, worker.clone());
-        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
-        let driver = match Presence::announce(&home.folder().join("workers"), &worker) {
-            Ok(presence) => driver.present(presence),
-            Err(_) => driver,
+        let worker = self.worker.clone();
+        let driver = Driver::new(Arc::clone(&engine), Arc::clone(models), hands, worker);
+        let driver = match &self.presence {
+            Some(presence) => driver.present(Arc::clone(presence)),
+            None => driver,
         };
         Ok(Desk { engine, driver: Arc::new(driver), workspace })
     }

@@ -9,7 +9,7 @@
 //!          slow heads  key, role   idempotency key     ▼
 //!               │         └───────────┴───────────► Problem: RFC 9457 with a stable code
 //!               ▼
-//!             motor ──► Driver: whatever was given something, or is due, goes on
+//!             motor ──► Worker: whatever is due goes on
 //! ```
 //!
 //! 1. `serve` takes a connection, and gives it to the router of `http`.
@@ -31,7 +31,7 @@ pub mod live;
 pub mod house;
 pub mod access;
 pub mod stop;
-pub mod motor;
+mod motor;
 pub mod http;
 pub mod web;
 pub mod serve;

@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use crate::access::{Demand, Hosts, Keyring};
 use crate::house::House;
 use crate::http::{App, router};
-use crate::motor::Motor;
+use crate::motor::keep_going;
 use crate::stop::Stopping;
 
 /// How many connections there are at most; who comes then waits.
@@ -111,12 +111,11 @@ impl Server {
 
     /// Serves, and keeps runs going, until it is to end. Then whatever is under way is brought to its end.
     pub async fn run(self, stopping: Stopping) {
-        let (motor, nudge) = Motor::new(Arc::clone(&self.house));
+        let house = Arc::clone(&self.house);
         let app = App {
             house: self.house,
             keyring: self.keyring,
             hosts: self.hosts,
-            nudge,
             inboxes: Arc::default(),
             stopping: stopping.clone(),
         };
@@ -125,7 +124,7 @@ impl Server {
             tokio::spawn(accept(listener, router.clone(), stopping.clone(), self.grace))
         });
         let served: Vec<_> = served.collect();
-        motor.run(stopping, self.grace).await;
+        keep_going(house, stopping, self.grace).await;
         for one in served {
             // A listener that broke down has nothing left to end.
             drop(one.await);

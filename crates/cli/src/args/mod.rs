@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+mod learning;
 mod memory;
 mod runs;
 mod serve;
+mod workers;
 
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
@@ -20,6 +23,7 @@ pub(crate) use runs::{
 };
 
 pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -75,6 +79,10 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Look at the tasks of a run, and let failed ones be tried again
     Task(Task),
+    /// Work on runs that are due, beside any number of others
+    Worker(Worker),
+    /// List who works, and what they hold
+    Workers(Workers),
     /// Prove a run's log: fold it, check its chain, decide everything again
     Replay(Replay),
     /// Begin a new run from a version of another

@@ -16,6 +16,7 @@ mod fork;
 mod given;
 mod graph;
 mod halt;
+mod held;
 mod history;
 mod import;
 mod inbox;
@@ -34,6 +35,8 @@ mod start;
 mod status;
 mod submit;
 mod task;
+mod worker;
+mod workers;
 
 use crate::args::{Args, Command};
 use crate::exit::{Error, Exit};
@@ -61,6 +64,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Resume(args) => resume::run(args, json),
         Command::Cancel(args) => cancel::run(args, json),
         Command::Task(args) => task::run(args, json),
+        Command::Worker(args) => worker::run(args, json),
+        Command::Workers(args) => workers::run(args, json),
         Command::Replay(args) => replay::run(args, json),
         Command::Fork(args) => fork::run(args, json),
         Command::Graph(args) => graph::run(args, json),

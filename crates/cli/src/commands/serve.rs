@@ -112,7 +112,7 @@ fn greet(house: &House, addresses: &[SocketAddr], demand: Demand) {
         "every request needs a key: `countersign key list`"
     };
     output::talk(&format!("  API       /v1, listed at /v1/docs {DIM}({door}){DIM:#}"));
-    output::talk(&format!("  runs      {}", house.database().display()));
+    output::talk(&format!("  runs      {}", house.place()));
     let protocol = house.protocol_folder();
     let protocol = protocol.as_ref().map_or_else(
         |_| "those that ship: `countersign init --list`".to_owned(),

@@ -3,15 +3,12 @@
 use std::collections::BTreeSet;
 
 use countersign_core::run::Time;
-use countersign_core::text::words;
 
 use super::ComposeError;
 use super::normal::{holds, normal};
 use crate::Request;
 use crate::policy::Activation;
-
-/// Shorter words of a message are seldom what it is about.
-const SHORTEST_WORD: usize = 4;
+use crate::rank::terms;
 
 /// What a request speaks of.
 #[derive(Debug, Default)]
@@ -28,7 +25,7 @@ pub(super) struct CueSet {
 #[derive(Debug)]
 struct Keyword {
     written: String,
-    words: Vec<String>,
+    terms: Vec<String>,
 }
 
 /// What an item has for cues to find.
@@ -73,11 +70,11 @@ impl CueSet {
                 told.filter(|text| !text.is_empty()).collect()
             };
             (set.tags, set.entities) = (list(&cues.tags), list(&cues.entities));
-            let keywords = cues.keywords.iter().flatten().map(|written| {
-                let (written, words) = (written.trim().to_owned(), words(written));
-                Keyword { written, words }
+            let keywords = cues.keywords.iter().flatten().map(|written| Keyword {
+                written: written.trim().to_owned(),
+                terms: terms(written),
             });
-            set.keywords = keywords.filter(|keyword| !keyword.words.is_empty()).collect();
+            set.keywords = keywords.filter(|keyword| !keyword.terms.is_empty()).collect();
             if let Some(range) = &cues.time_range {
                 let start = end("start", range.start.as_deref(), Time(i64::MIN))?;
                 let until = end("end", range.end.as_deref(), Time(i64::MAX))?;
@@ -91,10 +88,7 @@ impl CueSet {
             }
         }
         let message = request.message.as_deref().unwrap_or_default();
-        set.message = words(message)
-            .into_iter()
-            .filter(|word| !word.is_ascii() || word.len() >= SHORTEST_WORD)
-            .collect();
+        set.message = terms(message).into_iter().collect();
         set.asked = !message.trim().is_empty()
             || set.time.is_some()
             || !(set.tags.is_empty() && set.entities.is_empty() && set.keywords.is_empty());
@@ -122,11 +116,13 @@ impl CueSet {
             + u8::from(activated.rules.iter().any(|rule| rule.starts_with("tag:")));
 
         if !(self.keywords.is_empty() && self.message.is_empty()) {
-            let found: BTreeSet<String> = words(target.text).into_iter().collect();
+            let names = target.tags.iter().chain(target.entities).map(String::as_str);
+            let found: BTreeSet<String> =
+                [target.text].into_iter().chain(names).flat_map(terms).collect();
             let standing = self
                 .keywords
                 .iter()
-                .filter(|keyword| keyword.words.iter().all(|word| found.contains(word)));
+                .filter(|keyword| keyword.terms.iter().all(|term| found.contains(term)));
             let before = activated.rules.len();
             standing.for_each(|keyword| activated.add("keyword", &keyword.written, worth.keyword));
             activated.kinds += u8::from(activated.rules.len() > before);

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use super::context::Context;
 use super::episodes::DAY;
 use super::procedures::GENERIC;
+use crate::Cut;
 
 /// The version of how words are read and items put in order: it changes when a packet of the same
 /// rows would.
-pub const ANALYSER: &str = "countersign-words/1";
+pub const ANALYSER: &str = "countersign-words/2";
 
 /// The windows, caps, levels and strengths that were applied.
 pub(super) fn filters(ctx: &Context<'_>) -> Object {
@@ -29,12 +30,20 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
         "fact_levels": ["user", "agent", "tenant"],
         "given": ctx.row,
         "longest_item": policy.longest_item,
+        "cut": cut(ctx),
         "budget": if ctx.request.budget.is_some_and(|asked| asked.per_section.is_some()) {
             "sections of the request"
         } else {
             "shares of the policy"
         },
     }))
+}
+
+/// What was not looked at as a whole, in an order of its own.
+fn cut<'a>(ctx: &Context<'a>) -> Vec<&'a Cut> {
+    let mut cut: Vec<&Cut> = ctx.found.cut.iter().collect();
+    cut.sort();
+    cut
 }
 
 /// Policy, tokenizer, order, moment.

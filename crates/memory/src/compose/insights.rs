@@ -8,11 +8,13 @@ use countersign_contracts::memory::meta::Purpose;
 use countersign_contracts::{Nullable, Object};
 
 use super::context::Context;
+use super::cues::Target;
 use super::fill::{Form, Tier};
 use super::ledger::{Ledger, Ranked, Reason};
 use super::moment;
 use super::normal::normal;
 use super::packet::fraction;
+use crate::Scored;
 use crate::policy::Strength;
 use crate::record::{Expiry, Insight};
 use crate::render::{self, Heading};
@@ -21,7 +23,8 @@ use crate::render::{self, Heading};
 #[derive(Debug)]
 pub(super) struct InsightCandidate<'a> {
     row: &'a Insight,
-    score: i64,
+    relevance: i64,
+    rule: String,
 }
 
 impl Ranked for InsightCandidate<'_> {
@@ -31,19 +34,15 @@ impl Ranked for InsightCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
-        format!("{},confidence:{}", told(self.row.validation), fraction(self.row.confidence))
+    fn rule(&self, _: &str) -> String {
+        self.rule.clone()
     }
 }
 
 /// The guesses that may go in: the best tested first, then the most likely.
 pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<InsightCandidate<'a>> {
-    let mut list: Vec<InsightCandidate<'_>> = ctx
-        .found
-        .insights
-        .iter()
-        .map(|scored| InsightCandidate { row: &scored.row, score: scored.score.total })
-        .collect();
+    let mut list: Vec<InsightCandidate<'_>> =
+        ctx.found.insights.iter().map(|scored| candidate(ctx, scored)).collect();
     list.sort_by(|one, other| {
         (&one.row.id, Reverse(one.row.revision)).cmp(&(&other.row.id, Reverse(other.row.revision)))
     });
@@ -61,7 +60,7 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<InsightC
         tested(one.row.validation)
             .cmp(&tested(other.row.validation))
             .then(by_confidence)
-            .then(other.score.cmp(&one.score))
+            .then(other.relevance.cmp(&one.relevance))
             .then(other.row.recorded_at.cmp(&one.row.recorded_at))
             .then_with(|| one.row.id.cmp(&other.row.id))
     });
@@ -77,6 +76,15 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<InsightC
     });
     ledger.cap(&mut list, ctx.most(ctx.policy.caps.insights), Reason::Cap);
     list
+}
+
+fn candidate<'a>(ctx: &Context<'_>, scored: &'a Scored<Insight>) -> InsightCandidate<'a> {
+    let Scored { row, score } = scored;
+    let target = Target { text: &row.statement, tags: &[], entities: &[], time: None };
+    let activated = ctx.cues.activate(target, &ctx.policy.activation);
+    let mut rule = format!("{},confidence:{}", told(row.validation), fraction(row.confidence));
+    activated.rules.iter().for_each(|it| rule.push_str(&format!(",{it}")));
+    InsightCandidate { row, relevance: score.total.saturating_add(activated.points), rule }
 }
 
 /// A guess in a form: with its tests, or without.

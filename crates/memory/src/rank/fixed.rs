@@ -22,18 +22,32 @@ pub(super) struct Saturation {
     /// What a term of length adds below the line, in thousandths of millionths: k1 × b by the mean
     /// length, which is all terms by all events.
     a_term: u64,
+    /// What a term counts that stands once, by the length of the event: nearly all do.
+    once: [i64; SHORT],
 }
+
+/// Nearly all events have fewer terms.
+const SHORT: usize = 64;
 
 impl Saturation {
     pub(super) fn new(stats: Stats) -> Self {
         let events = u128::from(K1_LENGTH) * 1_000 * u128::from(stats.events);
         let a_term = events / u128::from(stats.terms.max(1));
-        Self { a_term: u64::try_from(a_term).unwrap_or(u64::MAX) }
+        let a_term = u64::try_from(a_term).unwrap_or(u64::MAX);
+        let mut saturation = Self { a_term, once: [0; SHORT] };
+        saturation.once = std::array::from_fn(|length| saturation.counted(1, length as u64));
+        saturation
     }
 
     pub(super) fn of(&self, posting: &Posting) -> i64 {
-        let tf = u64::from(posting.tf);
-        let length = self.a_term.saturating_mul(u64::from(posting.length)) / 1_000;
+        match (posting.tf, self.once.get(usize::from(posting.length))) {
+            (1, Some(known)) => *known,
+            (tf, _) => self.counted(tf.into(), posting.length.into()),
+        }
+    }
+
+    fn counted(&self, tf: u64, length: u64) -> i64 {
+        let length = self.a_term.saturating_mul(length) / 1_000;
         let below = (tf * ONE as u64 + K1_FIXED).saturating_add(length);
         (tf * K1_AND_ONE * ONE as u64 / below) as i64
     }

@@ -1,16 +1,31 @@
-//! What a term gives to the places where it stands and to those beside them.
+//! What terms give to the places where they stand and to those beside them.
 //!
 //! A turn of a conversation is often understood by the one before it: "Where did you go?" — "To Rome".
 //! So a term counts three fifths one place away and two fifths two places away, and once at each place:
 //! where it counts most.
 
-use std::cmp::Ordering;
-
-use super::fixed::times;
+use super::fixed::{ONE, times};
 use crate::record::Place;
 
-/// What counts of a term one place away, two places away, in millionths.
-const SHARES: [i64; 2] = [600_000, 400_000];
+/// How far a term reaches.
+const WIDTH: u32 = 2;
+
+/// What counts of a term from two places before to two places behind, in millionths.
+const SHARES: [i64; 2 * WIDTH as usize + 1] = [400_000, 600_000, ONE, 600_000, 400_000];
+
+/// That a term stands somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stand {
+    pub(super) place: Place,
+    /// What it gives there.
+    pub(super) value: i64,
+    /// Which term of the question.
+    pub(super) term: u32,
+    /// Whether it reaches beyond its place.
+    pub(super) beyond: bool,
+    /// Whether a place is found by it, or only adds it to what others found.
+    pub(super) opens: bool,
+}
 
 /// What a place got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,83 +37,88 @@ pub(super) struct Reached {
     pub(super) reach: i64,
 }
 
-/// What one term gives; it stands at ascending places with a value each, and only some reach beyond.
-pub(super) fn spread(stands: impl Iterator<Item = (Place, i64, bool)>) -> Vec<Reached> {
-    let mut out: Vec<Reached> = Vec::new();
-    for (place, value, beyond) in stands {
-        let width = if beyond { SHARES.len() as u32 } else { 0 };
-        let from = place.position.saturating_sub(width).max(1).min(place.position);
-        for position in from..=place.position.saturating_add(width) {
-            let away = position.abs_diff(place.position) as usize;
-            let own = if away == 0 { value } else { 0 };
-            let reach = if away == 0 { value } else { times(value, SHARES[away - 1]) };
-            give(&mut out, Reached { place: Place { position, ..place }, own, reach });
-        }
-    }
-    out
+/// Adds up what the terms of a question give. Its memory is used again from session to session.
+pub(super) struct Spread {
+    /// What each term gave last.
+    terms: Vec<Given>,
+    /// A number for each run of neighbours.
+    run: u64,
+    cells: Vec<Cell>,
 }
 
-/// Gives to a place that is among the last few, between them, or behind them all.
-fn give(out: &mut Vec<Reached>, one: Reached) {
-    let behind = out.iter().rev().take_while(|there| there.place > one.place).count();
-    let at = out.len() - behind;
-    match out.get_mut(at.wrapping_sub(1)).filter(|there| there.place == one.place) {
-        Some(there) => {
-            there.own = there.own.max(one.own);
-            there.reach = there.reach.max(one.reach);
-        }
-        None => out.insert(at, one),
-    }
+#[derive(Debug, Clone, Copy, Default)]
+struct Given {
+    run: u64,
+    position: u32,
+    shares: [i64; SHARES.len()],
 }
 
-/// The sums of lists that are sorted by place, as one such list.
-pub(super) fn sum(mut lists: Vec<Vec<Reached>>) -> Vec<Reached> {
-    while lists.len() > 1 {
-        let mut pairs = lists.into_iter();
-        let mut merged = Vec::new();
-        while let Some(left) = pairs.next() {
-            merged.push(match pairs.next() {
-                Some(right) => merge(&left, &right),
-                None => left,
-            });
-        }
-        lists = merged;
-    }
-    lists.pop().unwrap_or_default()
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    own: i64,
+    reach: i64,
+    open: bool,
 }
 
-fn merge(mut left: &[Reached], mut right: &[Reached]) -> Vec<Reached> {
-    let mut out = Vec::with_capacity(left.len() + right.len());
-    while let ([one, left_rest @ ..], [other, right_rest @ ..]) = (left, right) {
-        match one.place.cmp(&other.place) {
-            Ordering::Less => {
-                out.push(*one);
-                left = left_rest;
-            }
-            Ordering::Greater => {
-                out.push(*other);
-                right = right_rest;
-            }
-            Ordering::Equal => {
-                let (own, reach) = (one.own + other.own, one.reach + other.reach);
-                out.push(Reached { place: one.place, own, reach });
-                (left, right) = (left_rest, right_rest);
+impl Spread {
+    pub(super) fn new(terms: usize) -> Self {
+        Self { terms: vec![Given::default(); terms], run: 0, cells: Vec::new() }
+    }
+
+    /// What the terms that stand in one session give, place by place. `stands` ascend by place, a term
+    /// stands at a place once.
+    pub(super) fn session(&mut self, stands: &[Stand], mut give: impl FnMut(Reached)) {
+        let beside =
+            |one: &Stand, next: &Stand| next.place.position - one.place.position <= 2 * WIDTH;
+        for run in stands.chunk_by(beside) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else { continue };
+            let position = first.place.position;
+            // The first place of a session is 1.
+            let from = position.saturating_sub(WIDTH).max(1).min(position);
+            let to = last.place.position.saturating_add(WIDTH);
+            self.run(run, from, to);
+            for (cell, position) in self.cells.iter().zip(from..=to) {
+                if cell.open && cell.reach > 0 {
+                    let place = Place { position, ..first.place };
+                    give(Reached { place, own: cell.own, reach: cell.reach });
+                }
             }
         }
     }
-    out.extend_from_slice(left);
-    out.extend_from_slice(right);
-    out
-}
 
-/// Adds a list to the places that are there already.
-pub(super) fn add(there: &mut [Reached], list: &[Reached]) {
-    let mut list = list.iter().peekable();
-    for one in there {
-        while list.next_if(|other| other.place < one.place).is_some() {}
-        if let Some(other) = list.next_if(|other| other.place == one.place) {
-            one.own += other.own;
-            one.reach += other.reach;
+    fn run(&mut self, stands: &[Stand], from: u32, to: u32) {
+        self.run += 1;
+        self.cells.clear();
+        self.cells.resize((to - from) as usize + 1, Cell::default());
+        for stand in stands {
+            let Stand { place: Place { position, .. }, value, term, beyond, opens } = *stand;
+            let given = &mut self.terms[term as usize];
+            let mut shares = [0; SHARES.len()];
+            if given.run == self.run {
+                let moved = (position - given.position) as usize;
+                let still = given.shares.iter().skip(moved);
+                shares.iter_mut().zip(still).for_each(|(share, before)| *share = *before);
+            }
+            for (at, share) in SHARES.into_iter().enumerate() {
+                let own = share == ONE;
+                if !(own || beyond) {
+                    continue;
+                }
+                let cell = u64::from(position) + at as u64;
+                let cell = cell.checked_sub(u64::from(from) + u64::from(WIDTH));
+                let Some(cell) = cell.and_then(|cell| self.cells.get_mut(cell as usize)) else {
+                    continue;
+                };
+                let worth = if own { value } else { times(value, share) };
+                // Where the term gave something already, only what is more.
+                if worth > shares[at] {
+                    cell.reach += worth - shares[at];
+                    shares[at] = worth;
+                }
+                cell.own += if own { value } else { 0 };
+                cell.open |= opens;
+            }
+            *given = Given { run: self.run, position, shares };
         }
     }
 }
@@ -107,46 +127,71 @@ pub(super) fn add(there: &mut [Reached], list: &[Reached]) {
 mod tests {
     use super::*;
 
-    fn at(session: u32, position: u32) -> Place {
-        Place { session, position }
+    fn stand(term: u32, position: u32, value: i64) -> Stand {
+        let place = Place { session: 1, position };
+        Stand { place, value, term, beyond: true, opens: true }
     }
 
-    fn told(list: &[Reached]) -> Vec<(u32, u32, i64, i64)> {
-        let tell = |one: &Reached| (one.place.session, one.place.position, one.own, one.reach);
-        list.iter().map(tell).collect()
+    fn told(stands: &[Stand]) -> Vec<(u32, i64, i64)> {
+        let mut out = Vec::new();
+        let terms = stands.iter().map(|stand| stand.term as usize + 1).max().unwrap_or(0);
+        let give = |one: Reached| out.push((one.place.position, one.own, one.reach));
+        Spread::new(terms).session(stands, give);
+        out
     }
 
     #[test]
     fn a_term_counts_once_at_each_place() {
-        let stands = [(at(1, 1), 100, true), (at(1, 3), 80, true), (at(2, 1), 40, false)];
+        let expected = [(1, 100, 100), (2, 0, 60), (3, 80, 80), (4, 0, 48), (5, 0, 32)];
+        assert_eq!(told(&[stand(0, 1, 100), stand(0, 3, 80)]), expected);
+    }
+
+    #[test]
+    fn terms_add_up() {
         let expected = [
-            (1, 1, 100, 100),
-            (1, 2, 0, 60),
-            (1, 3, 80, 80),
-            (1, 4, 0, 48),
-            (1, 5, 0, 32),
-            (2, 1, 40, 40),
+            (8, 0, 40),
+            (9, 0, 60 + 20),
+            (10, 100, 100 + 30),
+            (11, 50, 60 + 50),
+            (12, 0, 40 + 30),
+            (13, 0, 20),
         ];
-        assert_eq!(told(&spread(stands.into_iter())), expected);
+        assert_eq!(told(&[stand(0, 10, 100), stand(1, 11, 50)]), expected);
+        let far = told(&[stand(0, 10, 100), stand(1, 15, 100)]);
+        assert_eq!(far.len(), 10, "{far:?}");
     }
 
     #[test]
-    fn prose_inside_a_conversation_keeps_the_order() {
-        let stands = [(at(1, 5), 100, true), (at(1, 6), 90, false), (at(1, 9), 8, true)];
-        let places: Vec<u32> = told(&spread(stands.into_iter())).iter().map(|one| one.1).collect();
-        assert_eq!(places, [3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    fn prose_inside_a_conversation_stays_where_it_is() {
+        let prose = Stand { beyond: false, ..stand(0, 6, 90) };
+        let found = told(&[stand(0, 5, 100), prose, stand(0, 9, 8)]);
+        let expected = [
+            (3, 0, 40),
+            (4, 0, 60),
+            (5, 100, 100),
+            (6, 90, 90),
+            (7, 0, 40),
+            (8, 0, 4),
+            (9, 8, 8),
+            (10, 0, 4),
+            (11, 0, 3),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(told(&[Stand { beyond: false, ..stand(0, 6, 90) }]), [(6, 90, 90)]);
     }
 
     #[test]
-    fn lists_add_up() {
-        let list = |positions: &[u32]| -> Vec<Reached> {
-            let reached = |position: &u32| Reached { place: at(1, *position), own: 1, reach: 2 };
-            positions.iter().map(reached).collect()
-        };
-        let mut total = sum(vec![list(&[1, 3]), list(&[2, 3]), list(&[3, 9])]);
-        assert_eq!(told(&total), [(1, 1, 1, 2), (1, 2, 1, 2), (1, 3, 3, 6), (1, 9, 1, 2)]);
-        add(&mut total, &list(&[2, 4, 9]));
-        assert_eq!(told(&total), [(1, 1, 1, 2), (1, 2, 2, 4), (1, 3, 3, 6), (1, 9, 2, 4)]);
-        assert_eq!(sum(Vec::new()), []);
+    fn what_does_not_open_only_adds() {
+        let adds = Stand { opens: false, ..stand(1, 11, 50) };
+        let found = told(&[stand(0, 10, 100), adds, Stand { opens: false, ..stand(1, 90, 50) }]);
+        assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), [8, 9, 10, 11, 12]);
+        assert_eq!(found[3], (11, 50, 110));
+    }
+
+    #[test]
+    fn the_ends_of_a_session_are_ends() {
+        assert_eq!(told(&[stand(0, 1, 100)]), [(1, 100, 100), (2, 0, 60), (3, 0, 40)]);
+        let last = told(&[stand(0, u32::MAX, 100)]);
+        assert_eq!(last.last(), Some(&(u32::MAX, 100, 100)));
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::record::Event;
-use crate::{Found, Request, Score};
+use crate::{Cut, Found, Request, Score};
 
 /// A build: with its rows, all that is needed to compose it again. The packet's text is not kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Build {
     pub built_at: Time,
     /// Every row that was looked at.
     pub rows: Vec<BuildRow>,
+    /// What was not looked at as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<Cut>,
 }
 
 /// A row that was looked at for a build.

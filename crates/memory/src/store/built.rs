@@ -53,6 +53,7 @@ impl Build {
                 RowKind::Summary => !packet.short_term.rolling_summary.is_empty(),
                 _ => given.contains(&(kind, id)),
             }),
+            cut: found.cut.clone(),
         }
     }
 

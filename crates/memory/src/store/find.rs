@@ -1,15 +1,16 @@
 //! What a request finds: rows of its scope, each with its score.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use countersign_contracts::memory::long_term::ScopeLevel;
 
 use super::Limits;
-use super::score::Asked;
-use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
-use crate::rank::refine;
+use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
+use crate::rank::{Query, Read, at_most, refine};
 use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Found, Request, Scope, Scored, Subject};
+use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
 
 /// The kind of task where a request names none.
 const GENERIC: &str = "generic";
@@ -24,7 +25,6 @@ const LATEST: usize = 64;
 pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -> Answer<Found> {
     request.scope.check()?;
     let subject = request.scope.subject();
-    let asked = Asked::of(request);
     let mut found = Found {
         working: shelves.row(&subject, request.scope.run(), None)?,
         summary: shelves.row(&subject, request.scope.session(), None)?,
@@ -34,36 +34,64 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         let holder = holder(&subject, level);
         let standing = shelves.facts(&holder, Which::Standing(limits.facts))?;
         let superseded = shelves.facts(&holder, Which::Superseded(limits.superseded))?;
+        let name = match level {
+            ScopeLevel::User => "facts of the user",
+            ScopeLevel::Agent => "facts of the agent",
+            ScopeLevel::Tenant => "facts of the tenant",
+        };
+        cut(&mut found, name, standing.len(), limits.facts);
+        cut(&mut found, &format!("superseded {name}"), superseded.len(), limits.superseded);
         for one in standing.into_iter().chain(superseded) {
-            let row = seen_by(one, &subject);
-            let score = asked.fact(&row);
-            found.facts.push(Scored { row, score });
+            found.facts.push(Scored::plain(seen_by(one, &subject)));
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    for (_, row) in shelves.rows::<Procedure>(&subject, limits.procedures)? {
+    let rows = shelves.rows::<Procedure>(&subject, limits.procedures)?;
+    cut(&mut found, "procedures", rows.len(), limits.procedures);
+    for (_, row) in rows {
         if row.task_type == task_type {
-            let score = asked.procedure(&row);
-            found.procedures.push(Scored { row, score });
+            found.procedures.push(Scored::plain(row));
         }
     }
-    for (_, row) in shelves.rows::<Episode>(&subject, limits.episodes)? {
-        let score = asked.episode(&row);
-        found.episodes.push(Scored { row, score });
+    let rows = shelves.rows::<Episode>(&subject, limits.episodes)?;
+    cut(&mut found, "episodes", rows.len(), limits.episodes);
+    // What was told again in another one is told there now.
+    for (_, row) in rows.into_iter().filter(|(_, row)| row.into.is_none()) {
+        found.episodes.push(Scored::plain(row));
     }
-    for (_, row) in shelves.rows::<Insight>(&subject, limits.insights)? {
+    let rows = shelves.rows::<Insight>(&subject, limits.insights)?;
+    cut(&mut found, "insights", rows.len(), limits.insights);
+    for (_, row) in rows {
         if row.expires != Expiry::RunEnd || row.run == request.scope.run() {
-            let score = asked.insight(&row);
-            found.insights.push(Scored { row, score });
+            found.insights.push(Scored::plain(row));
         }
     }
-    found.quotes = ranked(shelves, request, &asked, limits.quotes)?;
+    let (quotes, reads) = ranked(shelves, request, limits.quotes)?;
+    found.quotes = quotes;
+    found.cut.extend(reads.iter().filter(|read| read.is_cut()).map(|read| Cut {
+        what: "events of a common word".to_owned(),
+        read: read.newest as u64,
+        of: Some(read.df.into()),
+    }));
     add_quoted(shelves, request, &subject, &mut found)?;
     let mut window = shelves.window(&request.scope, limits.window)?;
     window.retain(|event| visible(event, request));
     found.window = window;
     found.evidence = cited(shelves, request, &subject, &found)?;
     Ok(found)
+}
+
+/// Tells that there may be more than was looked at.
+fn cut(found: &mut Found, what: &str, read: usize, limit: usize) {
+    if read > 0 && read >= limit {
+        found.cut.push(Cut { what: what.to_owned(), read: read as u64, of: None });
+    }
+}
+
+/// The latest working state of a run.
+pub(super) fn working(shelves: &impl Shelves, scope: &Scope) -> Answer<Option<Working>> {
+    scope.check()?;
+    shelves.row(&scope.subject(), scope.run(), None)
 }
 
 /// The last event of a run. Runs of one session stand side by side, so that it need not be the last there.
@@ -87,32 +115,41 @@ pub(super) fn search(
     limit: usize,
 ) -> Answer<Vec<Scored<Event>>> {
     request.scope.check()?;
-    ranked(shelves, request, &Asked::of(request), limit)
+    Ok(ranked(shelves, request, limit)?.0)
 }
 
 fn ranked(
     shelves: &impl Shelves,
     request: &Request,
-    asked: &Asked,
     limit: usize,
-) -> Answer<Vec<Scored<Event>>> {
+) -> Answer<(Vec<Scored<Event>>, Vec<Read>)> {
     let subject = request.scope.subject();
-    let query = asked.query();
+    let query = Query::of(request);
     if query.is_empty() || limit == 0 {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
+    let Ranked { hits, reads } = shelves.ranked(&subject, &query, limit + MORE_HITS)?;
     let mut events = Vec::new();
-    for hit in shelves.ranked(&subject, query, limit + MORE_HITS)? {
+    // What the best so far are worth, the least on top.
+    let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
+    for hit in hits {
+        let enough = best.len() == limit;
+        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
+            break;
+        }
         let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
-        if visible(&row, request) {
-            let score = refine(query, &hit, &row);
+        let score = refine(&query, &hit, &row);
+        if score.total > 0 && visible(&row, request) {
+            best.push(Reverse(score.total));
+            if enough {
+                best.pop();
+            }
             events.push(Scored { row, score });
         }
     }
-    events.retain(|event| event.score.total > 0);
     events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
     events.truncate(limit);
-    Ok(events)
+    Ok((events, reads))
 }
 
 /// Adds the events that the summary quotes, where the cues did not find them.
@@ -174,7 +211,8 @@ fn citations(found: &Found) -> BTreeSet<&String> {
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
-    ids.extend(found.summary.iter().flat_map(|summary| &summary.quotes));
+    let summary = found.summary.iter();
+    ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
     if let Some(Working { state, open_loops, .. }) = &found.working {
         let decisions = state.decisions.iter().flatten();
         ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));

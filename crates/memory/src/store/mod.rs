@@ -24,11 +24,13 @@ mod revised;
 mod shelves;
 mod write;
 mod candidates;
-mod score;
 mod find;
+mod session;
+mod material;
 mod replay;
 mod carry;
 mod sweep;
+mod ageing;
 mod in_memory;
 mod sqlite;
 #[cfg(feature = "suite")]

@@ -8,7 +8,7 @@ use countersign_contracts::memory::long_term::ScopeLevel;
 use super::error::MemoryError;
 use super::revised::Revised;
 use super::{Build, RowKind};
-use crate::rank::{Hit, Query};
+use crate::rank::{Hit, Query, Read};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
 use crate::{Scope, Subject};
@@ -51,8 +51,8 @@ pub(super) trait Shelves {
     /// The latest events of the session, in the order of places.
     fn window(&self, scope: &Scope, limit: usize) -> Answer<Vec<Event>>;
 
-    /// The places that answer a question, best first.
-    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>>;
+    /// The places that answer a question, best first, at most so many; and what was read for it.
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked>;
 
     /// A fact; its latest revision where none is named.
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>>;
@@ -86,8 +86,21 @@ pub(super) trait Shelves {
     /// A build.
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>>;
 
+    /// The builds of a session before one of them, the latest first.
+    fn earlier_builds(&self, subject: &Subject, build: &Build, limit: usize)
+    -> Answer<Vec<String>>;
+
     /// What ever went into a packet.
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>>;
+}
+
+/// The places that answer a question.
+#[derive(Debug, Default)]
+pub(super) struct Ranked {
+    /// Best first.
+    pub(super) hits: Vec<Hit>,
+    /// What was read of each term, the rarest first.
+    pub(super) reads: Vec<Read>,
 }
 
 /// Which facts.

@@ -67,6 +67,7 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
         quotes: vec![scored(message.clone(), 1_000_000)],
         window: vec![message],
         evidence: std::collections::BTreeMap::new(),
+        cut: Vec::new(),
     }
 }
 

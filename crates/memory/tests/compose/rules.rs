@@ -2,11 +2,12 @@
 
 use super::rows::*;
 use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_contracts::memory::meta::{CueTimeRange, Purpose};
 use countersign_memory::compose::compose;
 use countersign_memory::policy::{EvidenceMarks, Strength};
-use countersign_memory::record::{Expiry, Origin, Role};
+use countersign_memory::record::{Evidence, Expiry, Origin, Role};
 use countersign_memory::render::{common_prefix, render};
 use countersign_memory::tokens::{CharCounter, TiktokenCounter};
 use countersign_memory::{Found, Scored};
@@ -83,6 +84,69 @@ fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
         let told = serde_json::to_string(&packet).unwrap();
         assert!(!told.contains("Paris") && !told.contains("Rome"), "{told}");
     }
+}
+
+#[test]
+fn of_two_in_dispute_only_the_one_without_evidence_is_called_so() {
+    let mut one = fact("one", "city", "Paris");
+    let mut two = fact("two", "city", "Rome");
+    (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
+    one.evidence = vec![Evidence { event: "e1".to_owned(), quote: None }];
+    two.evidence = vec![Evidence { event: "gone".to_owned(), quote: None }];
+    let mut found = with_facts(vec![one, two]);
+    found.quotes = vec![Scored::plain(event("e1", 1, "I live in Paris."))];
+    let packet = composed(&request(Purpose::Planner), &found);
+    let told = packet.explain.selected.iter().filter(|line| line.contains("|fact,"));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["one|fact,disputed,valid", "two|fact,disputed,valid,unsupported"]
+    );
+}
+
+#[test]
+fn rows_without_a_score_of_the_store_are_put_in_order_by_what_was_asked() {
+    let mut found = with_facts(vec![fact("f1", "rent", 900), fact("f2", "train", "to Lyon")]);
+    found.episodes = ["A long tale.", "The train was late."]
+        .iter()
+        .zip(["e1", "e2"])
+        .map(|(text, id)| Scored::plain(episode(id, 1, text)))
+        .collect();
+    let guesses = [("i1", "Rents rise."), ("i2", "The train is late.")];
+    let guess = |(id, text)| Scored::plain(insight(id, ValidationState::Unvalidated, text));
+    found.insights = guesses.into_iter().map(guess).collect();
+    let steps = [("p1", "Pay."), ("p2", "Book the trains.")];
+    found.procedures =
+        steps.into_iter().map(|(id, step)| Scored::plain(procedure(id, &[step]))).collect();
+    let mut asks = request(Purpose::Planner);
+    asks.message = Some("When does the train leave?".to_owned());
+    let packet = composed(&asks, &found);
+    let told: Vec<&str> = packet.explain.selected.iter().map(String::as_str).collect();
+    let expected = [
+        "p2|procedure,task_type,priority:0,message:1/2",
+        "p1|procedure,task_type,priority:0",
+        "i2|insight,unvalidated,confidence:0.3,message:1/2",
+        "i1|insight,unvalidated,confidence:0.3",
+        "f2|fact,active,valid,message:1/2",
+        "f1|fact,active,valid",
+        "e2|episode,recent,message:1/2",
+        "e1|episode,recent",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_keyword_finds_by_the_names_of_a_row_and_by_every_form_of_a_word() {
+    let mut tagged = episode("e1", 20, "We talked.");
+    tagged.tags = vec!["allergy".to_owned()];
+    let mut found = Found { episodes: vec![Scored::plain(tagged)], ..Found::default() };
+    found.episodes.push(Scored::plain(episode("e2", 20, "They went by tram.")));
+    let told = |words: &[&str]| {
+        let packet = composed(&asking(Purpose::Planner, words, &[], &[]), &found);
+        episodes(&packet).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&["Allergies"]), ["e1"]);
+    assert_eq!(told(&["going by tram"]), ["e2"]);
+    assert!(told(&["the"]).is_empty(), "a word that finds nothing is no cue");
 }
 
 #[test]

@@ -6,8 +6,12 @@ use countersign_memory::store::{Limits, MemoryError};
 use countersign_store::RunId;
 
 use super::packet::{again, built, is_bare, policy_of, request, text, without_own};
+use super::summary::roll;
 use super::{Recall, RecallError, catch_up, catch_up_latest, follow};
 use crate::engine::{Engine, Live};
+
+/// So many more events are found than may be quoted: those of the step under way are taken out again.
+const SHOWN_ALREADY: usize = 60;
 
 /// A prompt with what of the memory belongs to it.
 #[derive(Debug, Clone)]
@@ -63,7 +67,9 @@ async fn reminder(
     let now = engine.clock().now();
     let policy = policy_of(&live.protocol)?;
     let request = request(&beginning.scope, &live.protocol, state, prompt, now);
-    let mut found = recall.memory().found(&request, Limits::of(&policy)).await?;
+    let usual = Limits::of(&policy);
+    let limits = Limits { quotes: usual.quotes + SHOWN_ALREADY, ..usual };
+    let mut found = recall.memory().found(&request, limits).await?;
     without_own(&mut found, state);
     let (packet, build) = built(id.clone(), &request, &policy, &found)?;
     if is_bare(&packet) {
@@ -82,7 +88,7 @@ async fn reminder(
     }
 }
 
-/// Remembers a run that came to rest, and what it is doing.
+/// Remembers a run that came to rest, and what it is doing, and rolls the summary of its session forward.
 pub(crate) async fn rested(engine: &Engine, run: &RunId) {
     let Some(recall) = engine.recall() else { return };
     let remembered = async {
@@ -92,7 +98,8 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
         }
         catch_up(engine, &run.id).await?;
         let beginning = recall.beginning(engine, run, &live).await?;
-        follow(engine, recall, &beginning, &live).await
+        follow(engine, recall, &beginning, &live).await?;
+        roll(engine, recall, &beginning).await
     };
     if let Err(error) = Box::pin(remembered).await {
         engine.watch().warned(&run.id, &format!("it is not remembered: {error}"));

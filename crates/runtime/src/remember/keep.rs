@@ -3,10 +3,10 @@
 use countersign_contracts::Object;
 use countersign_contracts::memory::short_term::{OpenLoop, WorkingState};
 use countersign_core::run::Time;
+use countersign_memory::Scope;
 use countersign_memory::record::{Claim, Event, Summary, Working};
 use countersign_memory::rules::{Outcome, Refusal};
-use countersign_memory::store::{Kept, Limits, Memory, MemoryError, NewEvent};
-use countersign_memory::{Request, Scope};
+use countersign_memory::store::{Kept, Memory, MemoryError, NewEvent};
 use serde_json::Value;
 
 use super::Thing;
@@ -120,7 +120,7 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
         Thing::Working { scope, state, seen } => {
             let expected = match seen {
                 Some(seen) => seen,
-                None => latest(memory, &scope, now).await?,
+                None => latest(memory, &scope).await?,
             };
             let working = working(state, expected, now)?;
             let revision = memory.write_working(&scope, expected, working).await?;
@@ -128,7 +128,15 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
             Ok(Done { kind: "working state of run", id, revision, outcome: Outcome::Kept })
         }
         Thing::Summary { scope, text, quotes } => {
-            let summary = Summary { revision: 1, text, quotes, upto: 0, recorded_at: now };
+            let summary = Summary {
+                revision: 1,
+                text,
+                quotes,
+                sources: Vec::new(),
+                by: None,
+                upto: 0,
+                recorded_at: now,
+            };
             let revision = memory.write_summary(&scope, summary).await?.into();
             let id = scope.session().to_owned();
             Ok(Done { kind: "summary of session", id, revision, outcome: Outcome::Kept })
@@ -138,18 +146,8 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
 }
 
 /// The latest version of a run's working state; 0 before the first.
-async fn latest(memory: &dyn Memory, scope: &Scope, now: Time) -> Result<u64, MemoryError> {
-    let request = Request {
-        scope: scope.clone(),
-        purpose: countersign_contracts::memory::meta::Purpose::Planner,
-        task_type: None,
-        cues: None,
-        message: None,
-        budget: None,
-        as_of: now,
-    };
-    let found = memory.found(&request, Limits::default()).await?;
-    Ok(found.working.map_or(0, |working| working.state.state_version))
+async fn latest(memory: &dyn Memory, scope: &Scope) -> Result<u64, MemoryError> {
+    Ok(memory.working(scope).await?.map_or(0, |working| working.state.state_version))
 }
 
 /// A working state of a file: as the packet has it, with `open_loops` beside the rest.

@@ -140,6 +140,8 @@ fn claim(told: Told, scope: &Scope, expires: Option<Expiry>, now: Time) -> Resul
             entities: told.entities,
             sources: told.sources,
             compression: CompressionLevel::Raw,
+            from: Vec::new(),
+            into: None,
         }))
     } else if let Some(content) = told.procedure {
         let mut applicability = Object::new();

@@ -1,11 +1,10 @@
-//! What every request finds: the house, its keys, the names it is called by, and what keeps runs going.
+//! What every request finds: the house, its keys, and the names it is called by.
 
 use std::sync::Arc;
 
 use crate::access::{Hosts, Keyring};
 use crate::house::House;
 use crate::live::Inboxes;
-use crate::motor::Nudge;
 use crate::stop::Stopping;
 
 /// What every request finds.
@@ -17,8 +16,6 @@ pub struct App {
     pub keyring: Arc<Keyring>,
     /// The names it is called by.
     pub hosts: Hosts,
-    /// Has runs driven.
-    pub nudge: Nudge,
     /// The inboxes that somebody follows.
     pub inboxes: Arc<Inboxes>,
     /// Hears that the server is to end.

@@ -40,7 +40,7 @@ impl Patience {
     }
 }
 
-/// Has a run driven, waits for it to rest where that is wanted, and tells where it stands.
+/// Waits for a run to rest where that is wanted, and tells where it stands. It is driven by whoever takes it.
 pub(crate) async fn taken(
     app: &App,
     caller: &Caller,
@@ -51,7 +51,6 @@ pub(crate) async fn taken(
     let engine = &caller.desk.engine;
     let id = engine.run_id(run);
     let mut glimpses = app.house.hub().watch(&id);
-    app.nudge.drive(id);
     let end = Instant::now() + patience;
     while Instant::now() < end && head(engine, run).await?.status == Status::Running.as_str() {
         let next = end.min(Instant::now() + LOOK);

@@ -51,9 +51,7 @@ pub(super) fn look(whose: &Whose) -> Result<SqliteMemory, Error> {
 
 /// The scope that is meant: flag over environment over file.
 pub(super) fn scope(whose: &Whose) -> Result<Scope, Error> {
-    let home = Home::find(Path::new("."))?;
-    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
-    let settings = Settings::read(folder, &Site::default(), None)?;
+    let settings = settings(None)?;
     // Whoever is logged in is not thereby the one whose memory it is.
     let set = settings.user.value.filter(|_| settings.user.origin != "default");
     let missing = |flag: &str, variable: &str, name: &str| {
@@ -66,6 +64,13 @@ pub(super) fn scope(whose: &Whose) -> Result<Scope, Error> {
     let agent = whose.agent.clone().or(settings.agent.value);
     let agent = agent.ok_or_else(|| missing("--agent", "COUNTERSIGN_AGENT", "agent"))?;
     within(whose, &user, &agent, &whose.session, &whose.run)
+}
+
+/// The settings of the folder, with the model that a flag names.
+pub(super) fn settings(model: Option<&str>) -> Result<Settings, Error> {
+    let home = Home::find(Path::new("."))?;
+    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
+    Settings::read(folder, &Site::default(), model)
 }
 
 /// The scope of these names; a fault names the flag.

@@ -88,7 +88,8 @@ fn show(account: &Account, json: bool) {
     }
 }
 
-fn sentence(done: &Done) -> String {
+/// What became of something, for people.
+pub(super) fn sentence(done: &Done) -> String {
     let Done { kind, id, revision, outcome } = done;
     let named = format!("{kind} {HEADING}{id}{HEADING:#}");
     let list = |ids: &[String]| ids.join(", ");

@@ -1,11 +1,11 @@
-//! Forgetting in the reference, and looking whether it is so.
+//! Forgetting in the reference, and looking for what is left.
 
 use std::collections::BTreeSet;
 
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
 use super::super::shelves::{Answer, Shelves as _};
-use super::super::{Erased, Misplaced, Trace, Whom};
+use super::super::{Erased, Trace, Whom};
 use super::state::State;
 use crate::Subject;
 
@@ -88,19 +88,5 @@ impl State {
             }
         }
         traces
-    }
-
-    pub(super) fn misplaced(&self) -> Vec<Misplaced> {
-        let mut misplaced = Vec::new();
-        for (subject, events) in &self.events {
-            for event in events.values().filter(|event| event.scope.subject() != *subject) {
-                misplaced.push(Misplaced {
-                    table: "events".to_owned(),
-                    row: event.id.clone(),
-                    what: "it lies with another subject than its scope names".to_owned(),
-                });
-            }
-        }
-        misplaced
     }
 }

@@ -4,5 +4,6 @@
 mod memory;
 mod state;
 mod forget;
+mod misplaced;
 
 pub use memory::InMemory;

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::super::error::corrupt;
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Shelves, Which};
+use super::super::shelves::{Answer, Ranked, Shelves, Which};
 use super::super::{Build, RowKind};
-use crate::rank::{Hit, Query, Stats, TermPostings, indexed, plan, rank};
+use crate::rank::{Query, Stats, TermPostings, indexed, plan, rank};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
 use crate::{Scope, Subject};
@@ -107,7 +107,7 @@ impl Shelves for State {
         Ok(all[all.len().saturating_sub(limit)..].to_vec())
     }
 
-    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>> {
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked> {
         let mut stats = Stats::default();
         let mut lists: BTreeMap<String, TermPostings> = BTreeMap::new();
         for event in self.of(subject) {
@@ -125,9 +125,13 @@ impl Shelves for State {
             }
         }
         let reads = plan(lists.values().map(|list| (list.term.as_str(), list.df)));
-        let lists: Vec<TermPostings> =
-            reads.into_iter().filter_map(|read| lists.remove(&read.term)).collect();
-        Ok(rank(query, &lists, stats, limit))
+        for read in &reads {
+            if let Some(TermPostings { postings, .. }) = lists.get_mut(&read.term) {
+                postings.drain(..postings.len() - read.newest);
+            }
+        }
+        let lists: Vec<TermPostings> = lists.into_values().collect();
+        Ok(Ranked { hits: rank(query, &lists, stats, limit), reads })
     }
 
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {
@@ -211,6 +215,24 @@ impl Shelves for State {
 
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
         Ok(self.builds.get(&(subject.clone(), id.to_owned())).cloned())
+    }
+
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let key = |build: &Build| (build.built_at, build.id.clone());
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let mut earlier: Vec<_> = own
+            .map(|(_, other)| other)
+            .filter(|other| other.request.scope.session() == build.request.scope.session())
+            .map(key)
+            .filter(|other| *other < key(build))
+            .collect();
+        earlier.sort_by(|one, other| other.cmp(one));
+        Ok(earlier.into_iter().take(limit).map(|(_, id)| id).collect())
     }
 
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {

@@ -1,10 +1,10 @@
 //! Walks every row and asks whether it lies where its scope says.
 
-use countersign_contracts::memory::long_term::ScopeLevel;
 use rusqlite::Connection;
 
+use super::super::misplaced::{CROSSING, ELSEWHERE, NO_SUBJECT, NOBODY, OTHER_SESSION, holds};
 use super::super::revised::REVISED_TABLES;
-use super::super::shelves::{Answer, holder};
+use super::super::shelves::Answer;
 use super::super::{Build, Misplaced};
 use super::shelves::Sql;
 use super::subjects::{from_body, read};
@@ -14,14 +14,12 @@ use crate::record::{Event, Fact};
 /// Tables that only a subject may have rows in; facts may be an agent's or a tenant's.
 const OWN: [&str; 6] = ["sessions", "events", "terms", "postings", "context_builds", "build_rows"];
 
-/// A user's fact rests on the user's events; a shared one on those of the same agent or tenant.
 const FOREIGN_EVIDENCE: &str = "SELECT piece.fact FROM fact_evidence AS piece
     JOIN subjects AS holder ON holder.number = piece.subject
     JOIN subjects AS source ON source.number = piece.source
     WHERE holder.tenant <> source.tenant OR source.user = ''
         OR (holder.agent <> '' AND holder.agent <> source.agent)
         OR (holder.user <> '' AND holder.user <> source.user)";
-/// A session's number is that of the session whose id the event names.
 const FOREIGN_SESSION: &str = "SELECT events.id FROM events LEFT JOIN sessions
     ON sessions.subject = events.subject AND sessions.number = events.session
     WHERE sessions.id IS NOT json_extract(events.body, '$.scope.session')";
@@ -35,18 +33,17 @@ pub(super) fn misplaced(shelves: &Sql<'_>) -> Answer<Vec<Misplaced>> {
             "SELECT {table}.subject FROM {table} LEFT JOIN subjects ON subjects.number = {table}.subject
             WHERE subjects.number IS NULL OR user = '' OR agent = ''"
         );
-        tell(db, &sql, table, "it has no subject", &mut found)?;
+        tell(db, &sql, table, NO_SUBJECT, &mut found)?;
     }
     for table in ["facts", "fact_evidence"] {
         let sql = format!(
             "SELECT {table}.subject FROM {table} LEFT JOIN subjects ON subjects.number = {table}.subject
             WHERE subjects.number IS NULL"
         );
-        tell(db, &sql, table, "nobody holds it", &mut found)?;
+        tell(db, &sql, table, NOBODY, &mut found)?;
     }
-    let crossing = "it rests on an event outside its level";
-    tell(db, FOREIGN_EVIDENCE, "fact_evidence", crossing, &mut found)?;
-    tell(db, FOREIGN_SESSION, "events", "its session is another than its place says", &mut found)?;
+    tell(db, FOREIGN_EVIDENCE, "fact_evidence", CROSSING, &mut found)?;
+    tell(db, FOREIGN_SESSION, "events", OTHER_SESSION, &mut found)?;
     bodies(db, "events", &mut found, |body, subject| {
         Ok(from_body::<Event>(body)?.scope.subject() == *subject)
     })?;
@@ -54,19 +51,9 @@ pub(super) fn misplaced(shelves: &Sql<'_>) -> Answer<Vec<Misplaced>> {
         Ok(from_body::<Build>(body)?.request.scope.subject() == *subject)
     })?;
     bodies(db, "facts", &mut found, |body, subject| {
-        let fact: Fact = from_body(body)?;
-        Ok(holder(subject, fact.level) == *subject && level_fits(subject, fact.level))
+        Ok(holds(subject, from_body::<Fact>(body)?.level))
     })?;
     Ok(found)
-}
-
-/// Whether a holder names all that its level asks for.
-fn level_fits(holder: &Subject, level: ScopeLevel) -> bool {
-    match level {
-        ScopeLevel::User => !holder.user.is_empty() && !holder.agent.is_empty(),
-        ScopeLevel::Agent => !holder.agent.is_empty(),
-        ScopeLevel::Tenant => true,
-    }
 }
 
 fn tell(
@@ -102,8 +89,8 @@ fn bodies(
     while let Some(row) = rows.next()? {
         let (subject, row, body) = (read(row)?, row.get(3)?, row.get::<_, String>(4)?);
         if !fits(&body, &subject)? {
-            let what = "it lies elsewhere than it says".to_owned();
-            found.push(Misplaced { table: table.to_owned(), row, what });
+            let (table, what) = (table.to_owned(), ELSEWHERE.to_owned());
+            found.push(Misplaced { table, row, what });
         }
     }
     Ok(())

@@ -1,14 +1,15 @@
 //! The shelves of a file: each method goes to the file of its table.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Shelves, Which};
+use super::super::shelves::{Answer, Ranked, Shelves, Which};
 use super::super::{Build, RowKind};
 use super::{builds, events, facts, index, rows, subjects};
-use crate::rank::{Hit, Query};
+use crate::rank::Query;
 use crate::record::{Event, Place};
 use crate::rules::Standing;
 use crate::{Scope, Subject};
@@ -16,11 +17,24 @@ use crate::{Scope, Subject};
 /// A connection inside a transaction.
 pub(super) struct Sql<'a> {
     pub(super) db: &'a Connection,
+    /// The subject that was asked for last: it is asked for again and again.
+    last: RefCell<Option<(Subject, i64)>>,
 }
 
-impl Sql<'_> {
+impl<'a> Sql<'a> {
+    pub(super) fn new(db: &'a Connection) -> Self {
+        Self { db, last: RefCell::new(None) }
+    }
+
     fn number(&self, subject: &Subject) -> Answer<Option<i64>> {
-        subjects::number(self.db, subject)
+        if let Some((last, number)) = &*self.last.borrow()
+            && last == subject
+        {
+            return Ok(Some(*number));
+        }
+        let number = subjects::number(self.db, subject)?;
+        *self.last.borrow_mut() = number.map(|number| (subject.clone(), number));
+        Ok(number)
     }
 }
 
@@ -81,8 +95,8 @@ impl Shelves for Sql<'_> {
         events::window(self.db, number, scope.session(), limit)
     }
 
-    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Vec<Hit>> {
-        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+    fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked> {
+        let Some(number) = self.number(subject)? else { return Ok(Ranked::default()) };
         index::ranked(self.db, number, query, limit)
     }
 
@@ -131,6 +145,16 @@ impl Shelves for Sql<'_> {
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
         let Some(number) = self.number(subject)? else { return Ok(None) };
         builds::one(self.db, number, id)
+    }
+
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        builds::earlier(self.db, number, build, limit)
     }
 
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {

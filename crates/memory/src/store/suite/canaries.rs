@@ -67,6 +67,7 @@ pub async fn plant(memory: &dyn Memory, scope: &Scope) {
         digest: two.to_owned(),
         built_at: NOW,
         rows,
+        cut: Vec::new(),
     };
     memory.keep_build(build).await.unwrap();
 }

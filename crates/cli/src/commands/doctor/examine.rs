@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 
 use countersign_core::run::Status;
 use countersign_models::{ModelSpec, Provider};
+use countersign_postgres::is_address;
 use countersign_runtime::folder::Home;
 use countersign_store::{Health, RunFilter, WaitFilter};
 use serde_json::{Value, json};
 
+use super::report::Report;
+use super::server;
 use crate::args::{Doctor, Site};
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, protocol_at, wait};
 use crate::output;
-use crate::settings::{FILE, Settings, env};
-use crate::show::{BAD, DIM, GOOD, HEADING};
-use crate::table::table;
+use crate::place::Place;
+use crate::settings::{FILE, Setting, Settings, env};
 
-pub(super) fn run(args: &Doctor, json: bool) -> Exit {
+pub(in crate::commands) fn run(args: &Doctor, json: bool) -> Exit {
     let mut report = Report::default();
     let home = examine(&mut report, &args.site);
-    if let Some(database) = home {
-        counts(&mut report, &args.site, &database);
+    if let Some(place) = home {
+        counts(&mut report, &args.site, &place);
     }
     if json {
         output::json(&report.json());
@@ -31,107 +33,8 @@ pub(super) fn run(args: &Doctor, json: bool) -> Exit {
     if report.problems.is_empty() { Exit::Good } else { Exit::Refused }
 }
 
-/// What was found.
-#[derive(Default)]
-struct Report {
-    sections: Vec<(&'static str, Vec<Fact>)>,
-    settings: Vec<[String; 3]>,
-    /// What is wrong, and the way out.
-    problems: Vec<(String, String)>,
-}
-
-/// One thing that was looked at.
-struct Fact {
-    name: &'static str,
-    told: String,
-    /// Good, bad, or neither.
-    good: Option<bool>,
-    value: Value,
-}
-
-impl Report {
-    fn add(&mut self, name: &'static str, told: impl Into<String>, value: impl Into<Value>) {
-        self.push(Fact { name, told: told.into(), good: None, value: value.into() });
-    }
-
-    fn good(&mut self, name: &'static str, told: impl Into<String>, value: impl Into<Value>) {
-        self.push(Fact { name, told: told.into(), good: Some(true), value: value.into() });
-    }
-
-    fn bad(&mut self, name: &'static str, told: impl Into<String>, way_out: impl Into<String>) {
-        let told = told.into();
-        self.problems.push((told.clone(), way_out.into()));
-        self.push(Fact { name, value: told.clone().into(), told, good: Some(false) });
-    }
-
-    fn push(&mut self, fact: Fact) {
-        if let Some((_, facts)) = self.sections.last_mut() {
-            facts.push(fact);
-        }
-    }
-
-    fn section(&mut self, name: &'static str) {
-        self.sections.push((name, Vec::new()));
-    }
-
-    fn json(&self) -> Value {
-        let mut whole = json!({ "good": self.problems.is_empty() });
-        for (name, facts) in &self.sections {
-            let mut section = json!({});
-            for fact in facts {
-                section[fact.name.replace(' ', "_")] = fact.value.clone();
-            }
-            whole[*name] = section;
-        }
-        let settings = self.settings.iter().map(|[name, value, origin]| {
-            let value = Some(value).filter(|value| !value.is_empty());
-            json!({ "name": name, "value": value, "origin": origin })
-        });
-        whole["settings"] = settings.collect();
-        let problems = self.problems.iter();
-        whole["problems"] =
-            problems.map(|(what, way_out)| json!({ "what": what, "way_out": way_out })).collect();
-        whole
-    }
-
-    fn page(&self) -> String {
-        let mut page = String::new();
-        for (name, facts) in &self.sections {
-            page.push_str(&format!("{HEADING}{name}{HEADING:#}\n"));
-            for fact in facts {
-                let mark = match fact.good {
-                    Some(true) => format!("{GOOD}✓{GOOD:#}"),
-                    Some(false) => format!("{BAD}✗{BAD:#}"),
-                    None => " ".to_owned(),
-                };
-                page.push_str(&format!("{mark} {DIM}{:<12}{DIM:#}{}\n", fact.name, fact.told));
-            }
-            page.push('\n');
-        }
-        let rows: Vec<[String; 3]> = self
-            .settings
-            .iter()
-            .map(|[name, value, origin]| {
-                let value = if value.is_empty() { "–".to_owned() } else { value.clone() };
-                [name.clone(), value, origin.clone()]
-            })
-            .collect();
-        if !rows.is_empty() {
-            page.push_str(&table(["SETTING", "VALUE", "FROM"], &rows));
-            page.push('\n');
-        }
-        if self.problems.is_empty() {
-            page.push_str(&format!("{GOOD}Nothing is wrong.{GOOD:#}\n"));
-        }
-        for (what, way_out) in &self.problems {
-            page.push_str(&format!("{BAD}problem{BAD:#}: {what}\n  {way_out}\n"));
-        }
-        page
-    }
-}
-
 /// Looks at everything but the runs; gives the database where it can be read.
-fn examine(report: &mut Report, site: &Site) -> Option<PathBuf> {
+fn examine(report: &mut Report, site: &Site) -> Option<Place> {
     let here = Path::new(".");
     report.section("program");
     report.add("version", env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION"));
@@ -176,7 +79,7 @@ fn examine(report: &mut Report, site: &Site) -> Option<PathBuf> {
     let file = settings.file.as_deref().map(shown);
     report.add("settings", file.clone().unwrap_or_else(|| format!("no {FILE}")), file);
     for setting in settings.all() {
-        let value = setting.value.clone().unwrap_or_default();
+        let value = shown_value(setting);
         report.settings.push([setting.name.to_owned(), value, setting.origin.clone()]);
     }
 
@@ -187,11 +90,28 @@ fn examine(report: &mut Report, site: &Site) -> Option<PathBuf> {
     models(report, settings.model.value.as_deref().or(model.as_deref()));
 
     report.section("store");
-    let named = settings.store.value.as_ref().map(PathBuf::from);
-    let path = named.clone().or_else(|| home.as_ref().map(Home::database));
-    match path {
-        Some(path) if path.is_file() => examine_store(report, &path).then_some(path),
-        Some(path) if named.is_some() => {
+    let named = match settings.store.value.as_deref().map(Place::named).transpose() {
+        Ok(named) => named,
+        Err(error) => {
+            report.bad(
+                "database",
+                error.to_string(),
+                "Mend the address; docs/reference/postgres.md shows what it may hold.",
+            );
+            return None;
+        }
+    };
+    let is_named = named.is_some();
+    let place = named.or_else(|| home.as_ref().map(|home| Place::File(home.database())));
+    match place {
+        Some(Place::Server(server)) => {
+            let good = server::examine(report, &server, home.as_ref());
+            good.then_some(Place::Server(server))
+        }
+        Some(Place::File(path)) if path.is_file() => {
+            examine_store(report, &path).then_some(Place::File(path))
+        }
+        Some(Place::File(path)) if is_named => {
             let told = format!("no file at `{}`", shown(&path));
             report.bad(
                 "database",
@@ -333,10 +253,10 @@ fn examine_store(report: &mut Report, path: &Path) -> bool {
 }
 
 /// Runs by status, and what waits.
-fn counts(report: &mut Report, site: &Site, database: &Path) {
+fn counts(report: &mut Report, site: &Site, place: &Place) {
     let counted = wait(async {
         let Some(house) = House::find(site)? else { return Ok(None) };
-        debug_assert_eq!(house.database(), database);
+        debug_assert_eq!(house.place().to_string(), place.to_string());
         let (store, tenant) = (house.engine.store(), house.engine.tenant());
         let mut runs = Vec::new();
         for status in Status::ALL {
@@ -367,6 +287,16 @@ fn counts(report: &mut Report, site: &Site, database: &Path) {
         Ok(None) => {}
         Err(error) => report.bad("runs", error.to_string(), "`countersign list` says more."),
     }
+}
+
+/// The value of a setting; an address without what is secret in it.
+fn shown_value(setting: &Setting) -> String {
+    let value = setting.value.clone().unwrap_or_default();
+    if setting.name != "store" || !is_address(&value) {
+        return value;
+    }
+    Place::named(&value)
+        .map_or_else(|_| "an address that cannot be read".to_owned(), |place| place.to_string())
 }
 
 fn sized(bytes: u64) -> String {

@@ -4,36 +4,32 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::lease::{Tenure, check_request};
-use crate::ruling::Standing;
+use super::run::Run;
+use crate::lease::check_request;
+use crate::rounds::Round;
+use crate::wakes::Bell;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
+use crate::worker::check_worker;
 use crate::{
     ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RESOLVE_LIMIT, Reply,
-    RunFilter, RunId, SnapshotRow, Store, StoreError, TenantId, WaitFilter, WaitRow,
+    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
+    WorkerRow,
 };
 
 /// Keeps runs in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     tables: Mutex<Tables>,
+    round: Round,
+    bell: Bell,
 }
 
 #[derive(Debug, Default)]
-struct Tables {
-    runs: BTreeMap<RunId, Run>,
+pub(super) struct Tables {
+    pub(super) runs: BTreeMap<RunId, Run>,
+    pub(super) workers: BTreeMap<String, WorkerRow>,
     blobs: BTreeMap<(TenantId, String), Vec<u8>>,
     protocols: BTreeMap<(TenantId, String), String>,
-}
-
-#[derive(Debug)]
-struct Run {
-    head: Head,
-    tenure: Tenure,
-    log: Vec<EntryRow>,
-    snapshots: BTreeMap<u64, SnapshotRow>,
-    actions: Vec<ActionRow>,
-    waits: BTreeMap<String, WaitRow>,
-    keys: BTreeMap<String, u64>,
 }
 
 impl MemoryStore {
@@ -46,6 +42,12 @@ impl MemoryStore {
     fn lock(&self) -> MutexGuard<'_, Tables> {
         // A write changes nothing before it has been let through, so a panic leaves whole rows.
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ring(&self, calls: bool) {
+        if calls {
+            self.bell.ring();
+        }
     }
 
     fn ask<'a, T: Send + 'a>(
@@ -64,9 +66,10 @@ impl Store for MemoryStore {
             let known = tables.runs.get(&commit.run).unwrap_or(&fresh);
             known.standing(&commit).rule(&commit)?;
             tables.keep_blobs(&commit);
-            let id = commit.run.clone();
+            let (id, calls) = (commit.run.clone(), commit.calls());
             fresh.apply(commit);
             tables.runs.insert(id, fresh);
+            self.ring(calls);
             Ok(())
         })
     }
@@ -80,9 +83,11 @@ impl Store for MemoryStore {
             run.standing(&commit).rule(&commit)?;
             run.refuse_twice(&commit)?;
             tables.keep_blobs(&commit);
+            let calls = commit.calls();
             if let Some(run) = tables.runs.get_mut(&commit.run) {
                 run.apply(commit);
             }
+            self.ring(calls);
             Ok(())
         })
     }
@@ -138,19 +143,12 @@ impl Store for MemoryStore {
         self.ask(move |tables| Ok(tables.runs.get(run).and_then(|run| run.keys.get(key).copied())))
     }
 
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         self.ask(move |tables| {
-            let (mut woken, mut working) = (Vec::new(), Vec::new());
-            for (id, run) in &tables.runs {
-                match run.head.wake_at {
-                    Some(time) if time <= now => woken.push((time, id)),
-                    _ if !run.actions.is_empty() && !run.tenure.alive(now) => working.push(id),
-                    _ => {}
-                }
-            }
-            woken.sort();
-            let ids = woken.into_iter().map(|(_, id)| id).chain(working);
-            Ok(ids.take(limit).cloned().collect())
+            check_request(&taking.worker, taking.now, taking.until)?;
+            let taken = tables.take(taking, self.round.last().as_ref());
+            taken.last().inspect(|lease| self.round.served(&lease.run.tenant));
+            Ok(taken)
         })
     }
 
@@ -177,10 +175,60 @@ impl Store for MemoryStore {
             if let Some(run) = tables.runs.get_mut(&lease.run)
                 && run.tenure.is(lease)
             {
-                run.tenure = Tenure { worker: None, epoch: lease.epoch, until: 0 };
+                run.free();
+                self.ring(true);
             }
             Ok(())
         })
+    }
+
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+        self.ask(move |tables| {
+            let run = tables.runs.get_mut(&lease.run).filter(|run| run.tenure.is(lease));
+            let Some(run) = run else { return Ok(false) };
+            run.free();
+            let rests = run.head.version == version;
+            if rests {
+                run.head.wake_at = wake_at;
+            }
+            self.ring(!rests);
+            Ok(rests)
+        })
+    }
+
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
+        self.ask(move |tables| Ok(tables.held(now).take(limit).collect()))
+    }
+
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+        self.ask(move |tables| {
+            check_worker(worker, now, until)?;
+            tables.announce(worker, now, until);
+            Ok(())
+        })
+    }
+
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+        self.ask(move |tables| {
+            tables.workers.remove(name);
+            Ok(())
+        })
+    }
+
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
+        self.ask(move |tables| Ok(tables.workers(now)))
+    }
+
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.ask(|tables| {
+            let mut tenants: Vec<_> = tables.runs.keys().map(|run| run.tenant.clone()).collect();
+            tenants.dedup();
+            Ok(tenants)
+        })
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.bell.listen()
     }
 
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {
@@ -233,100 +281,6 @@ impl Tables {
             let key = (commit.run.tenant.clone(), blob.digest.clone());
             self.blobs.entry(key).or_insert_with(|| blob.bytes.clone());
         }
-    }
-}
-
-impl Run {
-    fn new(run: &NewRun, id: &RunId) -> Self {
-        let head = Head {
-            run: id.clone(),
-            protocol: run.protocol.clone(),
-            workflow: run.workflow.clone(),
-            created_at: run.created_at,
-            version: 0,
-            seq: 0,
-            hash: String::new(),
-            status: String::new(),
-            phase: String::new(),
-            updated_at: run.created_at,
-            summary: String::new(),
-            wake_at: None,
-            lease: None,
-        };
-        Self {
-            head,
-            tenure: Tenure::default(),
-            log: Vec::new(),
-            snapshots: BTreeMap::new(),
-            actions: Vec::new(),
-            waits: BTreeMap::new(),
-            keys: BTreeMap::new(),
-        }
-    }
-
-    fn head(&self) -> Head {
-        Head { lease: self.tenure.lease(&self.head.run), ..self.head.clone() }
-    }
-
-    fn standing(&self, commit: &Commit) -> Standing {
-        Standing {
-            version: self.head.version,
-            seq: self.head.seq,
-            tenure: self.tenure.clone(),
-            keyed: commit.key.as_ref().and_then(|key| self.keys.get(key).copied()),
-        }
-    }
-
-    /// An id that is still in use cannot be given again.
-    fn refuse_twice(&self, commit: &Commit) -> Result<(), StoreError> {
-        let outstanding = |id: &String| {
-            !commit.finished.contains(id) && self.actions.iter().any(|known| known.id == *id)
-        };
-        if let Some(action) = commit.actions.iter().find(|action| outstanding(&action.id)) {
-            return Err(StoreError::malformed(format!(
-                "action `{}` is outstanding already",
-                action.id
-            )));
-        }
-        let open = |id: &String| !commit.waits_closed.contains(id) && self.waits.contains_key(id);
-        match commit.waits_opened.iter().find(|wait| open(&wait.id)) {
-            Some(wait) => Err(StoreError::malformed(format!("wait `{}` is open already", wait.id))),
-            None => Ok(()),
-        }
-    }
-
-    fn apply(&mut self, commit: Commit) {
-        self.tenure.until = self.standing(&commit).until(&commit);
-        self.snapshots.extend(commit.snapshot.map(|snapshot| (snapshot.version, snapshot)));
-        self.actions.retain(|action| !commit.finished.contains(&action.id));
-        self.actions.extend(commit.actions);
-        self.waits.retain(|id, _| !commit.waits_closed.contains(id));
-        self.waits.extend(commit.waits_opened.into_iter().map(|wait| (wait.id.clone(), wait)));
-        self.keys.extend(commit.key.map(|key| (key, commit.version)));
-        self.head = Head {
-            version: commit.version,
-            seq: commit.entry.last,
-            hash: commit.entry.hash.clone(),
-            status: commit.head.status,
-            phase: commit.head.phase,
-            updated_at: commit.head.updated_at,
-            summary: commit.head.summary,
-            wake_at: commit.wake_at,
-            ..self.head.clone()
-        };
-        self.log.push(commit.entry);
-    }
-
-    fn load(&self, at: Option<u64>) -> Option<Loaded> {
-        let version = at.unwrap_or(self.head.version);
-        if !(1..=self.head.version).contains(&version) {
-            return None;
-        }
-        let snapshot = self.snapshots.range(..=version).next_back().map(|(_, found)| found.clone());
-        let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
-        let log = self.log.iter();
-        let entries = log.filter(|entry| entry.version > covered && entry.version <= version);
-        Some(Loaded { head: self.head(), version, snapshot, entries: entries.cloned().collect() })
     }
 }
 

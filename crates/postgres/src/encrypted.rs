@@ -11,16 +11,16 @@ use tokio_rustls::TlsConnector;
 
 /// Makes encrypted connections to any host.
 #[derive(Clone)]
-pub(super) struct Encrypted(pub(super) TlsConnector);
+pub(crate) struct Encrypted(pub(super) TlsConnector);
 
 /// Makes one to a host.
-pub(super) struct ToHost {
+pub(crate) struct ToHost {
     connector: TlsConnector,
     host: ServerName<'static>,
 }
 
 /// An encrypted connection.
-pub(super) struct Stream<S>(tokio_rustls::client::TlsStream<S>);
+pub(crate) struct Stream<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Encrypted {
     type Stream = Stream<S>;

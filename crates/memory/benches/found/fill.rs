@@ -1,0 +1,64 @@
+//! A subject with everything that a packet may be made of.
+
+use std::time::{Duration, Instant};
+
+use countersign_contracts::memory::long_term::CompressionLevel;
+use countersign_memory::record::{Claim, Origin};
+use countersign_memory::rules::Assurance;
+use countersign_memory::store::suite::sample;
+use countersign_memory::store::{Memory, SqliteMemory};
+
+use crate::talk;
+
+const AT_ONCE: usize = 5_000;
+const FACTS: usize = 200;
+const EPISODES: usize = 60;
+const PROCEDURES: usize = 12;
+const GUESSES: usize = 10;
+
+/// Keeps the talk, and says how long that took; then the other rows.
+pub(crate) async fn fill(memory: &SqliteMemory, events: usize) -> Duration {
+    let begun = Instant::now();
+    for first in (0..events).step_by(AT_ONCE) {
+        let some = (first..events.min(first + AT_ONCE)).map(talk::event);
+        memory.remember(some.collect()).await.unwrap();
+    }
+    let took = begun.elapsed();
+    rows(memory, events).await;
+    took
+}
+
+async fn rows(memory: &SqliteMemory, events: usize) {
+    let scope = talk::scope(talk::session(events - 1));
+    let now = talk::moment(events);
+    let about = |number: usize| talk::event(number * 7_919 % events);
+    let keep = async |claim| {
+        memory.keep(&scope, claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+    };
+    for number in 0..FACTS {
+        let event = about(number);
+        let value: String = event.text.chars().take(60).collect();
+        let fact = sample::fact(&format!("f{number}"), &format!("topic.{number}"), value);
+        keep(Claim::Fact(Box::new(sample::on(fact, &event.id, None)))).await;
+    }
+    for number in 0..EPISODES {
+        let event = about(number + 1_000);
+        let mut episode = sample::episode(&format!("ep{number}"), &event.text, &[&event.id]);
+        (episode.start, episode.end) = (now.after(-(number as i64) * 86_400_000), now);
+        episode.end = episode.start;
+        episode.compression = CompressionLevel::Raw;
+        keep(Claim::Episode(Box::new(episode))).await;
+    }
+    for number in 0..PROCEDURES {
+        let step = about(number + 2_000).text;
+        let procedure = sample::procedure(&format!("p{number}"), "generic", &step);
+        keep(Claim::Procedure(Box::new(procedure))).await;
+    }
+    for number in 0..GUESSES {
+        let guess = sample::insight(&format!("i{number}"), "r", &about(number + 3_000).text);
+        keep(Claim::Insight(Box::new(guess))).await;
+    }
+    memory.write_working(&scope, 0, sample::working("to remember all of it")).await.unwrap();
+    let quoted = format!("e{}", events - 1);
+    memory.write_summary(&scope, sample::summary("They talked.", &[&quoted])).await.unwrap();
+}

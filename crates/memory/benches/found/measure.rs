@@ -1,0 +1,133 @@
+//! One size of memory: filled, asked warm, asked cold.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use countersign_memory::Request;
+use countersign_memory::compose::compose;
+use countersign_memory::policy::Policy;
+use countersign_memory::rank::{Query, plan};
+use countersign_memory::render::render;
+use countersign_memory::store::{Limits, Memory, SqliteMemory};
+use countersign_memory::tokens::TiktokenCounter;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::cold::drop_from_cache;
+use crate::fill::fill;
+use crate::talk::questions::{Class, question};
+use crate::times::Times;
+
+/// Questions of each class.
+const WARM: usize = 100;
+const COLD: usize = 25;
+
+/// What one packet took.
+struct Took {
+    found: Duration,
+    all: Duration,
+}
+
+pub(crate) async fn measure(path: &Path, events: usize) {
+    let memory = SqliteMemory::open(path).unwrap();
+    let filled = fill(&memory, events).await;
+    drop(memory);
+    let size = std::fs::metadata(path).unwrap().len() >> 20;
+    let each = events as f64 / filled.as_secs_f64();
+    println!("\n{events} events in {size} MB, written at {each:.0} a second");
+    println!(
+        "                                      p50      p95      p99     most   postings read"
+    );
+    for name in ["default", "recall"] {
+        let policy = Policy::shipped(name).unwrap();
+        warm(path, events, &policy).await;
+        cold(path, events, &policy).await;
+    }
+}
+
+async fn warm(path: &Path, events: usize, policy: &Policy) {
+    let memory = SqliteMemory::open(path).unwrap();
+    let (mut all, mut found) = (Times::default(), Times::default());
+    for class in Class::ALL {
+        let questions: Vec<Request> =
+            (0..WARM).map(|number| question(class, number, events)).collect();
+        let mut of_class = Times::default();
+        for round in 0..2 {
+            for request in &questions {
+                let took = packet(&memory, request, policy).await;
+                if round == 1 {
+                    all.add(took.all);
+                    found.add(took.found);
+                    of_class.add(took.all);
+                }
+            }
+        }
+        let read = postings(path, &questions);
+        tell(policy, &format!("warm, {}", class.name()), &mut of_class, &read);
+    }
+    tell(policy, "warm, all", &mut all, "");
+    tell(policy, "warm, finding alone", &mut found, "");
+}
+
+async fn cold(path: &Path, events: usize, policy: &Policy) {
+    let (mut all, mut opened) = (Times::default(), Times::default());
+    let mut stayed = Some(0);
+    for class in Class::ALL {
+        let mut of_class = Times::default();
+        for number in 0..COLD {
+            let left = drop_from_cache(path);
+            stayed = stayed.zip(left).map(|(most, left)| most.max(left));
+            let begun = Instant::now();
+            let memory = SqliteMemory::open(path).unwrap();
+            opened.add(begun.elapsed());
+            let took = packet(&memory, &question(class, number, events), policy).await;
+            all.add(took.all);
+            of_class.add(took.all);
+        }
+        tell(policy, &format!("cold, {}", class.name()), &mut of_class, "");
+    }
+    let stayed = match stayed {
+        Some(bytes) => format!("at most {bytes} bytes stayed in the cache"),
+        None => "whether anything stayed in the cache is not known".to_owned(),
+    };
+    tell(policy, "cold, all", &mut all, &stayed);
+    tell(policy, "cold, opening", &mut opened, "");
+}
+
+fn tell(policy: &Policy, what: &str, times: &mut Times, beside: &str) {
+    println!("{:<9} {what:<22} {}   {beside}", policy.id, times.told());
+}
+
+async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> Took {
+    let counter = TiktokenCounter::o200k();
+    let begun = Instant::now();
+    let rows = memory.found(request, Limits::of(policy)).await.unwrap();
+    let found = begun.elapsed();
+    let packet = compose(request, policy, &rows, &counter).unwrap();
+    let text = render(&packet, request.purpose).unwrap();
+    let took = Took { found, all: begun.elapsed() };
+    assert!(!text.is_empty());
+    took
+}
+
+/// How many postings are read for these questions, and how many there are.
+fn postings(path: &Path, questions: &[Request]) -> String {
+    let db = Connection::open(path).unwrap();
+    let mut df = db.prepare("SELECT df FROM terms WHERE subject = 1 AND term = ?1").unwrap();
+    let (mut read, mut there) = (0, 0_u64);
+    for request in questions {
+        let query = Query::of(request);
+        let known: Vec<(&str, u32)> = query
+            .terms()
+            .filter_map(|(term, _)| {
+                let found = df.query_row([term], |row| row.get(0)).optional().unwrap();
+                found.map(|df| (term, df))
+            })
+            .collect();
+        for one in plan(known) {
+            read += one.newest as u64;
+            there += u64::from(one.df);
+        }
+    }
+    let each = questions.len() as u64;
+    format!("{} of {}", read / each, there / each)
+}
