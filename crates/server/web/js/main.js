@@ -106,7 +106,7 @@ store.watch("locked", (problem) => {
     location.reload();
   };
   document.title = t("system.locked");
-  put(page, h("form", { class: "card stack", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, quoted(t("system.locked_why"))),
+  put(page, h("form", { class: "card stack reading", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, quoted(t("system.locked_why"))),
     key.get() ? h("p", { class: "note bad-note", role: "alert" }, problem.message) : null,
     h("div", { class: "field" }, h("label", { for: "key" }, t("system.key")), typed), h("div", {}, h("button", { class: "button first", type: "submit" }, t("system.enter")))));
   typed.focus();

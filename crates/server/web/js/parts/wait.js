@@ -167,7 +167,7 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     node,
     /** Whether nothing would be lost if it went away. */
     get idle() {
-      return !busy && (done || drafts.get(place) === undefined);
+      return !busy && drafts.get(place) === undefined;
     },
     closed: () => (done || busy ? undefined : second(null)),
   };
