@@ -78,3 +78,18 @@ fn the_page_without_a_mouse() {
 fn an_inbox_of_twenty_four_thousand() {
     scene("many");
 }
+
+#[test]
+fn a_contract_is_tried_and_compared() {
+    scene("contracts");
+}
+
+#[test]
+fn a_run_is_steered() {
+    scene("steering");
+}
+
+#[test]
+fn a_server_that_wants_a_key() {
+    scene("locked");
+}

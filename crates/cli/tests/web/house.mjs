@@ -13,12 +13,15 @@ const running = new Set();
 process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class House {
-  /** A folder with a shipped protocol in it, or with the one of these tests. */
-  static async open(protocol) {
+  /** A folder with a shipped protocol in it, or with the one of these tests; `more` is said to `serve`, and `before`
+   * is called with the house before it is started. */
+  static async open(protocol, { more = [], before } = {}) {
     const house = new House();
+    house.more = more;
     house.folder = fs.mkdtempSync(path.join(os.tmpdir(), "countersign-web-"));
     if (protocol === "desk") fs.cpSync(path.join(HERE, "protocol"), path.join(house.folder, ".opencode/protocol"), { recursive: true });
     else house.run("init", protocol);
+    before?.(house);
     await house.start();
     return house;
   }
@@ -33,7 +36,7 @@ export class House {
   /** Starts the server: at any port the first time, at the same one afterwards. */
   async start() {
     const listen = this.base ? new URL(this.base).host : "127.0.0.1:0";
-    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json"], { cwd: this.folder, stdio: ["ignore", "pipe", "ignore"] });
+    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json", ...this.more], { cwd: this.folder, stdio: ["ignore", "pipe", "ignore"] });
     running.add(this.child);
     const line = await new Promise((done, failed) => {
       let text = "";

@@ -94,7 +94,11 @@ store.watch("connection", (state) => {
   if (state === "back") put(said, t("state.back"));
 });
 
-store.watch("locked", () => {
+let locked = false;
+store.watch("locked", (problem) => {
+  // Several requests are told so, and the first has asked already.
+  if (locked) return;
+  locked = true;
   const typed = h("input", { class: "input", type: "password", id: "key", autocomplete: "current-password", required: true });
   const open = (event) => {
     event.preventDefault();
@@ -102,7 +106,8 @@ store.watch("locked", () => {
     location.reload();
   };
   document.title = t("system.locked");
-  put(page, h("form", { class: "card stack", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, quoted(t("system.locked_why"))),
+  put(page, h("form", { class: "card stack reading", on: { submit: open } }, h("h1", { tabindex: "-1" }, t("system.locked")), h("p", { class: "soft" }, quoted(t("system.locked_why"))),
+    key.get() ? h("p", { class: "note bad-note", role: "alert" }, problem.message) : null,
     h("div", { class: "field" }, h("label", { for: "key" }, t("system.key")), typed), h("div", {}, h("button", { class: "button first", type: "submit" }, t("system.enter")))));
   typed.focus();
 });

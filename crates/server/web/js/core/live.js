@@ -32,7 +32,7 @@ async function run(path, { told, again }, signal) {
       // Nothing comes any more.
       if (response.status === 204) return;
       if ([404, 405, 406, 501].includes(response.status)) return await asking(again, signal);
-      if (!response.ok) throw new Problem({ status: response.status });
+      if (!response.ok) throw new Problem({ status: response.status, ...(await response.json().catch(() => ({}))) });
       if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
         await response.body?.cancel();
         return await asking(again, signal);
@@ -47,7 +47,8 @@ async function run(path, { told, again }, signal) {
       });
     } catch (error) {
       if (signal.aborted || error.name === "AbortError") return;
-      if (error instanceof Problem && error.status === 401) store.set("locked", error);
+      // Without another key it would be the same again.
+      if (error instanceof Problem && error.status === 401) return store.set("locked", error);
       if (!(error instanceof Problem)) store.set("connection", "lost");
       first = false;
     }

@@ -5,6 +5,7 @@ import { icon } from "../view/icons.js";
 import { Problem, once } from "../core/api.js";
 import { drafts } from "../core/kept.js";
 import { t } from "../core/words.js";
+import { quoted } from "../parts/quoted.js";
 import { Unfit, field } from "./fields.js";
 
 /**
@@ -69,7 +70,7 @@ export function sheet({ body, place, label, send, taken, refused, extra }) {
     under = null;
     const homeless = error.violations.filter((one) => !body.fail(one.pointer, one.hint ?? sentence(one)));
     if (error.violations.length === 0 || homeless.length) {
-      put(told, h("div", { class: "note bad-note" }, h("strong", {}, error.message), homeless.map((one) => h("span", {}, one.message))));
+      put(told, h("div", { class: "note bad-note" }, h("strong", {}, quoted(error.message)), homeless.map((one) => h("span", {}, one.message))));
     }
     form.querySelector("[aria-invalid=true]")?.focus();
   }

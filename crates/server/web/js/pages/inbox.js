@@ -13,16 +13,20 @@ import { empty, loading, wrong } from "../parts/states.js";
 import { deadline, waitKind, when } from "../parts/status.js";
 import { waitCard } from "../parts/wait.js";
 
+/** How many rows come at a time, however many are known. */
+const STEP = 100;
+
 const KINDS = ["question", "document", "approval", "budget", "work", "trouble"];
 
 export default function page(root, { run, wait }, signal) {
   const wanted = run ? `${run}/${wait}` : null;
   let kind = "";
+  let most = STEP;
   const side = h("div", { class: "desk-side", "aria-live": "off" });
   const rows = h("ul", { class: "rows", "aria-label": t("inbox.list") });
   const list = keyed(rows, (row) => row.address, line);
   const status = h("div", {});
-  const rest = h("button", { class: "button", type: "button", hidden: true, on: { click: () => more() } }, t("act.more"));
+  const rest = h("button", { class: "button", type: "button", hidden: true, on: { click: further } }, t("act.more"));
   const chips = h("div", { class: "chips", role: "group", "aria-label": t("inbox.kinds") }, ["", ...KINDS].map((one) =>
     h("button", { class: "chip", type: "button", "aria-pressed": String(one === kind), data: { kind: one }, on: { click: () => choose(one) } }, one ? t(`kind.${one}`) : t("inbox.all"))));
   const desk = h("div", { class: "desk", data: { open: String(Boolean(wanted)) } }, h("div", { class: "desk-list stack" }, chips, status, rows, rest), side);
@@ -31,8 +35,16 @@ export default function page(root, { run, wait }, signal) {
   let shown = null;
   let card = null;
 
+  function further() {
+    const { items } = store.get("inbox");
+    most += STEP;
+    if (most <= items.length) return show();
+    return more().catch(() => {});
+  }
+
   function choose(one) {
     kind = one;
+    most = STEP;
     for (const chip of chips.children) chip.setAttribute("aria-pressed", String(chip.dataset.kind === one));
     put(status, loading(4));
     reload(one ? { kind: one } : {});
@@ -45,15 +57,18 @@ export default function page(root, { run, wait }, signal) {
     return { node };
   }
 
-  store.watch("inbox", ({ items, more: there, error }) => {
-    rest.hidden = !there;
-    list.show(items);
+  function show() {
+    const { items, more: there, error } = store.get("inbox");
+    rest.hidden = !there && items.length <= most;
+    list.show(items.slice(0, most));
     rows.hidden = items.length === 0;
     if (error) put(status, wrong(error, () => reload()));
     else if (items.length === 0) put(status, empty("inbox", t("inbox.empty"), t(kind ? "inbox.empty_kind" : "inbox.empty_why"), h("a", { class: "button first", href: "/start" }, t("nav.start")), h("a", { class: "button", href: "/runs" }, t("nav.runs"))));
     else put(status);
     if (!error) select(items);
-  }, signal);
+  }
+
+  store.watch("inbox", show, signal);
 
   function select(items) {
     if (shown) {
@@ -105,6 +120,6 @@ export default function page(root, { run, wait }, signal) {
 
   store.watch("closed", (address) => address === shown && card?.closed(), signal);
 
-  new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && !rest.hidden && more().catch(() => {}), { rootMargin: "600px" }).observe(rest);
+  new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && !rest.hidden && further(), { rootMargin: "600px" }).observe(rest);
   signal.addEventListener("abort", () => kind && reload({}));
 }

@@ -7,6 +7,7 @@ import { asked, noted } from "../core/router.js";
 import { store } from "../core/store.js";
 import { t } from "../core/words.js";
 import { head } from "../parts/head.js";
+import { quoted } from "../parts/quoted.js";
 import { empty, loading, wrong } from "../parts/states.js";
 import { status, when } from "../parts/status.js";
 
@@ -43,7 +44,7 @@ export default function page(root, _, signal) {
     const node = h("li", {});
     const update = (now) => put(node, h("a", { class: "line run-line", href: `/runs/${part(now.run)}` },
       status(now.status),
-      h("span", { class: "what" }, now.run, h("span", { class: "soft small" }, ` · ${now.workflow} · ${now.phase}`), now.summary ? h("span", { class: "small soft" }, h("br"), now.summary) : null),
+      h("span", { class: "what" }, now.run, h("span", { class: "soft small" }, ` · ${now.workflow} · ${now.phase}`), now.summary ? h("span", { class: "small soft" }, h("br"), quoted(now.summary)) : null),
       h("span", { class: "small soft when" }, when(now.updated_at), ` · v${now.version}`)));
     let last = null;
     update(row);

@@ -1,7 +1,8 @@
 // The house: who is asking, how it is, who works in it; and how this page looks.
 
 import { fresh, h, put } from "../view/dom.js";
-import { get } from "../core/api.js";
+import { icon } from "../view/icons.js";
+import { get, part } from "../core/api.js";
 import { key, liking } from "../core/kept.js";
 import { store } from "../core/store.js";
 import { LANGUAGES, language, t } from "../core/words.js";
@@ -49,15 +50,16 @@ function looks() {
 }
 
 function workersOf(node, signal) {
-  shown(node, () => get("/workers", {}, signal).catch((error) => {
-    if (error.status === 404) return null;
+  // What tells of the whole house is for its own tenant, and an older server tells nothing.
+  const load = () => get("/workers", {}, signal).catch((error) => {
+    if (error.status === 404 || error.status === 403) return [];
     throw error;
-  }), (found) => {
-    const all = found?.items ?? found;
-    if (!all) return h("p", { class: "soft" }, t("system.one_process"));
-    if (!all.length) return h("p", { class: "soft" }, t("system.no_workers"));
-    return h("div", { class: "scroll" }, h("table", { class: "grid-table" },
-      h("thead", {}, h("tr", {}, [t("system.worker"), t("system.holds"), t("system.seen")].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, all.map((one) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, one.id ?? one.name ?? one.worker)), h("td", {}, (one.runs ?? []).length || one.held || "–"), h("td", {}, one.seen_at || one.until ? when(one.seen_at ?? one.until) : "–"))))));
-  }, 3);
+  });
+  shown(node, load, (all) => (all.length ? h("ul", { class: "stack" }, all.map(worker)) : h("p", { class: "soft" }, t("system.one_process"))), 3);
 }
+
+const worker = (one) => h("li", { class: "note" },
+  h("span", { class: "row" }, h("code", {}, one.name), h("span", { class: "tag" }, icon(one.lost ? "trouble" : "running"), t(one.lost ? "system.lost" : "system.works"))),
+  h("span", { class: "soft" }, [one.host, one.pid, one.version].filter(Boolean).join(" · ")),
+  one.seen_at ? h("span", { class: "soft" }, t("system.seen"), " ", when(one.seen_at)) : null,
+  one.runs.length ? h("span", {}, t("system.holds"), ": ", one.runs.slice(0, 20).map((run) => [h("a", { href: `/runs/${part(run)}` }, run), " "]), one.runs.length > 20 ? t("json.more", { n: one.runs.length - 20 }) : null) : null);

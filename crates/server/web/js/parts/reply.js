@@ -10,7 +10,9 @@ export function reply(text, { violations = [], repairs = [], defaults = [] } = {
     violations.map(violation),
     repairs.map((one) => h("div", { class: "violation mend" }, h("span", {}, t("reply.mended"), " ", h("code", {}, one.repair ?? one.kind)), h("span", { class: "soft" }, one.class))),
     defaults.length ? h("div", { class: "note" }, t("reply.defaults"), " ", h("code", {}, defaults.join(", "))) : null);
-  const marks = [...violations.map((one) => [span(one.span), null]), ...repairs.map((one) => [span(one.span), "mended"])].filter(([place]) => place);
+  const marks = [...violations.map((one) => [span(one.span), null]), ...repairs.map((one) => [span(one.span), "mended"])]
+    // A mark around the whole points at nothing.
+    .filter(([place]) => place && place.end - place.start < text.trim().length);
   const said = marks.length ? marked(text, marks) : code(pretty(text), t("reply.text"));
   return beside.childElementCount ? h("div", { class: "reply" }, said, beside) : said;
 }

@@ -167,14 +167,14 @@ export function waitCard(wait, run, { taken, linked = false } = {}) {
     node,
     /** Whether nothing would be lost if it went away. */
     get idle() {
-      return !busy && (done || drafts.get(place) === undefined);
+      return !busy && drafts.get(place) === undefined;
     },
     closed: () => (done || busy ? undefined : second(null)),
   };
 }
 
 const unsent = (error) => h("p", { class: error instanceof Unreachable ? "note warn-note" : "note bad-note" },
-  h("strong", {}, error instanceof Unreachable ? t("form.unsent") : error.message),
+  h("strong", {}, error instanceof Unreachable ? t("form.unsent") : quoted(error.message)),
   error instanceof Unreachable ? t("form.unsent_why") : null);
 
 /** Who closed a wait, how, and what they said; null where nobody did. */
