@@ -51,9 +51,8 @@ pub(super) type Given = Vec<(PacketFact, bool)>;
 /// The facts that may go in, in order.
 pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCandidate<'a>> {
     let mut rows: Vec<&Scored<Fact>> = ctx.found.facts.iter().collect();
-    rows.sort_by(|one, other| {
-        let key = |fact: &Fact| (nearness(fact.level), fact.id.clone(), Reverse(fact.revision));
-        key(&one.row).cmp(&key(&other.row))
+    rows.sort_by_cached_key(|it| {
+        (nearness(it.row.level), it.row.id.as_str(), Reverse(it.row.revision))
     });
     let mut ids = BTreeSet::new();
     let mut holding: Vec<&Scored<Fact>> = Vec::new();
@@ -73,11 +72,8 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
         }
     }
     let mut list = settle_keys(ctx, ledger, holding);
-    list.sort_by(|one, other| {
-        let key = |it: &FactCandidate<'_>| {
-            (Reverse(it.relevance), Reverse(it.recorded), it.facts[0].id.clone())
-        };
-        key(one).cmp(&key(other))
+    list.sort_by_cached_key(|it| {
+        (Reverse(it.relevance), Reverse(it.recorded), it.facts[0].id.as_str())
     });
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     list.retain(|candidate| {

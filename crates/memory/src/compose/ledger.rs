@@ -196,13 +196,9 @@ impl Ledger {
 
     /// Puts what came in no order into one.
     pub(super) fn settle(&mut self) {
-        self.omitted.sort_by(|one, other| {
-            let key = |entry: &Omitted| {
-                let kind =
-                    entry.extra.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
-                (kind.to_owned(), entry.item.clone(), entry.reason.clone())
-            };
-            key(one).cmp(&key(other))
+        self.omitted.sort_by_cached_key(|entry| {
+            let kind = entry.extra.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+            (kind.to_owned(), entry.item.clone(), entry.reason.clone())
         });
         self.omissions
             .sort_by(|one, other| (&one.item, &one.reason).cmp(&(&other.item, &other.reason)));

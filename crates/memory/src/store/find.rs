@@ -194,10 +194,10 @@ fn cited(
 ) -> Answer<BTreeMap<String, Cited>> {
     let mut evidence = BTreeMap::new();
     for id in citations(found) {
-        if let Some(event) = shelves.event(subject, id)?
-            && visible(&event, request)
+        if let Some(seen) = shelves.cited(subject, id)?
+            && !seen.is_over(request.scope.run(), request.as_of)
         {
-            evidence.insert(id.clone(), Cited::from(&event));
+            evidence.insert(id.clone(), Cited::from(seen));
         }
     }
     Ok(evidence)

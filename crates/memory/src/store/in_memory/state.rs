@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::error::corrupt;
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Ranked, Shelves, Which};
+use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
 use super::super::{Build, RowKind};
 use crate::rank::{Query, Stats, TermPostings, indexed, plan, rank};
 use crate::record::{Event, Place};
@@ -86,6 +86,10 @@ impl Shelves for State {
 
     fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
         Ok(self.of(subject).find(|event| event.id == id).cloned())
+    }
+
+    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
+        Ok(self.of(subject).find(|event| event.id == id).map(Seen::from))
     }
 
     fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {

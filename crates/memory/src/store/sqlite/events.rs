@@ -2,9 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
-use super::super::error::corrupt;
-use super::super::shelves::Answer;
-use super::subjects::{from_body, to_body};
+use super::super::shelves::{Answer, Seen};
+use super::subjects::{from_body, text, to_body};
 use crate::record::{Event, Expiry, Place};
 
 const LAST_PLACE: &str = "SELECT number, last FROM sessions WHERE subject = ?1 AND id = ?2";
@@ -67,6 +66,14 @@ pub(super) fn at(db: &Connection, subject: i64, place: Place) -> Answer<Option<E
     one(db, AT, params![subject, place.session, place.position])
 }
 
+/// What a citation shows of an event. The rest of it is not even read.
+pub(super) fn cited(db: &Connection, subject: i64, id: &str) -> Answer<Option<Seen>> {
+    let mut query = db.prepare_cached(BY_ID)?;
+    let mut rows = query.query(params![subject, id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(from_body(text(row, 0)?)?))
+}
+
 pub(super) fn all(db: &Connection, subject: i64) -> Answer<Vec<Event>> {
     many(db, ALL, [subject])
 }
@@ -103,7 +110,7 @@ fn one(db: &Connection, sql: &str, params: impl Params) -> Answer<Option<Event>>
     let mut query = db.prepare_cached(sql)?;
     let mut rows = query.query(params)?;
     match rows.next()? {
-        Some(row) => Ok(Some(read(row)?)),
+        Some(row) => Ok(Some(from_body(text(row, 0)?)?)),
         None => Ok(None),
     }
 }
@@ -113,13 +120,7 @@ fn many(db: &Connection, sql: &str, params: impl Params) -> Answer<Vec<Event>> {
     let mut rows = query.query(params)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(read(row)?);
+        events.push(from_body(text(row, 0)?)?);
     }
     Ok(events)
-}
-
-/// The body of an event, read where it lies.
-fn read(row: &rusqlite::Row<'_>) -> Answer<Event> {
-    let body = row.get_ref(0)?.as_str().map_err(|error| corrupt(error.to_string()))?;
-    from_body(body)
 }
