@@ -1,4 +1,4 @@
-//! The HTTP door under a checker that is not ours: schemathesis, from PyPI, makes requests of the description that
+//! The HTTP door under a checker that is not ours: schemathesis, from `PyPI`, makes requests of the description that
 //! a real server process gives of itself, and holds every answer against it.
 //!
 //! Where it cannot be had, that is said, and nothing is claimed.
