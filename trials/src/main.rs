@@ -8,7 +8,6 @@ mod builds;
 mod chaos;
 mod mutations;
 mod recall;
-mod scale;
 mod schemathesis;
 
 use std::error::Error;
@@ -35,8 +34,6 @@ enum Trial {
     Mutations(mutations::Settings),
     /// Questions about long conversations: how many of the turns that answer them come into a packet.
     Recall(recall::Settings),
-    /// A million runs on a server: what every operation costs, and what it scans.
-    Scale(scale::Settings),
     /// Requests made of the server's own description, by a checker that is not ours.
     Schemathesis(schemathesis::Settings),
 }
@@ -50,7 +47,6 @@ fn main() -> ExitCode {
         Trial::Chaos(settings) => chaos::run(&settings, out).map_err(Into::into),
         Trial::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
         Trial::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
-        Trial::Scale(settings) => scale::run(&settings, out),
         Trial::Schemathesis(settings) => schemathesis::run(&settings, out),
     };
     match outcome {
