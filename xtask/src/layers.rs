@@ -62,6 +62,20 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 9] = [
         ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
+    // It shows, and decides nothing.
+    (
+        "countersign-server",
+        &[
+            "countersign-core",
+            "countersign-contracts",
+            "countersign-memory",
+            "countersign-models",
+            "countersign-store",
+            "countersign-runtime",
+            "countersign-protocols",
+        ],
+        &["tokio", "reqwest", "hyper", "rusqlite"],
+    ),
 ];
 
 /// What the core's own text may not name, outside tests.

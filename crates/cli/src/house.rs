@@ -4,19 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_contracts::registry;
-use countersign_core::json::Span;
-use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
-use countersign_core::spec::{Diagnostic, Source};
-use countersign_memory::policy::PolicyError;
+use countersign_core::protocol::{Bundle, Protocol};
+use countersign_core::spec::Diagnostic;
 use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::recall::policy_of;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
+use countersign_server::catalog::SHIPPED_DATA;
 use countersign_store::TenantId;
 
 use crate::args::Site;
@@ -28,9 +26,6 @@ use crate::{output, sources};
 
 /// What is said where there is nothing to look at.
 pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
-
-/// Where protocols that are run without a copy have their data, in the engine's own folder.
-pub(crate) const SHIPPED_DATA: &str = "shipped";
 
 /// What most commands need.
 pub(crate) struct House {
@@ -237,22 +232,7 @@ pub(crate) fn protocol(folder: &Path) -> Result<(Arc<Protocol>, Vec<Diagnostic>)
 
 /// Loads the files of a protocol.
 pub(crate) fn load_bundle(bundle: Bundle) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Error> {
-    let Loaded { protocol, warnings } = load(bundle, &registry()).map_err(Error::Author)?;
-    if let Err(fault) = policy_of(&protocol) {
-        return Err(Error::Author(vec![of_policy(&protocol, fault)]));
-    }
-    Ok((Arc::new(protocol), warnings))
-}
-
-/// What is wrong with the policy of memory, at its file.
-fn of_policy(protocol: &Protocol, fault: PolicyError) -> Diagnostic {
-    if let PolicyError::Unreadable(diagnostic) = fault {
-        return *diagnostic;
-    }
-    let path = protocol.memory.policy.as_deref().unwrap_or_default();
-    let text = protocol.bundle.files.get(path).map_or("", String::as_str);
-    let source = Arc::new(Source::new(path, text));
-    Diagnostic::new("schema", fault.to_string(), &source, Span::default())
+    folder::load_protocol(bundle, &registry()).map_err(Error::Author)
 }
 
 /// Waits for what takes time.

@@ -5,9 +5,7 @@ mod commands;
 mod elapsed;
 mod exit;
 mod files;
-mod graph;
 mod house;
-mod incoming;
 mod output;
 mod place;
 mod product;
@@ -16,10 +14,8 @@ mod projecting;
 mod settings;
 mod show;
 mod sources;
-mod standing;
 mod table;
 mod terminal;
-mod waiting;
 
 use std::process::ExitCode;
 

@@ -6,14 +6,16 @@ use countersign_core::contract::Contract;
 use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
 use countersign_core::run::{State, Status, Wait};
-use countersign_core::spec::{Diagnostic, Place, Severity};
+use countersign_core::spec::{Diagnostic, Severity};
 use countersign_memory::store::MemoryError;
 use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::EngineError;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::exit::Error;
-use crate::{output, waiting};
+use crate::output;
+use countersign_server::show::waiting;
+use countersign_server::wire;
 
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -25,7 +27,9 @@ pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) fn error(error: &Error, for_program: bool) {
     if for_program {
         let faults = match error {
-            Error::Author(diagnostics) => diagnostics.iter().map(diagnostic_json).collect(),
+            Error::Author(diagnostics) => {
+                diagnostics.iter().map(|one| json!(wire::Finding::from(one))).collect()
+            }
             Error::Rejected(rejection) | Error::NotGiven { rejection, .. } => vec![json!({
                 "code": rejection.code(),
                 "message": rejection.to_string(),
@@ -69,20 +73,6 @@ pub(crate) fn fault(diagnostic: &Diagnostic, name: &str) -> String {
     let title = level.primary_title(&diagnostic.message).id(&diagnostic.code);
     let group = excerpt(title, name, &source.text, *span, hint.as_deref());
     Renderer::styled().render(&[group])
-}
-
-/// A fault for programs.
-pub(crate) fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
-    let Place { line, column } = diagnostic.place();
-    json!({
-        "code": diagnostic.code,
-        "severity": diagnostic.severity.as_str(),
-        "message": diagnostic.message,
-        "file": diagnostic.source.name,
-        "line": line,
-        "column": column,
-        "hint": diagnostic.hint,
-    })
 }
 
 /// That a reply was let in, and what was done to it.

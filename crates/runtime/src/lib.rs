@@ -11,6 +11,7 @@ pub mod clock;
 pub mod watch;
 pub mod engine;
 pub mod recall;
+pub mod remember;
 pub mod proof;
 pub mod transfer;
 pub mod driver;

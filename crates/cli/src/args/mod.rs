@@ -8,9 +8,11 @@ use clap_complete::Shell;
 mod learning;
 mod memory;
 mod runs;
+mod serve;
+mod store;
 mod workers;
 
-pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse};
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
@@ -20,7 +22,8 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
-
+pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use store::{Copy, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
@@ -91,6 +94,12 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Serve HTTP, with live events, and keep runs going
+    Serve(Serve),
+    /// Make keys for the server, list them, take them back
+    Key(Key),
+    /// Copy the database, and check all of it
+    Store(Store),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

@@ -63,7 +63,7 @@ pub(crate) struct Check {
   countersign run --input \"Plan the move\"
   countersign run ralph --input @goal.txt --model openai:gpt-5-mini
   countersign run --document start.json --detach")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Run {
     /// The workflow, or a protocol that ships; without it, the folder's default workflow
     pub(crate) workflow: Option<String>,

@@ -21,6 +21,7 @@ mod history;
 mod import;
 mod inbox;
 mod init;
+mod key;
 mod list;
 mod memory;
 mod next;
@@ -28,9 +29,11 @@ mod people;
 mod replay;
 mod resume;
 mod run;
+mod serve;
 mod show;
 mod start;
 mod status;
+mod store;
 mod submit;
 mod task;
 mod worker;
@@ -69,6 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Graph(args) => graph::run(args, json),
         Command::Export(args) => export::run(args, json),
         Command::Import(args) => import::run(args, json),
+        Command::Serve(args) => serve::run(args, json),
+        Command::Key(args) => key::run(args, json),
+        Command::Store(args) => store::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),

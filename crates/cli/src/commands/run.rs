@@ -6,9 +6,9 @@ use std::time::Duration;
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Pending, Start, State, Status};
 use countersign_runtime::driver::{Driver, Outlook, Rest};
-use countersign_runtime::engine::fresh_name;
 use countersign_runtime::watch::{Unwatched, Watch};
-use countersign_store::StoreError;
+use countersign_server::show::{Product, products};
+use countersign_server::wire::Worked;
 use serde_json::json;
 
 use super::held::holder;
@@ -17,9 +17,8 @@ use super::start::begin;
 use crate::args::Run;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
-use crate::product::{self, Product, products};
 use crate::progress::Progress;
-use crate::{output, show};
+use crate::{output, product, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     let quiet = json || args.queue;
@@ -95,20 +94,7 @@ pub(super) async fn create(
     start: Start,
     key: Option<String>,
 ) -> Result<String, Error> {
-    loop {
-        // The same key names the same run, so that starting it twice starts it once.
-        let name = key.as_ref().map_or_else(fresh_name, |key| format!("key-{key}"));
-        match house.engine.start(&name, protocol, start.clone(), key.clone()).await {
-            Ok(outcome) => return Ok(outcome.state.run.clone()),
-            Err(countersign_runtime::engine::EngineError::Store(
-                StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
-            )) if key.is_some() => return Ok(name),
-            Err(countersign_runtime::engine::EngineError::Store(StoreError::Conflict {
-                ..
-            })) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
+    Ok(house.engine.begin(protocol, start, key).await?)
 }
 
 /// Works on a run until it rests for good, or for somebody who is not here.
@@ -122,17 +108,9 @@ pub(super) async fn work(
     let rest = to_rest(house, &driver, run, manner).await?;
     let outcome = house.engine.look(run).await?;
     let state = &outcome.state;
-    let products = products(house, run).await?;
+    let products = products(&house.engine, run).await?;
     if json {
-        output::json(&json!({
-            "run": run,
-            "status": state.status().as_str(),
-            "phase": state.phase,
-            "version": state.version,
-            "waits": state.waits.values().collect::<Vec<_>>(),
-            "output": product::as_json(&products),
-            "document": *state.document,
-        }));
+        output::json(&json!(Worked::of(state, products)));
     } else {
         let holder = holder(house, run, &rest).await?;
         tell(state, &rest, holder.as_deref(), &products);

@@ -332,7 +332,7 @@ impl Driver {
         let mut left = self.patience;
         loop {
             let (lease, blobs) = (hold.lease(), blobs.clone());
-            let along = Along { lease: Some(lease.clone()), blobs, key: None };
+            let along = Along { lease: Some(lease.clone()), blobs, ..Along::default() };
             match self.engine.give_along(run, what.clone(), along).await {
                 Ok(_) => {
                     hold.kept(&lease);

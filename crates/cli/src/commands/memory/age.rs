@@ -2,6 +2,7 @@
 
 use countersign_memory::rules::Aged;
 use countersign_memory::store::Memory as _;
+use countersign_server::show::shortened;
 use serde_json::{Value, json};
 
 use super::{desk, packets};
@@ -10,7 +11,7 @@ use crate::exit::{Error, Exit};
 use crate::house::wait;
 use crate::output;
 use crate::show::{GOOD, HEADING};
-use crate::table::{shortened, table};
+use crate::table::table;
 
 pub(super) fn run(whose: &Whose, args: &Age, json: bool) -> Result<Exit, Error> {
     let (subject, now) = (desk::scope(whose)?.subject(), desk::now(whose)?);

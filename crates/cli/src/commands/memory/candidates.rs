@@ -4,16 +4,19 @@ use countersign_memory::Subject;
 use countersign_memory::record::{Candidate, CandidateState, Claim};
 use countersign_memory::rules::Assurance;
 use countersign_memory::store::{Memory, MemoryError};
+use countersign_runtime::remember::Done;
+use countersign_server::show::shortened;
+use countersign_server::wire::KeptRow;
 use serde_json::{Value, json};
 
 use super::desk;
-use super::remember::Done;
+use super::remember::sentence;
 use crate::args::{Candidates, Promote, Refuse, Whose};
 use crate::exit::{Error, Exit};
 use crate::house::wait;
 use crate::output;
 use crate::show::{BAD, GOOD, HEADING};
-use crate::table::{shortened, table};
+use crate::table::table;
 
 /// So many columns of what was said.
 const WORDS: usize = 48;
@@ -57,11 +60,11 @@ pub(super) fn promote(whose: &Whose, args: &Promote, json: bool) -> Result<Exit,
                     outcome: kept.outcome,
                 };
                 if json {
-                    let mut told = done.as_json();
+                    let mut told = json!(KeptRow::from(&done));
                     told["candidate"] = id.into();
                     output::json(&told);
                 } else {
-                    output::talk(&done.sentence());
+                    output::talk(&sentence(&done));
                 }
                 Ok(Exit::Good)
             }

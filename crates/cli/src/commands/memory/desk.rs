@@ -3,15 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::json::digest;
 use countersign_core::run::Time;
 use countersign_memory::Scope;
 use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::Home;
-use serde_json::Value;
+use countersign_runtime::remember::moment;
 
-use super::moments::moment;
 use crate::args::{Site, Whose};
 use crate::exit::Error;
 use crate::settings::Settings;
@@ -95,14 +93,6 @@ pub(super) fn now(whose: &Whose) -> Result<Time, Error> {
         Some(text) => moment("--at", text).map_err(Error::Usage),
         None => Ok(SystemClock.now()),
     }
-}
-
-/// An id of what is said: the same twice is the same id.
-pub(super) fn id_of(prefix: &str, said: &Value) -> String {
-    const SHOWN: usize = 10;
-    let digest = digest(said);
-    let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
-    format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])
 }
 
 /// So many of something: `1 line`, `2 lines`.

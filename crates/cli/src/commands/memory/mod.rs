@@ -9,13 +9,12 @@ mod desk;
 mod difference;
 mod explain;
 mod forget;
-mod moments;
 mod packets;
 mod propose;
 mod remember;
 mod replay;
 mod search;
-mod thing;
+mod summarize;
 mod told;
 mod verify;
 
@@ -31,6 +30,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
         MemoryCommand::Age(args) => age::run(whose, args, json),
+        MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
         MemoryCommand::Promote(args) => candidates::promote(whose, args, json),
