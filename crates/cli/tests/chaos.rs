@@ -4,7 +4,6 @@
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-#![expect(clippy::print_stdout, reason = "its figures are worth reading")]
 
 #[path = "../../../trials/src/chaos/mod.rs"]
 mod chaos;
