@@ -16,7 +16,7 @@ use super::ApiError;
 const ANSWER: Duration = Duration::from_secs(30);
 
 /// How long an upload may take.
-const UPLOAD: Duration = Duration::from_secs(300);
+const UPLOAD: Duration = Duration::from_mins(5);
 
 /// Ends what takes too long. Streams have begun by then, and go on.
 pub(crate) async fn in_time(request: Request, next: Next) -> Response {
