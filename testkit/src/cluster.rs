@@ -35,19 +35,7 @@ impl Cluster {
     /// Starts one of these programs, with lines of settings beside the usual ones; the reason where that
     /// cannot be.
     pub fn start(binaries: PathBuf, name: &str, settings: &str) -> Result<Self, String> {
-        // A socket's path may be a hundred bytes long, so the folder lies high.
-        let folder =
-            std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).map_err(|error| format!("no folder for a cluster: {error}"))?;
-        let private = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        private.map_err(|error| format!("no private folder: {error}"))?;
-        // The server refuses to run as root.
-        let user = if is_root() { Some(stranger()?) } else { None };
-        let cluster = Self { binaries, folder, user };
-        if let Some((uid, gid)) = user {
-            chown(&cluster.folder, Some(uid), Some(gid)).map_err(|error| error.to_string())?;
-        }
+        let cluster = Self::place(binaries, name)?;
         let data = cluster.data();
         let data = data.display();
         cluster
@@ -57,6 +45,41 @@ impl Cluster {
             .map_err(|error| error.to_string())?;
         cluster.go_on()?;
         Ok(cluster)
+    }
+
+    /// A standby of it, which follows and can be read.
+    pub fn standby(&self, name: &str) -> Result<Self, String> {
+        let standby = Self::place(self.binaries.clone(), name)?;
+        let (data, from) = (standby.data(), self.folder.display());
+        let copy = format!("-D {} -h {from} -U tester -R -c fast", data.display());
+        standby.run("pg_basebackup", &copy)?;
+        let settings = data.join("postgresql.auto.conf");
+        let text = fs::read_to_string(&settings).map_err(|error| error.to_string())?;
+        let text = format!("{text}{}", usual(&standby.folder));
+        fs::write(&settings, text).map_err(|error| error.to_string())?;
+        standby.go_on()?;
+        Ok(standby)
+    }
+
+    /// Makes a standby the one that writes.
+    pub fn promote(&self) -> Result<(), String> {
+        self.run("pg_ctl", &format!("-D {} -w promote", self.data().display()))
+    }
+
+    fn place(binaries: PathBuf, name: &str) -> Result<Self, String> {
+        // A socket's path may be a hundred bytes long, so the folder lies high.
+        let folder =
+            std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).map_err(|error| format!("no folder for a cluster: {error}"))?;
+        let private = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        private.map_err(|error| format!("no private folder: {error}"))?;
+        // The server refuses to run as root.
+        let user = if is_root() { Some(stranger()?) } else { None };
+        if let Some((uid, gid)) = user {
+            chown(&folder, Some(uid), Some(gid)).map_err(|error| error.to_string())?;
+        }
+        Ok(Self { binaries, folder, user })
     }
 
     /// The address, as the tests take it.

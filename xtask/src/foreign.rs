@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::path::PathBuf;
 
+use crate::browser;
 use crate::graph::Graph;
 #[cfg(unix)]
 use crate::postgres;
@@ -40,6 +41,12 @@ impl Foreign {
                 running.push(Box::new(graph));
             }
             Err(why) => absent.push(format!("Bolt: {why}")),
+        }
+        match browser::install(&target()) {
+            Ok(folder) => {
+                addresses.push(("COUNTERSIGN_TEST_BROWSER", folder.display().to_string()));
+            }
+            Err(why) => absent.push(format!("a browser: {why}")),
         }
         Self { _running: running, addresses, absent }
     }

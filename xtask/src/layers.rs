@@ -20,7 +20,7 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 9] = [
+const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
     // The way to a server, and no table on it. `rand` comes with PostgreSQL's log-in.

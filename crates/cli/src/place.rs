@@ -16,7 +16,7 @@ pub(crate) enum Place {
     /// A file.
     File(PathBuf),
     /// A server.
-    Server(Server),
+    Server(Box<Server>),
 }
 
 impl Place {
@@ -33,7 +33,7 @@ impl Place {
         };
         let server = Server::parse(named, &given)
             .map_err(|fault| Error::Usage(format!("the store cannot be used: {fault}")))?;
-        Ok(Self::Server(server))
+        Ok(Self::Server(Box::new(server)))
     }
 
     /// Opens it; a file is made where there is none, a server is reached when it is asked.
@@ -41,7 +41,7 @@ impl Place {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteStore::open(path)?),
             Self::Server(server) => {
-                Arc::new(PostgresStore::new(server.clone(), PostgresSettings::default()))
+                Arc::new(PostgresStore::new((**server).clone(), PostgresSettings::default()))
             }
         })
     }

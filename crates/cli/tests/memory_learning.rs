@@ -192,6 +192,48 @@ fn a_models_claim_replaces_nothing_that_a_person_said() {
 }
 
 #[test]
+fn a_session_is_summed_up() {
+    let folder = talked();
+    let folder = folder.path();
+    does(folder, &["remember", "--insight", "You may like the markets there."]);
+    let shown = does(folder, &["summarize", "--dry-run"]);
+    assert_eq!(shown["sources"], json!(["e1", "e3"]), "no guess, though a model said it aloud");
+    assert_eq!(shown["revision"], Value::Null);
+    let (code, out, err) = memory(folder, &["summarize"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(
+        out,
+        "user: Hello! I am not vegetarian any more. I moved to Rome. · tool: price: 12 €\n"
+    );
+    assert_eq!(err, "kept summary of session default, revision 1: by rules, of 2 events\n");
+    let composed = does(folder, &["compose", "--purpose", "responder"]);
+    assert!(composed["text"].as_str().unwrap().contains("I moved to Rome."), "{composed}");
+    let cited = composed["packet"]["citations"].to_string();
+    assert!(cited.contains("\"e1\"") && cited.contains("\"e3\""), "{cited}");
+
+    // By a model: a line rests on events, and repeats no guess.
+    let summing = |replies: &[Value]| {
+        let list: Vec<Value> = replies.iter().map(|reply| json!({ "reply": reply })).collect();
+        fs::write(folder.join("s.yaml"), Value::from(list).to_string()).unwrap();
+        memory(folder, &["summarize", "--model", "script:s.yaml"])
+    };
+    let line = |text: &str, event: &str| json!({ "lines": [{ "text": text, "events": [event] }] });
+    let leak = line("Ann was told: you may like the markets there.", "e1");
+    let stranger = line("Ann moved.", "e2");
+    let (code, _, err) = summing(&[leak, stranger.clone(), line("Ann moved to Rome.", "e1")]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("a summary repeats no guess that nobody has validated"), "{err}");
+    assert!(err.contains("a line names events that were shown"), "{err}");
+    assert!(err.contains("revision 2: by script:s.yaml, of 1 event"), "{err}");
+    let (code, _, err) = summing(&[stranger.clone(), stranger]);
+    assert_eq!(code, 1, "{err}");
+    let (_, text, _) = memory(folder, &["compose", "--purpose", "responder"]);
+    assert!(text.contains("Ann moved to Rome."), "{text}");
+    let (code, _, err) = memory(folder, &["summarize", "--session", "none"]);
+    assert_eq!((code, err.contains("nothing to sum up in session `none`")), (2, true), "{err}");
+}
+
+#[test]
 fn episodes_age() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();

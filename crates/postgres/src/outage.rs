@@ -58,6 +58,9 @@ pub enum Outage {
     /// A prepared statement is another session's: a pooler between us does not keep sessions.
     #[error("a prepared statement is gone: a pooler keeps no sessions")]
     NoStatement,
+    /// Every connection that this program may have is in use.
+    #[error("every connection of this program is in use for too long")]
+    AllInUse,
     /// Something else.
     #[error("the server failed with {}", code(*.0))]
     Failed([u8; 5]),

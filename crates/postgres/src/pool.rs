@@ -47,7 +47,7 @@ impl Pool {
     pub async fn lend(&self) -> Result<Lent<'_>, Outage> {
         let turn = match timeout(WAITING, self.turns.acquire()).await {
             Ok(turn) => turn.map_err(|_| Outage::Cut)?,
-            Err(_) => return Err(Outage::TimedOut),
+            Err(_) => return Err(Outage::AllInUse),
         };
         let idle = {
             let mut idle = self.idle();

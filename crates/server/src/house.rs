@@ -172,6 +172,13 @@ impl House {
         Ok(desk)
     }
 
+    /// Every desk that was put there.
+    #[must_use]
+    pub fn desks(&self) -> Vec<Arc<Desk>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(Arc::clone).collect()
+    }
+
     fn furnish(&self, tenant: &TenantId) -> Result<Desk, HouseError> {
         let Furniture { store, memory, clock, models, sources, contracts, home, .. } =
             &self.furniture;

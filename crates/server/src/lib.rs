@@ -33,4 +33,5 @@ pub mod house;
 pub mod access;
 pub mod stop;
 pub mod http;
+pub mod web;
 pub mod serve;

@@ -64,3 +64,24 @@ pub(crate) struct Age {
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub(crate) policy: String,
 }
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Without a model: the lines that say most, in the words of whoever said them. With one: under the contract
+`memory_summary_v1`; ends with 1 where it refused every reply. Words of guesses go into neither.
+
+Examples:
+  countersign memory summarize --session monday
+  countersign memory summarize --model ollama:llama3.2 --tokens 120 --dry-run"
+)]
+pub(crate) struct Summarize {
+    /// The model that writes it; rules do, where absent
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How many tokens at most
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub(crate) tokens: u64,
+    /// Only show it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::learning::{Age, Candidates, Promote, Propose, Refuse};
+use super::learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 
 /// Remembers, and composes packets of what is remembered within a budget.
 #[derive(Debug, Parser)]
@@ -73,6 +73,8 @@ pub(crate) enum MemoryCommand {
     Search(Search),
     /// Tell shorter what happened long ago, and as one what belongs together
     Age(Age),
+    /// Sum the session up: in its best lines, or in the words of a model
+    Summarize(Summarize),
     /// Let a model propose what is worth remembering, under a contract
     Propose(Propose),
     /// List what is proposed and waits for a ruling

@@ -9,9 +9,10 @@ mod learning;
 mod memory;
 mod runs;
 mod serve;
+mod store;
 mod workers;
 
-pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse};
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
@@ -21,8 +22,8 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
-
 pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use store::{Copy, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
@@ -93,6 +94,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Copy the database, and check all of it
+    Store(Store),
     /// Serve HTTP, with live events, and keep runs going
     Serve(Serve),
     /// Make keys for the server, list them, take them back

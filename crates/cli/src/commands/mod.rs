@@ -16,6 +16,7 @@ mod fork;
 mod given;
 mod graph;
 mod halt;
+mod held;
 mod history;
 mod import;
 mod inbox;
@@ -32,6 +33,7 @@ mod serve;
 mod show;
 mod start;
 mod status;
+mod store;
 mod submit;
 mod task;
 mod worker;
@@ -70,6 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Graph(args) => graph::run(args, json),
         Command::Export(args) => export::run(args, json),
         Command::Import(args) => import::run(args, json),
+        Command::Store(args) => store::run(args, json),
         Command::Serve(args) => serve::run(args, json),
         Command::Key(args) => key::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),

@@ -123,7 +123,8 @@ impl Report for Lines {
             line.insert("worker".to_owned(), json!(self.terms.name));
             line.extend(as_json(&news));
             output::data(&format!("{}\n", Value::Object(line)));
-        } else if let Some(text) = self.text(&news) {
+        } else {
+            let text = self.text(&news);
             let time = moment(now);
             let time = time.split(' ').next_back().unwrap_or_default();
             output::talk(&format!("{time} {text}"));
@@ -132,10 +133,10 @@ impl Report for Lines {
 }
 
 impl Lines {
-    fn text(&self, news: &News) -> Option<String> {
+    fn text(&self, news: &News) -> String {
         let Terms { name, capacity, term, .. } = &self.terms;
         let stretch = |millis: i64| stretch(millis.unsigned_abs());
-        Some(match news {
+        match news {
             News::Began => {
                 let runs = if *capacity == 1 { "one run" } else { &format!("{capacity} runs") };
                 format!("worker {name} is here: {runs} at once, leases of {}", stretch(*term))
@@ -160,7 +161,7 @@ impl Lines {
                 "worker {name} has stopped; {} handed back in the middle of a step",
                 counted(*runs, "run")
             ),
-        })
+        }
     }
 }
 

@@ -10,9 +10,9 @@ use countersign_memory::store::{Memory, SqliteMemory};
 
 use crate::talk;
 
-const AT_ONCE: usize = 5_000;
-const FACTS: usize = 200;
-const EPISODES: usize = 60;
+const AT_ONCE: usize = 50_000;
+const FACTS: usize = 100;
+const EPISODES: usize = 40;
 const PROCEDURES: usize = 12;
 const GUESSES: usize = 10;
 

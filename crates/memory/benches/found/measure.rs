@@ -1,7 +1,6 @@
 //! One size of memory: filled, asked warm, asked cold.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use countersign_memory::Request;
 use countersign_memory::compose::compose;
@@ -15,17 +14,11 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::cold::drop_from_cache;
 use crate::fill::fill;
 use crate::talk::questions::{Class, question};
-use crate::times::Times;
+use crate::times::{Begun, Times, Took};
 
 /// Questions of each class.
 const WARM: usize = 100;
 const COLD: usize = 25;
-
-/// What one packet took.
-struct Took {
-    found: Duration,
-    all: Duration,
-}
 
 pub(crate) async fn measure(path: &Path, events: usize) {
     let memory = SqliteMemory::open(path).unwrap();
@@ -53,19 +46,19 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
         let mut of_class = Times::default();
         for round in 0..2 {
             for request in &questions {
-                let took = packet(&memory, request, policy).await;
+                let (finding, took) = packet(&memory, request, policy).await;
                 if round == 1 {
-                    all.add(took.all);
-                    found.add(took.found);
-                    of_class.add(took.all);
+                    found.add(finding);
+                    all.add(took);
+                    of_class.add(took);
                 }
             }
         }
         let read = postings(path, &questions);
-        tell(policy, &format!("warm, {}", class.name()), &mut of_class, &read);
+        tell(policy, &format!("warm, {}", class.name()), &of_class, &read);
     }
-    tell(policy, "warm, all", &mut all, "");
-    tell(policy, "warm, finding alone", &mut found, "");
+    tell(policy, "warm, all", &all, "");
+    tell(policy, "warm, finding alone", &found, "");
 }
 
 async fn cold(path: &Path, events: usize, policy: &Policy) {
@@ -76,37 +69,43 @@ async fn cold(path: &Path, events: usize, policy: &Policy) {
         for number in 0..COLD {
             let left = drop_from_cache(path);
             stayed = stayed.zip(left).map(|(most, left)| most.max(left));
-            let begun = Instant::now();
+            let begun = Begun::now();
             let memory = SqliteMemory::open(path).unwrap();
-            opened.add(begun.elapsed());
-            let took = packet(&memory, &question(class, number, events), policy).await;
-            all.add(took.all);
-            of_class.add(took.all);
+            opened.add(begun.took());
+            let (_, took) = packet(&memory, &question(class, number, events), policy).await;
+            all.add(took);
+            of_class.add(took);
         }
-        tell(policy, &format!("cold, {}", class.name()), &mut of_class, "");
+        tell(policy, &format!("cold, {}", class.name()), &of_class, "");
     }
     let stayed = match stayed {
         Some(bytes) => format!("at most {bytes} bytes stayed in the cache"),
         None => "whether anything stayed in the cache is not known".to_owned(),
     };
-    tell(policy, "cold, all", &mut all, &stayed);
-    tell(policy, "cold, opening", &mut opened, "");
+    tell(policy, "cold, all", &all, &stayed);
+    tell(policy, "cold, opening", &opened, "");
 }
 
-fn tell(policy: &Policy, what: &str, times: &mut Times, beside: &str) {
+fn tell(policy: &Policy, what: &str, times: &Times, beside: &str) {
     println!("{:<9} {what:<22} {}   {beside}", policy.id, times.told());
 }
 
-async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> Took {
+/// What finding took, and all of it.
+async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> (Took, Took) {
     let counter = TiktokenCounter::o200k();
-    let begun = Instant::now();
+    let begun = Begun::now();
     let rows = memory.found(request, Limits::of(policy)).await.unwrap();
-    let found = begun.elapsed();
+    let found = begun.took();
+    let begun = Begun::now();
     let packet = compose(request, policy, &rows, &counter).unwrap();
     let text = render(&packet, request.purpose).unwrap();
-    let took = Took { found, all: begun.elapsed() };
+    let composed = begun.took();
     assert!(!text.is_empty());
-    took
+    let all = Took {
+        clock: found.clock + composed.clock,
+        processor: found.processor + composed.processor,
+    };
+    (found, all)
 }
 
 /// How many postings are read for these questions, and how many there are.
@@ -129,5 +128,5 @@ fn postings(path: &Path, questions: &[Request]) -> String {
         }
     }
     let each = questions.len() as u64;
-    format!("{} of {}", read / each, there / each)
+    format!("{} of {} postings read", read / each, there / each)
 }

@@ -101,23 +101,28 @@ impl CueSet {
         if !self.asked {
             return activated;
         }
-        let text = normal(target.text);
-        let of_item: Vec<String> = target.entities.iter().map(|entity| normal(entity)).collect();
-        for entity in &self.entities {
-            if of_item.contains(entity) || holds(&text, entity) {
-                activated.entity = true;
-                activated.add("entity", entity, worth.entity);
+        if !self.entities.is_empty() {
+            let text = normal(target.text);
+            let of_item: Vec<String> = target.entities.iter().map(|it| normal(it)).collect();
+            for entity in &self.entities {
+                if of_item.contains(entity) || holds(&text, entity) {
+                    activated.entity = true;
+                    activated.add("entity", entity, worth.entity);
+                }
             }
         }
-        let tags: Vec<String> = target.tags.iter().map(|tag| normal(tag)).collect();
-        let tagged = self.tags.iter().filter(|tag| tags.contains(tag));
-        tagged.for_each(|tag| activated.add("tag", tag, worth.tag));
+        if !self.tags.is_empty() {
+            let tags: Vec<String> = target.tags.iter().map(|tag| normal(tag)).collect();
+            let tagged = self.tags.iter().filter(|tag| tags.contains(tag));
+            tagged.for_each(|tag| activated.add("tag", tag, worth.tag));
+        }
         activated.kinds = u8::from(activated.entity)
             + u8::from(activated.rules.iter().any(|rule| rule.starts_with("tag:")));
 
         if !(self.keywords.is_empty() && self.message.is_empty()) {
             let names = target.tags.iter().chain(target.entities).map(String::as_str);
-            let found: BTreeSet<String> =
+            // A row has few words, and of each it is asked a few times only: no set is worth it.
+            let found: Vec<String> =
                 [target.text].into_iter().chain(names).flat_map(terms).collect();
             let standing = self
                 .keywords
@@ -127,7 +132,7 @@ impl CueSet {
             standing.for_each(|keyword| activated.add("keyword", &keyword.written, worth.keyword));
             activated.kinds += u8::from(activated.rules.len() > before);
 
-            let shared = self.message.intersection(&found).count();
+            let shared = self.message.iter().filter(|term| found.contains(term)).count();
             if shared > 0 {
                 let all = self.message.len();
                 activated.points += worth.message.saturating_mul(shared as i64) / all as i64;

@@ -44,7 +44,7 @@ impl Ranked for EpisodeCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         self.rule.clone()
     }
 }

@@ -7,7 +7,9 @@
 mod shown;
 mod sentence;
 mod proposed;
+mod contract;
 
-pub use proposed::{candidates_contract, proposed};
+pub use contract::{candidates_contract, summary_contract};
+pub use proposed::proposed;
 pub use sentence::sentence_of;
 pub use shown::Shown;

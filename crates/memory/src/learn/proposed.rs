@@ -1,15 +1,10 @@
 //! From a reply under `memory_candidates_v1` to candidates.
 
-use std::sync::{Arc, LazyLock};
-
 use countersign_contracts::memory::candidates::{MemoryCandidates, ProposedFact, ProposedInsight};
 use countersign_contracts::memory::insight::{Trigger, ValidationState};
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_contracts::shipped::SHIPPED;
-use countersign_core::contract::{Contract, load};
 use countersign_core::json::digest;
 use countersign_core::run::Time;
-use countersign_core::spec::Source;
 use serde_json::{Value, json};
 
 use super::{Shown, sentence_of};
@@ -18,21 +13,6 @@ use crate::record::{Candidate, CandidateState, Claim, Evidence, Expiry, Fact, In
 
 /// A longer sentence is not quoted whole.
 const LONGEST_QUOTE: usize = 2_000;
-
-/// The contract that proposals of a model are held against.
-#[must_use]
-pub fn candidates_contract() -> Arc<Contract> {
-    static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| shipped("memory_candidates_v1"));
-    Arc::clone(&CONTRACT)
-}
-
-/// A contract that ships.
-fn shipped(id: &str) -> Arc<Contract> {
-    let files = SHIPPED.iter().find(|shipped| shipped.id == id).expect("it ships");
-    let source = Source::new(format!("contracts/{id}.yaml"), files.contract);
-    let contract = load(source, &|_| Ok(files.schema.to_owned()));
-    Arc::new(contract.expect("the shipped contracts are tested"))
-}
 
 /// The candidates of a reply that the contract let in. The same claim has the same id, whenever and however often
 /// it is made. A fact is quoted with the whole sentence that its words stand in, and holds from when it was said.

@@ -134,7 +134,7 @@ fn ranked(
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     for hit in hits {
         let enough = best.len() == limit;
-        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&hit)) {
+        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
             break;
         }
         let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
@@ -194,10 +194,10 @@ fn cited(
 ) -> Answer<BTreeMap<String, Cited>> {
     let mut evidence = BTreeMap::new();
     for id in citations(found) {
-        if let Some(event) = shelves.event(subject, id)?
-            && visible(&event, request)
+        if let Some(seen) = shelves.cited(subject, id)?
+            && !seen.is_over(request.scope.run(), request.as_of)
         {
-            evidence.insert(id.clone(), Cited::from(&event));
+            evidence.insert(id.clone(), Cited::from(seen));
         }
     }
     Ok(evidence)
@@ -211,7 +211,8 @@ fn citations(found: &Found) -> BTreeSet<&String> {
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
-    ids.extend(found.summary.iter().flat_map(|summary| &summary.quotes));
+    let summary = found.summary.iter();
+    ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
     if let Some(Working { state, open_loops, .. }) = &found.working {
         let decisions = state.decisions.iter().flatten();
         ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));

@@ -12,6 +12,7 @@ use super::{
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// What a memory answers, once awaited. Nothing happens before the first poll.
@@ -58,6 +59,9 @@ pub trait Memory: Send + Sync {
 
     /// Keeps the next revision of a session's summary and says which one it is.
     fn write_summary<'a>(&'a self, scope: &'a Scope, summary: Summary) -> Reply<'a, u32>;
+
+    /// What a summary of the session is made of at this moment.
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material>;
 
     /// Writes down a claim that waits for a ruling.
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()>;
@@ -111,6 +115,9 @@ pub trait Memory: Send + Sync {
     /// A build with what was found for it then, in the revisions of then. `Gone` where a row of it was
     /// swept or forgotten since.
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>>;
+
+    /// The build for the same purpose that came before a build of the same session, if there is one.
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>>;
 
     /// What forgetting someone would erase. Nothing changes.
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased>;

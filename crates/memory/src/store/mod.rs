@@ -26,6 +26,7 @@ mod write;
 mod candidates;
 mod find;
 mod session;
+mod material;
 mod replay;
 mod carry;
 mod sweep;

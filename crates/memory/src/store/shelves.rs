@@ -4,14 +4,16 @@
 use std::collections::BTreeSet;
 
 use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_core::run::Time;
+use serde::Deserialize;
 
 use super::error::MemoryError;
 use super::revised::Revised;
 use super::{Build, RowKind};
 use crate::rank::{Hit, Query, Read};
-use crate::record::{Event, Place};
-use crate::rules::Standing;
-use crate::{Scope, Subject};
+use crate::record::{Event, EventKind, Expiry, Origin, Place};
+use crate::rules::{Standing, is_over};
+use crate::{Cited, Scope, Subject};
 
 /// What a shelf answers.
 pub(super) type Answer<T> = Result<T, MemoryError>;
@@ -38,6 +40,9 @@ pub(super) trait Shelves {
 
     /// An event by its id.
     fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>>;
+
+    /// What a citation shows of an event, by its id.
+    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>>;
 
     /// The event at a place.
     fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>>;
@@ -86,8 +91,51 @@ pub(super) trait Shelves {
     /// A build.
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>>;
 
+    /// The builds of a session before one of them, the latest first.
+    fn earlier_builds(&self, subject: &Subject, build: &Build, limit: usize)
+    -> Answer<Vec<String>>;
+
     /// What ever went into a packet.
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>>;
+}
+
+/// An event as far as a citation shows it, and by what it may be seen. Its other fields are passed over.
+#[derive(Debug, Deserialize)]
+pub(super) struct Seen {
+    kind: EventKind,
+    origin: Origin,
+    ts: Time,
+    text: String,
+    scope: OfRun,
+    #[serde(default)]
+    expires: Option<Expiry>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OfRun {
+    run: String,
+}
+
+impl Seen {
+    /// Whether it may no longer be seen in a run.
+    pub(super) fn is_over(&self, in_run: &str, now: Time) -> bool {
+        is_over(self.expires, &self.scope.run, in_run, now)
+    }
+}
+
+impl From<Seen> for Cited {
+    fn from(seen: Seen) -> Self {
+        let Seen { kind, origin, ts, text, .. } = seen;
+        Self { kind, origin, ts, text }
+    }
+}
+
+impl From<&Event> for Seen {
+    fn from(event: &Event) -> Self {
+        let (kind, origin, ts, expires) = (event.kind, event.origin, event.ts, event.expires);
+        let scope = OfRun { run: event.scope.run().to_owned() };
+        Self { kind, origin, ts, text: event.text.clone(), scope, expires }
+    }
 }
 
 /// The places that answer a question.

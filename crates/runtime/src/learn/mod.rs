@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! events of a session ──► Shown ──► model ──► contract (repair, re-ask) ──► candidates ──► Memory
+//!                                                                       └─► a summary
 //! ```
 //!
 //! *Not here*: what becomes of a candidate, and runs, which remember without any model.
@@ -9,7 +10,9 @@
 mod error;
 mod ask;
 mod propose;
+mod summarize;
 
 pub use ask::{Admitted, Heard, ask};
 pub use error::LearnError;
 pub use propose::{Proposals, propose};
+pub use summarize::summarize;

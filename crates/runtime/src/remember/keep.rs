@@ -128,7 +128,15 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
             Ok(Done { kind: "working state of run", id, revision, outcome: Outcome::Kept })
         }
         Thing::Summary { scope, text, quotes } => {
-            let summary = Summary { revision: 1, text, quotes, upto: 0, recorded_at: now };
+            let summary = Summary {
+                revision: 1,
+                text,
+                quotes,
+                sources: Vec::new(),
+                by: None,
+                upto: 0,
+                recorded_at: now,
+            };
             let revision = memory.write_summary(&scope, summary).await?.into();
             let id = scope.session().to_owned();
             Ok(Done { kind: "summary of session", id, revision, outcome: Outcome::Kept })

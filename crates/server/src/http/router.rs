@@ -17,6 +17,7 @@ use super::{
 /// The routes and their description.
 pub fn router(app: App) -> (Router, OpenApi) {
     let (router, described) = described();
+    let web = crate::web::routes(app.hosts.clone());
     let router = router
         .merge(description::routes(&described))
         .fallback(async || {
@@ -28,7 +29,8 @@ pub fn router(app: App) -> (Router, OpenApi) {
         .layer(from_fn_with_state(app.clone(), metrics::counted))
         .layer(from_fn(limits::guarded))
         .layer(CompressionLayer::new())
-        .with_state(app);
+        .with_state(app)
+        .merge(web);
     (router, described)
 }
 

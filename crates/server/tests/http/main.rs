@@ -11,3 +11,4 @@ mod streams;
 mod memory;
 mod limits;
 mod described;
+mod web;

@@ -41,7 +41,7 @@ impl PostgresHealth {
     pub async fn of(server: &Server) -> Result<Self, StoreError> {
         let client = server.connect().await?;
         let unavailable = |error: tokio_postgres::Error| StoreError::from(Outage::of(&error));
-        let row = client.query_one(LOOK, &[]).await.map_err(unavailable)?;
+        let row = client.query_typed_one(LOOK, &[]).await.map_err(unavailable)?;
         let schema = found(&client, RUNS_SCHEMA).await?;
         let begun = Instant::now();
         client.batch_execute("SELECT 1").await.map_err(unavailable)?;

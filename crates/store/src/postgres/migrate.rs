@@ -124,14 +124,15 @@ async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>
         "SELECT to_regclass('{space}.migrations') IS NOT NULL,
             EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}'))"
     );
-    let row = client.query_one(&look, &[]).await.map_err(unavailable)?;
+    // Unnamed, like every statement of ours: between two of them a pooler may change the session.
+    let row = client.query_typed_one(&look, &[]).await.map_err(unavailable)?;
     match (row.get(0), row.get(1)) {
         (true, _) => {}
         (false, true) => return Err(StoreError::Foreign),
         (false, false) => return Ok(Vec::new()),
     }
     let look = format!("SELECT number, serves, checksum FROM {space}.migrations ORDER BY number");
-    let rows = client.query(&look, &[]).await.map_err(unavailable)?;
+    let rows = client.query_typed(&look, &[]).await.map_err(unavailable)?;
     let read = |row: &tokio_postgres::Row| Applied {
         number: row.get::<_, i32>(0) as u32,
         serves: row.get::<_, i32>(1) as u32,
@@ -143,4 +144,33 @@ async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>
 #[expect(clippy::needless_pass_by_value, reason = "it is the end of an error")]
 fn unavailable(error: tokio_postgres::Error) -> StoreError {
     Outage::of(&error).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_a_step() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres/migrations");
+        let mut files: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let steps =
+            RUNS_SCHEMA.steps.iter().map(|step| format!("{:04}_{}.sql", step.number, step.name));
+        assert_eq!(files, steps.collect::<Vec<_>>());
+        let numbers = RUNS_SCHEMA.steps.iter().map(|step| step.number);
+        assert!(numbers.eq(1..=RUNS_SCHEMA.steps.len() as u32));
+    }
+
+    #[test]
+    fn released_steps_do_not_change() {
+        let sums: Vec<String> = RUNS_SCHEMA.steps.iter().map(|step| checksum(step.sql)).collect();
+        assert_eq!(sums, ["ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e"]);
+    }
 }

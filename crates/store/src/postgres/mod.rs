@@ -17,6 +17,8 @@ mod workers;
 mod notices;
 mod fault;
 mod health;
+#[cfg(test)]
+mod plans;
 
 pub use database::PostgresDatabase;
 pub use health::PostgresHealth;

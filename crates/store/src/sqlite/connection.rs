@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::{Cause, StoreError};
@@ -89,6 +90,9 @@ impl Place {
         let db = Connection::open_with_flags(&self.path, flags)
             .map_err(|error| unopened(&self.path, error))?;
         db.busy_timeout(self.settings.busy_timeout)?;
+        // A plan does not depend on what is bound: else every statement with a limit is planned anew each
+        // time it is asked.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         // What a savepoint must remember stays in memory.
         db.pragma_update(None, "temp_store", "MEMORY")?;
         db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);

@@ -106,6 +106,41 @@ async fn a_restart_under_load_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_standby_that_is_promoted_goes_on_where_the_primary_was_lost() {
+    let test = "a_promoted_standby_goes_on";
+    let Some(primary) = own(test) else { return };
+    let site = Site::on(primary.url()).await;
+    let standby = primary.standby("standby").unwrap();
+    // What is acknowledged is on both from now on.
+    let admin = site.admin().await;
+    for setting in ["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"] {
+        admin.batch_execute(setting).await.unwrap();
+    }
+    let following = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+    while admin.query_one(following, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let socket = |cluster: &Cluster| cluster.folder().display().to_string().replace('/', "%2F");
+    let url = format!(
+        "postgres://{}@{},{}/{}?target_session_attrs=read-write",
+        site.role(),
+        socket(&primary),
+        socket(&standby),
+        site.name()
+    );
+    let store: Arc<dyn Store> = Arc::new(store(&url, patient()));
+    let load = Load::start(&store, 4);
+    load.go_on(40).await;
+    primary.stop("immediate").unwrap();
+    standby.promote().unwrap();
+    let alone = connect(&standby.url()).await;
+    alone.batch_execute("ALTER SYSTEM SET synchronous_standby_names = ''").await.unwrap();
+    alone.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+    load.go_on(40).await;
+    assert!(load.end(&*store).await > 80);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_that_are_cut_under_load_lose_nothing() {
     let Some(site) = Site::fresh("connections_that_are_cut_under_load").await else { return };
     let store: Arc<dyn Store> = Arc::new(store(&site.url(), patient()));

@@ -9,6 +9,11 @@ use tokio_postgres::{Client, NoTls};
 
 const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
 
+/// Where a pooler is that leads to the same server, logged in as the role that `ROLE` names: the suite
+/// can be run through one by hand (docs/measurements/postgres.md).
+const POOLER: &str = "COUNTERSIGN_TEST_POOLER";
+const ROLE: &str = "COUNTERSIGN_TEST_POOLER_ROLE";
+
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A database on the server of the tests.
@@ -50,7 +55,7 @@ impl Site {
 
     /// The role that owns the database and nothing else.
     pub(crate) fn role(&self) -> String {
-        format!("r_{}", self.name)
+        std::env::var(ROLE).unwrap_or_else(|_| format!("r_{}", self.name))
     }
 
     /// A client who may do everything, on the database.
@@ -61,7 +66,8 @@ impl Site {
 
     /// The address of the database.
     pub(crate) fn url(&self) -> String {
-        let (server, _) = self.base.rsplit_once('/').unwrap();
+        let base = std::env::var(POOLER).unwrap_or_else(|_| self.base.clone());
+        let (server, _) = base.rsplit_once('/').unwrap();
         let server = server.replace("tester@", &format!("{}@", self.role()));
         format!("{server}/{}", self.name)
     }

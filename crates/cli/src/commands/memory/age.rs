@@ -2,6 +2,7 @@
 
 use countersign_memory::rules::Aged;
 use countersign_memory::store::Memory as _;
+use countersign_server::show::shortened;
 use serde_json::{Value, json};
 
 use super::{desk, packets};
@@ -11,7 +12,6 @@ use crate::house::wait;
 use crate::output;
 use crate::show::{GOOD, HEADING};
 use crate::table::table;
-use countersign_server::show::shortened;
 
 pub(super) fn run(whose: &Whose, args: &Age, json: bool) -> Result<Exit, Error> {
     let (subject, now) = (desk::scope(whose)?.subject(), desk::now(whose)?);

@@ -14,6 +14,7 @@ mod propose;
 mod remember;
 mod replay;
 mod search;
+mod summarize;
 mod told;
 mod verify;
 
@@ -29,6 +30,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
         MemoryCommand::Age(args) => age::run(whose, args, json),
+        MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
         MemoryCommand::Promote(args) => candidates::promote(whose, args, json),

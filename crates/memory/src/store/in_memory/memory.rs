@@ -10,11 +10,14 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
     Trace, Whom,
 };
-use super::super::{ageing, audit, candidates, carry, find, replay, session, sweep, write};
+use super::super::{
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+};
 use super::state::State;
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// Keeps memory as long as it lives.
@@ -82,6 +85,10 @@ impl Memory for InMemory {
         self.with(move |state| write::write_summary(state, scope, &summary))
     }
 
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material> {
+        self.with(move |state| material::material(state, scope, now))
+    }
+
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()> {
         self.with(move |state| candidates::propose(state, scope, &candidate))
     }
@@ -144,6 +151,10 @@ impl Memory for InMemory {
 
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>> {
         self.with(move |state| replay::found_for(state, subject, id))
+    }
+
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>> {
+        self.with(move |state| replay::before(state, subject, id))
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::error::corrupt;
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Ranked, Shelves, Which};
+use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
 use super::super::{Build, RowKind};
 use crate::rank::{Query, Stats, TermPostings, indexed, plan, rank};
 use crate::record::{Event, Place};
@@ -86,6 +86,10 @@ impl Shelves for State {
 
     fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
         Ok(self.of(subject).find(|event| event.id == id).cloned())
+    }
+
+    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
+        Ok(self.of(subject).find(|event| event.id == id).map(Seen::from))
     }
 
     fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
@@ -215,6 +219,24 @@ impl Shelves for State {
 
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
         Ok(self.builds.get(&(subject.clone(), id.to_owned())).cloned())
+    }
+
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let key = |build: &Build| (build.built_at, build.id.clone());
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let mut earlier: Vec<_> = own
+            .map(|(_, other)| other)
+            .filter(|other| other.request.scope.session() == build.request.scope.session())
+            .map(key)
+            .filter(|other| *other < key(build))
+            .collect();
+        earlier.sort_by(|one, other| other.cmp(one));
+        Ok(earlier.into_iter().take(limit).map(|(_, id)| id).collect())
     }
 
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {

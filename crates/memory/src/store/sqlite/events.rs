@@ -2,9 +2,8 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, params};
 
-use super::super::error::corrupt;
-use super::super::shelves::Answer;
-use super::subjects::{from_body, to_body};
+use super::super::shelves::{Answer, Seen};
+use super::subjects::{from_body, text, to_body};
 use crate::record::{Event, Expiry, Place};
 
 const LAST_PLACE: &str = "SELECT number, last FROM sessions WHERE subject = ?1 AND id = ?2";
@@ -17,6 +16,8 @@ const REMOVE: &str = "DELETE FROM events WHERE subject = ?1 AND session = ?2 AND
 const BY_ID: &str = "SELECT body FROM events WHERE subject = ?1 AND id = ?2";
 const AT: &str = "SELECT body FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
 const ALL: &str = "SELECT body FROM events WHERE subject = ?1 ORDER BY session, position";
+const BEHIND: &str = "SELECT body FROM events WHERE subject = ?1 AND (session, position) > (?2, ?3)
+    ORDER BY session, position LIMIT ?4";
 const EXPIRING: &str = "SELECT body FROM events WHERE subject = ?1 AND expires IS NOT NULL";
 const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
@@ -65,8 +66,28 @@ pub(super) fn at(db: &Connection, subject: i64, place: Place) -> Answer<Option<E
     one(db, AT, params![subject, place.session, place.position])
 }
 
+/// What a citation shows of an event. The rest of it is not even read.
+pub(super) fn cited(db: &Connection, subject: i64, id: &str) -> Answer<Option<Seen>> {
+    let mut query = db.prepare_cached(BY_ID)?;
+    let mut rows = query.query(params![subject, id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(from_body(text(row, 0)?)?))
+}
+
 pub(super) fn all(db: &Connection, subject: i64) -> Answer<Vec<Event>> {
     many(db, ALL, [subject])
+}
+
+/// Events behind a place, in the order of places.
+pub(super) fn behind(
+    db: &Connection,
+    subject: i64,
+    after: Option<Place>,
+    limit: usize,
+) -> Answer<Vec<Event>> {
+    let (session, position) = after.map_or((0, 0), |place| (place.session, place.position));
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    many(db, BEHIND, params![subject, session, position, limit])
 }
 
 pub(super) fn expiring(db: &Connection, subject: i64) -> Answer<Vec<Event>> {
@@ -89,7 +110,7 @@ fn one(db: &Connection, sql: &str, params: impl Params) -> Answer<Option<Event>>
     let mut query = db.prepare_cached(sql)?;
     let mut rows = query.query(params)?;
     match rows.next()? {
-        Some(row) => Ok(Some(read(row)?)),
+        Some(row) => Ok(Some(from_body(text(row, 0)?)?)),
         None => Ok(None),
     }
 }
@@ -99,13 +120,7 @@ fn many(db: &Connection, sql: &str, params: impl Params) -> Answer<Vec<Event>> {
     let mut rows = query.query(params)?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(read(row)?);
+        events.push(from_body(text(row, 0)?)?);
     }
     Ok(events)
-}
-
-/// The body of an event, read where it lies.
-fn read(row: &rusqlite::Row<'_>) -> Answer<Event> {
-    let body = row.get_ref(0)?.as_str().map_err(|error| corrupt(error.to_string()))?;
-    from_body(body)
 }

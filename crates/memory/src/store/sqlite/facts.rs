@@ -1,21 +1,32 @@
 //! The statements on facts and their evidence.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use countersign_contracts::memory::long_term::FactStatus;
 use rusqlite::{Connection, params};
 
+use super::super::error::MemoryError;
 use super::super::shelves::{Answer, Which};
-use super::subjects::{from_body, number_or_new, subject, to_body};
+use super::subjects::{from_body, number_or_new, subject, text, to_body};
+use crate::Subject;
 use crate::record::{Evidence, Fact};
 use crate::rules::Standing;
 
-const ONE: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
-    WHERE subject = ?1 AND id = ?2 AND CASE WHEN ?3 IS NULL THEN current = 1 ELSE revision = ?3 END";
+const LATEST: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
+    WHERE subject = ?1 AND id = ?2 ORDER BY revision DESC LIMIT 1";
+const REVISION: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
+    WHERE subject = ?1 AND id = ?2 AND revision = ?3";
 const UNDER: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND key = ?2 AND current = 1 AND standing = 1
     ORDER BY recorded_at DESC, id";
-const SOME: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
-    WHERE subject = ?1 AND standing = ?2 AND current = 1
-    ORDER BY recorded_at DESC, id LIMIT ?3";
+// Written out twice: `SQLite` would plan a statement anew each time for a value that an index names.
+const STANDING: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
+    WHERE subject = ?1 AND standing = 1 AND current = 1
+    ORDER BY recorded_at DESC, id LIMIT ?2";
+const SUPERSEDED: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
+    WHERE subject = ?1 AND standing = 0 AND current = 1
+    ORDER BY recorded_at DESC, id LIMIT ?2";
 const ALL: &str = "SELECT id, revision, origin, claimed_by, body FROM facts
     WHERE subject = ?1 AND current = 1 ORDER BY recorded_at DESC, id";
 const EVIDENCE: &str = "SELECT source, event, quote FROM fact_evidence
@@ -34,15 +45,19 @@ pub(super) fn one(
     id: &str,
     revision: Option<u32>,
 ) -> Answer<Option<Standing>> {
-    Ok(many(db, holder, ONE, params![holder, id, revision])?.pop())
+    let mut found = match revision {
+        None => many(db, holder, LATEST, params![holder, id])?,
+        Some(revision) => many(db, holder, REVISION, params![holder, id, revision])?,
+    };
+    Ok(found.pop())
 }
 
 pub(super) fn some(db: &Connection, holder: i64, which: Which<'_>) -> Answer<Vec<Standing>> {
     let most = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
     match which {
         Which::Under(key) => many(db, holder, UNDER, params![holder, key]),
-        Which::Standing(limit) => many(db, holder, SOME, params![holder, 1, most(limit)]),
-        Which::Superseded(limit) => many(db, holder, SOME, params![holder, 0, most(limit)]),
+        Which::Standing(limit) => many(db, holder, STANDING, params![holder, most(limit)]),
+        Which::Superseded(limit) => many(db, holder, SUPERSEDED, params![holder, most(limit)]),
         Which::All => many(db, holder, ALL, params![holder]),
     }
 }
@@ -81,20 +96,25 @@ fn many(
     params: impl rusqlite::Params,
 ) -> Answer<Vec<Standing>> {
     let mut query = db.prepare_cached(sql)?;
+    let mut evidence = db.prepare_cached(EVIDENCE)?;
     let mut rows = query.query(params)?;
+    // Nearly all that a holder has was claimed and said by the same few.
+    let mut known: BTreeMap<i64, Subject> = BTreeMap::new();
+    let mut whose = |number: i64| match known.entry(number) {
+        Entry::Occupied(known) => Ok::<_, MemoryError>(known.get().clone()),
+        Entry::Vacant(new) => Ok(new.insert(subject(db, number)?).clone()),
+    };
     let mut facts = Vec::new();
     while let Some(row) = rows.next()? {
-        let (id, revision): (String, u32) = (row.get(0)?, row.get(1)?);
-        let (origin, by, body): (String, i64, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        let mut fact: Fact = from_body(&body)?;
+        let (id, revision): (&str, u32) = (text(row, 0)?, row.get(1)?);
+        let mut fact: Fact = from_body(text(row, 4)?)?;
         let mut sources = Vec::new();
-        let mut pieces = db.prepare_cached(EVIDENCE)?;
-        let mut pieces = pieces.query(params![holder, id, revision])?;
+        let mut pieces = evidence.query(params![holder, id, revision])?;
         while let Some(piece) = pieces.next()? {
-            sources.push(subject(db, piece.get(0)?)?);
+            sources.push(whose(piece.get(0)?)?);
             fact.evidence.push(Evidence { event: piece.get(1)?, quote: piece.get(2)? });
         }
-        let (origin, by) = (from_body(&origin)?, subject(db, by)?);
+        let (origin, by) = (from_body(text(row, 2)?)?, whose(row.get(3)?)?);
         facts.push(Standing { fact, origin, by, sources });
     }
     Ok(facts)

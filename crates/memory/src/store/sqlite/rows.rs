@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::super::revised::Revised;
 use super::super::shelves::Answer;
-use super::subjects::{from_body, to_body};
+use super::subjects::{from_body, text, to_body};
 
 pub(super) fn one<R: Revised>(
     db: &Connection,
@@ -46,8 +46,7 @@ pub(super) fn latest<R: Revised>(
     let mut rows = query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?;
     let mut latest = Vec::new();
     while let Some(row) = rows.next()? {
-        let body: String = row.get(1)?;
-        latest.push((row.get(0)?, from_body(&body)?));
+        latest.push((row.get(0)?, from_body(text(row, 1)?)?));
     }
     Ok(latest)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Ranked, Shelves, Which};
+use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
 use super::super::{Build, RowKind};
 use super::{builds, events, facts, index, rows, subjects};
 use crate::rank::Query;
@@ -73,6 +73,11 @@ impl Shelves for Sql<'_> {
     fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
         let Some(number) = self.number(subject)? else { return Ok(None) };
         events::by_id(self.db, number, id)
+    }
+
+    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        events::cited(self.db, number, id)
     }
 
     fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
@@ -145,6 +150,16 @@ impl Shelves for Sql<'_> {
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>> {
         let Some(number) = self.number(subject)? else { return Ok(None) };
         builds::one(self.db, number, id)
+    }
+
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        builds::earlier(self.db, number, build, limit)
     }
 
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {

@@ -67,3 +67,8 @@ pub(super) fn from_body<T: DeserializeOwned>(body: &str) -> Result<T, MemoryErro
         corrupt(format!("the body of a row cannot be read at {line}:{column}"))
     })
 }
+
+/// A text of a row, read where it lies.
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Answer<&'r str> {
+    row.get_ref(column)?.as_str().map_err(|error| corrupt(error.to_string()))
+}

@@ -148,7 +148,15 @@ pub fn working(goal: &str) -> Working {
 
 pub fn summary(text: &str, quotes: &[&str]) -> Summary {
     let quotes = quotes.iter().map(|id| (*id).to_owned()).collect();
-    Summary { revision: 1, text: text.to_owned(), quotes, upto: 1, recorded_at: NOW }
+    Summary {
+        revision: 1,
+        text: text.to_owned(),
+        quotes,
+        sources: Vec::new(),
+        by: None,
+        upto: 1,
+        recorded_at: NOW,
+    }
 }
 
 pub fn candidate(id: &str, claim: Claim, origin: Origin) -> Candidate {
