@@ -1,4 +1,4 @@
-//! The HTTP door under a checker that is not ours: schemathesis, from `PyPI`, makes requests of the description that
+//! The HTTP door under a checker that is not ours: schemathesis, a program of others, makes requests of the description that
 //! a real server process gives of itself, and holds every answer against it.
 //!
 //! Where it cannot be had, that is said, and nothing is claimed.
@@ -16,9 +16,8 @@ use tempfile::TempDir;
 /// The version that is asked: its answers are compared with those of the last time.
 const PACKAGE: &str = "schemathesis==4.32.5";
 
-/// What is checked. A request without a key is let in on loopback, so nothing about keys is; the suite of the
-/// server tries those, route by route.
-const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method,allow_header_conformance";
+/// What is checked; `ignored_auth` asks again without the key, and with a wrong one.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method,allow_header_conformance,ignored_auth";
 
 #[derive(Debug, Args)]
 pub(crate) struct Settings {
@@ -51,6 +50,8 @@ pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box
     let serving = Serving::start(&binary)?;
     let status = Command::new(checker)
         .args(["run", &format!("http://{}/v1/openapi.json", serving.address)])
+        // Without a key every route would say no, and nothing behind it would be tried.
+        .args(["--header", &format!("Authorization: Bearer {}", serving.key)])
         .args(["--checks", CHECKS])
         .args(["--max-examples", &settings.examples.to_string()])
         .args(["--seed", &settings.seed.to_string()])
@@ -103,14 +104,20 @@ struct Serving {
     folder: TempDir,
     child: Child,
     address: String,
+    key: String,
 }
 
 impl Serving {
     fn start(binary: &Path) -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         call(Command::new(binary).args(["init", "demo"]).current_dir(folder.path()))?;
+        let made = Command::new(binary)
+            .args(["key", "create", "--tenant", "local", "--role", "admin"])
+            .current_dir(folder.path())
+            .output()?;
+        let key = String::from_utf8(made.stdout)?.trim().to_owned();
         let mut child = Command::new(binary)
-            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .args(["serve", "--keys", "--rate", "100000", "--listen", "127.0.0.1:0", "--json"])
             .current_dir(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -126,7 +133,7 @@ impl Serving {
         }
         let told: Value = serde_json::from_str(&told)?;
         let address = told["listening"][0].as_str().ok_or("the server says no address")?.to_owned();
-        Ok(Self { folder, child, address })
+        Ok(Self { folder, child, address, key })
     }
 }
 
