@@ -39,6 +39,5 @@ fn check(store: &str) {
     let mut told = Vec::new();
     let good = chaos::run(&settings, &mut told).unwrap();
     let told = String::from_utf8(told).unwrap();
-    println!("{told}");
     assert!(good, "{told}");
 }
