@@ -34,6 +34,26 @@ pub(crate) fn install(target: &Path) -> Result<PathBuf, String> {
         Ok(_) => return Err("`npm install` failed".to_owned()),
         Err(error) => return Err(format!("npm: {error}")),
     }
+    unpack(&folder)?;
     fs::write(done, wanted).map_err(|error| error.to_string())?;
     Ok(folder)
+}
+
+/// Unpacks the browser before any test wants it: two that did so at once would write over what one runs.
+fn unpack(folder: &Path) -> Result<(), String> {
+    let place = folder.join("unpacked");
+    fs::create_dir_all(&place).map_err(|error| format!("no folder to unpack it: {error}"))?;
+    let unpacked = Command::new("node")
+        .args(["--input-type=module", "--eval"])
+        .arg("const { default: packed } = await import('@sparticuz/chromium'); await packed.executablePath();")
+        .env("TMPDIR", &place)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match unpacked {
+        Ok(status) if status.success() && place.join("chromium").exists() => Ok(()),
+        Ok(_) => Err("the browser could not be unpacked".to_owned()),
+        Err(error) => Err(format!("node: {error}")),
+    }
 }
