@@ -4,17 +4,26 @@ import { meant } from "./routes.js";
 
 let show = () => {};
 
+/** The address that is shown. */
+let shown = "";
+
+const here = () => location.pathname + location.search;
+
 /** Begins: `page(name, params)` is called for the address there is, and for every one that follows. */
 export function begin(page) {
-  show = () => page(meant(location.pathname));
-  window.addEventListener("popstate", show);
+  show = () => {
+    shown = here();
+    page(meant(location.pathname));
+  };
+  // A place on the same page, such as the skip link's, comes here too, and nothing is to be shown anew for it.
+  window.addEventListener("popstate", () => here() !== shown && show());
   document.addEventListener("click", followed);
   show();
 }
 
 /** Goes to an address of this page. */
 export function go(address, { instead = false } = {}) {
-  if (address !== location.pathname + location.search) {
+  if (address !== here()) {
     history[instead ? "replaceState" : "pushState"](null, "", address);
   }
   show();
@@ -25,6 +34,7 @@ export function noted(asked) {
   const pairs = Object.entries(asked).filter(([, value]) => value);
   const search = pairs.length ? `?${new URLSearchParams(pairs)}` : "";
   history.replaceState(null, "", location.pathname + search);
+  shown = here();
 }
 
 /** What the address asks for behind its `?`. */
