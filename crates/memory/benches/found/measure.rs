@@ -27,9 +27,8 @@ pub(crate) async fn measure(path: &Path, events: usize) {
     let size = std::fs::metadata(path).unwrap().len() >> 20;
     let each = events as f64 / filled.as_secs_f64();
     println!("\n{events} events in {size} MB, written at {each:.0} a second");
-    println!(
-        "                                      p50      p95      p99     most   postings read"
-    );
+    println!("                                   by the clock, ms   processor, ms");
+    println!("                                    p50     p95     p99        mean");
     for name in ["default", "recall"] {
         let policy = Policy::shipped(name).unwrap();
         warm(path, events, &policy).await;
