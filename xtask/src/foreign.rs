@@ -6,9 +6,10 @@
 use std::any::Any;
 use std::path::PathBuf;
 
+use crate::browser;
 use crate::graph::Graph;
 #[cfg(unix)]
-use crate::postgres::Cluster;
+use crate::postgres;
 use crate::steps;
 
 /// What was started, and why the rest was not.
@@ -25,7 +26,7 @@ impl Foreign {
         let mut running: Vec<Box<dyn Any>> = Vec::new();
         let (mut addresses, mut absent) = (Vec::new(), Vec::new());
         #[cfg(unix)]
-        match Cluster::start() {
+        match postgres::start() {
             Ok(cluster) => {
                 addresses.push(("COUNTERSIGN_TEST_POSTGRES", cluster.url()));
                 running.push(Box::new(cluster));
@@ -40,6 +41,12 @@ impl Foreign {
                 running.push(Box::new(graph));
             }
             Err(why) => absent.push(format!("Bolt: {why}")),
+        }
+        match browser::install(&target()) {
+            Ok(folder) => {
+                addresses.push(("COUNTERSIGN_TEST_BROWSER", folder.display().to_string()));
+            }
+            Err(why) => absent.push(format!("a browser: {why}")),
         }
         Self { _running: running, addresses, absent }
     }

@@ -20,9 +20,11 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
+const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
+    // The way to a server, and no table on it. `rand` comes with PostgreSQL's log-in.
+    ("countersign-postgres", &[], &["tokio", "tokio-postgres", "rand"]),
     // It keeps bytes, and needs to know nothing of what they mean.
     ("countersign-store", &[], &["tokio", "rusqlite"]),
     ("countersign-protocols", &["countersign-core"], &[]),
@@ -54,10 +56,25 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 8] = [
             "countersign-contracts",
             "countersign-memory",
             "countersign-models",
+            "countersign-postgres",
             "countersign-store",
             "countersign-runtime",
         ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
+    ),
+    // It shows, and decides nothing.
+    (
+        "countersign-server",
+        &[
+            "countersign-core",
+            "countersign-contracts",
+            "countersign-memory",
+            "countersign-models",
+            "countersign-store",
+            "countersign-runtime",
+            "countersign-protocols",
+        ],
+        &["tokio", "reqwest", "hyper", "rusqlite"],
     ),
 ];
 

@@ -8,6 +8,7 @@ use countersign_core::spec::Diagnostic;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::render::RenderError;
 use countersign_memory::store::{MemoryError, RebuildError};
+use countersign_models::ModelError;
 use countersign_runtime::effect::JournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
@@ -65,6 +66,9 @@ pub(crate) enum Error {
     /// The memory did not do what was asked.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// A model did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// No packet can be composed.
     #[error(transparent)]
     Compose(#[from] ComposeError),
@@ -130,6 +134,7 @@ impl Error {
             Self::Unreadable { .. }
             | Self::Unwritable { .. }
             | Self::Engine(_)
+            | Self::Model(_)
             | Self::Store(_)
             | Self::Folder(_)
             | Self::Workspace(_)

@@ -4,23 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_contracts::registry;
-use countersign_core::json::Span;
-use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
-use countersign_core::spec::{Diagnostic, Source};
-use countersign_memory::policy::PolicyError;
+use countersign_core::protocol::{Bundle, Protocol};
+use countersign_core::spec::Diagnostic;
 use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
-use countersign_runtime::recall::policy_of;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
-use countersign_store::{SqliteStore, Store, TenantId};
+use countersign_server::catalog::SHIPPED_DATA;
+use countersign_store::TenantId;
 
 use crate::args::Site;
 use crate::exit::Error;
+use crate::place::Place;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
 use crate::{output, sources};
@@ -28,15 +27,12 @@ use crate::{output, sources};
 /// What is said where there is nothing to look at.
 pub(crate) const NO_RUN: &str = "there is no run yet; `countersign run` starts one";
 
-/// Where protocols that are run without a copy have their data, in the engine's own folder.
-pub(crate) const SHIPPED_DATA: &str = "shipped";
-
 /// What most commands need.
 pub(crate) struct House {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
     pub(crate) engine: Arc<Engine>,
-    database: PathBuf,
+    place: Place,
 }
 
 impl House {
@@ -81,8 +77,9 @@ impl House {
         let home = Home::find(here)?;
         let folder = home.as_ref().map_or(here, Home::workspace);
         let named = Settings::read(folder, site, None)?.store.value;
+        let named = named.as_deref().map(Place::named).transpose()?;
         match (home, named) {
-            (_, Some(named)) if !Path::new(&named).is_file() => {
+            (_, Some(named)) if !named.is_there() => {
                 Err(Error::Usage(format!("no database at `{named}`")))
             }
             (Some(home), named) if named.is_some() || home.database().is_file() => {
@@ -106,9 +103,9 @@ impl House {
         watch: Arc<dyn Watch>,
         works: bool,
     ) -> Result<Self, Error> {
-        let database = match &settings.store.value {
-            Some(path) => PathBuf::from(path),
-            None => home.database(),
+        let place = match &settings.store.value {
+            Some(named) => Place::named(named)?,
+            None => Place::File(home.database()),
         };
         let named =
             settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
@@ -119,9 +116,8 @@ impl House {
             }
             Some(_) | None => watch,
         };
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&database)?);
         let engine = Engine::open(Opened {
-            store,
+            store: place.open()?,
             clock: Arc::new(SystemClock),
             watch,
             shipped: Arc::new(registry()),
@@ -130,12 +126,12 @@ impl House {
         });
         let remembers = works && settings.remembers();
         let engine = if remembers { with_memory(engine, &home) } else { engine };
-        Ok(Self { settings, home, engine: Arc::new(engine), database })
+        Ok(Self { settings, home, engine: Arc::new(engine), place })
     }
 
-    /// The file of the database.
-    pub(crate) fn database(&self) -> &Path {
-        &self.database
+    /// Where its runs are kept.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// The folder of the protocol that is meant.
@@ -146,8 +142,18 @@ impl House {
         }
     }
 
-    /// A worker for the runs of this house.
+    /// A driver for the runs of this house, as long as a command lasts.
     pub(crate) fn driver(&self) -> Result<Driver, Error> {
+        let name =
+            format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
+        Ok(self.driver_called(&name)?.0)
+    }
+
+    /// A driver under a name, and the sign of life by which others on this machine know it.
+    pub(crate) fn driver_called(
+        &self,
+        worker: &str,
+    ) -> Result<(Driver, Option<Arc<Presence>>), Error> {
         let workspace = Workspace::open(self.home.workspace())?;
         let hidden: Vec<PathBuf> =
             [PathBuf::from(".countersign"), PathBuf::from(".opencode")].into_iter().collect();
@@ -159,14 +165,16 @@ impl House {
         let settings = countersign_models::Settings::from_env(&env)
             .map_err(|error| Error::Usage(error.to_string()))?;
         let models = Connected::new(settings, self.home.workspace().to_owned());
-        let worker =
-            format!("cli-{}-{}", std::process::id(), countersign_runtime::engine::fresh_name());
         let workers = self.home.folder().join("workers");
-        let driver = Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.clone());
+        let driver =
+            Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.to_owned());
         // Others cannot tell a dead process from a slow one without it, and wait for its lease.
-        Ok(match Presence::announce(&workers, &worker) {
-            Ok(presence) => driver.present(presence),
-            Err(_) => driver,
+        Ok(match Presence::announce(&workers, worker) {
+            Ok(presence) => {
+                let presence = Arc::new(presence);
+                (driver.present(Arc::clone(&presence)), Some(presence))
+            }
+            Err(_) => (driver, None),
         })
     }
 
@@ -224,22 +232,7 @@ pub(crate) fn protocol(folder: &Path) -> Result<(Arc<Protocol>, Vec<Diagnostic>)
 
 /// Loads the files of a protocol.
 pub(crate) fn load_bundle(bundle: Bundle) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Error> {
-    let Loaded { protocol, warnings } = load(bundle, &registry()).map_err(Error::Author)?;
-    if let Err(fault) = policy_of(&protocol) {
-        return Err(Error::Author(vec![of_policy(&protocol, fault)]));
-    }
-    Ok((Arc::new(protocol), warnings))
-}
-
-/// What is wrong with the policy of memory, at its file.
-fn of_policy(protocol: &Protocol, fault: PolicyError) -> Diagnostic {
-    if let PolicyError::Unreadable(diagnostic) = fault {
-        return *diagnostic;
-    }
-    let path = protocol.memory.policy.as_deref().unwrap_or_default();
-    let text = protocol.bundle.files.get(path).map_or("", String::as_str);
-    let source = Arc::new(Source::new(path, text));
-    Diagnostic::new("schema", fault.to_string(), &source, Span::default())
+    folder::load_protocol(bundle, &registry()).map_err(Error::Author)
 }
 
 /// Waits for what takes time.

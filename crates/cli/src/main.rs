@@ -5,20 +5,17 @@ mod commands;
 mod elapsed;
 mod exit;
 mod files;
-mod graph;
 mod house;
-mod incoming;
 mod output;
+mod place;
 mod product;
 mod progress;
 mod projecting;
 mod settings;
 mod show;
 mod sources;
-mod standing;
 mod table;
 mod terminal;
-mod waiting;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use countersign_runtime::watch::Watch;
 
 use crate::output;
 use crate::show::{BAD, DIM, GOOD, HEADING};
-use crate::standing::{effect_told, tool_told};
+use countersign_server::show::{effect_told, tool_told};
 
 /// Tells progress on standard error.
 #[derive(Debug, Default)]

@@ -6,12 +6,16 @@ use countersign_core::contract::Contract;
 use countersign_core::json::Span;
 use countersign_core::reply::{Accepted, Violation};
 use countersign_core::run::{State, Status, Wait};
-use countersign_core::spec::{Diagnostic, Place, Severity};
+use countersign_core::spec::{Diagnostic, Severity};
+use countersign_memory::store::MemoryError;
 use countersign_runtime::driver::Rest;
-use serde_json::{Value, json};
+use countersign_runtime::engine::EngineError;
+use serde_json::json;
 
 use crate::exit::Error;
-use crate::{output, waiting};
+use crate::output;
+use countersign_server::show::waiting;
+use countersign_server::wire;
 
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -23,13 +27,15 @@ pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) fn error(error: &Error, for_program: bool) {
     if for_program {
         let faults = match error {
-            Error::Author(diagnostics) => diagnostics.iter().map(diagnostic_json).collect(),
+            Error::Author(diagnostics) => {
+                diagnostics.iter().map(|one| json!(wire::Finding::from(one))).collect()
+            }
             Error::Rejected(rejection) | Error::NotGiven { rejection, .. } => vec![json!({
                 "code": rejection.code(),
                 "message": rejection.to_string(),
                 "violations": rejection.violations(),
             })],
-            other => vec![json!({ "message": other.to_string() })],
+            other => vec![json!({ "message": with_cause(other) })],
         };
         output::json(&json!({ "errors": faults }));
         return;
@@ -40,7 +46,21 @@ pub(crate) fn error(error: &Error, for_program: bool) {
             output::talk("");
         }
     }
-    output::talk(&format!("{BAD}error{BAD:#}: {error}"));
+    output::talk(&format!("{BAD}error{BAD:#}: {}", with_cause(error)));
+}
+
+/// An error, and what lies below it where a database did not do its work: only that says what to do.
+fn with_cause(error: &Error) -> String {
+    let (Error::Store(store)
+    | Error::Engine(EngineError::Store(store))
+    | Error::Memory(MemoryError::Store(store))) = error
+    else {
+        return error.to_string();
+    };
+    match std::error::Error::source(store) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
 }
 
 /// A fault beside its place, in a file that the user knows by this name.
@@ -53,20 +73,6 @@ pub(crate) fn fault(diagnostic: &Diagnostic, name: &str) -> String {
     let title = level.primary_title(&diagnostic.message).id(&diagnostic.code);
     let group = excerpt(title, name, &source.text, *span, hint.as_deref());
     Renderer::styled().render(&[group])
-}
-
-/// A fault for programs.
-pub(crate) fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
-    let Place { line, column } = diagnostic.place();
-    json!({
-        "code": diagnostic.code,
-        "severity": diagnostic.severity.as_str(),
-        "message": diagnostic.message,
-        "file": diagnostic.source.name,
-        "line": line,
-        "column": column,
-        "hint": diagnostic.hint,
-    })
 }
 
 /// That a reply was let in, and what was done to it.
@@ -182,7 +188,7 @@ pub(crate) fn rest(run: &str, rest: &Rest) {
         Rest::Until(at) => {
             output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
         }
-        Rest::Held => output::talk("Another process is working on it."),
+        Rest::Held | Rest::Stopped => output::talk("Another process is working on it."),
         Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
     }
 }

@@ -32,23 +32,6 @@ pub(crate) fn width(text: &str) -> usize {
     strip_str(text).to_string().width()
 }
 
-/// One line of at most so many columns; what is cut off shows as `…`.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.width() <= most {
-        return line;
-    }
-    let mut short = String::new();
-    for character in line.chars() {
-        if short.width() + unicode_width::UnicodeWidthChar::width(character).unwrap_or(0) + 1 > most
-        {
-            break;
-        }
-        short.push(character);
-    }
-    format!("{}…", short.trim_end())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,12 +44,5 @@ mod tests {
         ];
         let plain = strip_str(&table(["A", "B", "C"], &rows)).to_string();
         assert_eq!(plain, "A     B  C\na     1\n状态  2  x\n");
-    }
-
-    #[test]
-    fn long_texts_are_cut_to_columns() {
-        assert_eq!(shortened("one\n two", 10), "one two");
-        assert_eq!(shortened("one two three", 8), "one two…");
-        assert_eq!(shortened("状态机合同", 5), "状态…");
     }
 }

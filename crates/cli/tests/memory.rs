@@ -238,6 +238,21 @@ fn a_build_is_explained() {
     let told = does(folder, &["explain", &build]);
     assert_eq!(told["same"], true);
     assert!(told["rows"].as_array().unwrap().len() > 5);
+    assert_eq!(told["prefix"], Value::Null, "there is none before it");
+    remembered(folder, &["--event", "Bob eats nothing at all.", "--id", "e99"]);
+    let mut later = ASKED.to_vec();
+    later.extend(["--at", "2026-01-22"]);
+    let all: Vec<&str> =
+        [&later[..], &WHOSE[..4], &["--json"]].into_iter().flatten().copied().collect();
+    let (code, out, err) = raw(folder, &all, "");
+    assert_eq!(code, 0, "{err}");
+    let next: Value = serde_json::from_str(&out).unwrap();
+    let next = next["build"].as_str().unwrap();
+    let prefix = &does(folder, &["explain", next])["prefix"];
+    assert_eq!(prefix["previous"], build.as_str());
+    assert!(prefix["share"].as_f64().unwrap() > 0.2, "{prefix}");
+    let (_, page, _) = memory(folder, &["explain", next]);
+    assert!(page.contains(&format!("% of the packet before, {build}: ")), "{page}");
     let said = fails(folder, 2, &["explain", "b-0"]);
     assert!(said.contains("no build `b-0` of user `ann` with agent `helper`"), "{said}");
     let (code, _, err) =

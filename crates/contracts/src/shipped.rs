@@ -41,4 +41,6 @@ pub const SHIPPED: &[Shipped] = &[
     shipped!("evidence_item"),
     shipped!("chat_state"),
     shipped!("memory_packet_v1"),
+    shipped!("memory_candidates_v1"),
+    shipped!("memory_summary_v1"),
 ];

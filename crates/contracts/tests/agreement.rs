@@ -16,6 +16,8 @@ use countersign_contracts::answer::{
 use countersign_contracts::delivery::{XiaoboAction, XiaojingReview};
 use countersign_contracts::intake::{LlmStepOutput, PreSkeletonState};
 use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::candidates::MemoryCandidates;
+use countersign_contracts::memory::summary::MemorySummary;
 use countersign_contracts::protocol::{Agent, ProtocolIndex, RuntimeState, Workflow};
 use countersign_contracts::registry_record::SchemaRegistryRecord;
 use countersign_contracts::shipped::SHIPPED;
@@ -76,6 +78,8 @@ agree! {
     evidence_item: EvidenceItem, strategies::answer::evidence();
     chat_state: ChatState, strategies::answer::state();
     memory_packet_v1: MemoryPacket, strategies::memory::packet();
+    memory_candidates_v1: MemoryCandidates, strategies::memory::candidates();
+    memory_summary_v1: MemorySummary, strategies::memory::summary();
 }
 
 fn type_fits_schema<T>(id: &str, strategy: impl Strategy<Value = T>)

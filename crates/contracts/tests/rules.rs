@@ -2,7 +2,7 @@
 //!
 //! `samples` are values the contract takes. Each of `cases` changes one of them, and exactly the
 //! rules named in `refused_by` must refuse the result, `rule` at exactly `pointers`. Each of
-//! `schema_refuses` breaks the schema. A rule without a case, or a case without a rule, fails.
+//! `schema_refuses` breaks the schema. `state`, where a file has one, is what its rules read as such. A rule without a case, or a case without a rule, fails.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
@@ -19,7 +19,7 @@ use serde_json::Value;
 fn every_sample_is_accepted() {
     each_contract(|contract, file| {
         for (name, sample) in file["samples"].as_object().unwrap() {
-            let refused = violations(contract, sample);
+            let refused = violations(contract, file, sample);
             assert!(refused.is_empty(), "{}: sample `{name}`: {refused:#?}", contract.id);
         }
     });
@@ -29,7 +29,7 @@ fn every_sample_is_accepted() {
 fn every_case_is_refused_by_its_rules() {
     each_contract(|contract, file| {
         for case in file["cases"].as_array().unwrap() {
-            let refused = violations(contract, &changed(file, case));
+            let refused = violations(contract, file, &changed(file, case));
             let codes: BTreeSet<_> =
                 refused.iter().map(|violation| violation.code.to_string()).collect();
             let expected = texts(&case["refused_by"]).map(|rule| format!("rule:{rule}")).collect();
@@ -62,7 +62,7 @@ fn every_rule_has_a_case() {
 fn every_break_of_the_schema_is_named() {
     each_contract(|contract, file| {
         for case in file["schema_refuses"].as_array().unwrap() {
-            let refused = violations(contract, &changed(file, case));
+            let refused = violations(contract, file, &changed(file, case));
             let told = refused.iter().any(|violation| {
                 case["code"] == violation.code.to_string() && case["pointer"] == violation.pointer
             });
@@ -112,8 +112,9 @@ fn each_contract(check: impl Fn(&Contract, &Value)) {
     }
 }
 
-fn violations(contract: &Contract, value: &Value) -> Vec<Violation> {
-    match contract.admit_value(value, &Context::default()) {
+fn violations(contract: &Contract, file: &Value, value: &Value) -> Vec<Violation> {
+    let context = Context { state: file.get("state"), ..Context::default() };
+    match contract.admit_value(value, &context) {
         Verdict::Accepted(_) => Vec::new(),
         Verdict::Refused(violations) => violations,
     }

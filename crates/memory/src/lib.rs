@@ -6,6 +6,8 @@
 //!         ──► compose: filter, order, budget, ladder ──► MemoryPacket  compose   (pure)
 //!         ──► render by purpose ──► prompt text                        render    (pure)
 //!         ──► build: inputs by reference, digest ──► replay            store, compose
+//! events ──► a model under a contract ──► candidates, which rules rule on   learn     (pure)
+//! events ──► the lines of a session that matter ──► its summary              summarize (pure)
 //! ```
 //!
 //! Composing is a function of its arguments: no clock, no chance, no order of insertion shows in a
@@ -22,6 +24,8 @@ pub mod tokens;
 pub mod compose;
 pub mod render;
 pub mod store;
+pub mod learn;
+pub mod summarize;
 
 pub use countersign_contracts::memory as packet;
 pub use found::{Cited, Cut, Found, Score, Scored};

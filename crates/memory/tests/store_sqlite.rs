@@ -185,3 +185,42 @@ async fn the_index_answers_as_the_reference_does() {
     }
     assert_eq!(ids(&kept, &scope, "violin").await.len(), 10);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_of_other_rules_is_made_anew_when_the_file_is_opened() {
+    let (_folder, file) = place();
+    let memory = SqliteMemory::open(&file).unwrap();
+    for number in 0..1_200 {
+        let user = if number % 2 == 0 { "u" } else { "u2" };
+        tell(&memory, &within(user, "s1", "r1"), &format!("e{number}"), "herons by the lake").await;
+    }
+    tell(&memory, &scope(), "last", "a single kingfisher").await;
+    let hits = async |memory: &SqliteMemory, words: &str| {
+        let hits = memory.search(&ask(&scope(), words), 20).await.unwrap();
+        hits.into_iter().map(|hit| (hit.row.id, hit.score)).collect::<Vec<_>>()
+    };
+    let then = (hits(&memory, "kingfisher herons").await, hits(&memory, "lake").await);
+    assert_eq!(then.0[0].0, "last");
+    drop(memory);
+    // As a program with other rules would have left it.
+    let db = Connection::open(&file).unwrap();
+    let version = |db: &Connection| -> String {
+        db.query_row("SELECT version FROM index_version", [], |row| row.get(0)).unwrap()
+    };
+    let current = version(&db);
+    db.execute_batch(
+        "UPDATE index_version SET version = 'terms-0/1';
+        DELETE FROM postings; DELETE FROM terms WHERE term <> 'lake';
+        UPDATE terms SET term = 'lakes'; UPDATE subjects SET events = 7, terms = 7;",
+    )
+    .unwrap();
+    drop(db);
+    let memory = SqliteMemory::open(&file).unwrap();
+    assert_eq!((hits(&memory, "kingfisher herons").await, hits(&memory, "lake").await), then);
+    assert_eq!(version(&Connection::open(&file).unwrap()), current);
+    let terms: i64 = Connection::open(&file)
+        .unwrap()
+        .query_row("SELECT count(*) FROM terms WHERE term = 'lakes'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(terms, 0, "nothing of the old one is left");
+}

@@ -94,6 +94,32 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
 }
 
 /// Follows the hashes from the first version on, and holds every row against its entry.
+/// Proves the chain of a run's log, and that the row of the run stands at its end. Nothing is decided
+/// again; gives the number of events.
+pub async fn chained(engine: &Engine, run: &str) -> Result<Result<u64, Flaw>, EngineError> {
+    let id = engine.run_id(run);
+    let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
+    let head = engine.store().head(&id).await?.ok_or_else(missing)?;
+    let mut log = engine.log(run).await?;
+    // What came after the head was read is the next one's business.
+    log.truncate(usize::try_from(head.version).unwrap_or(usize::MAX));
+    if let Err(flaw) = chain(run, &log) {
+        return Ok(Err(flaw));
+    }
+    let last = log.last();
+    let end =
+        |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |found| found.to_string());
+    let columns = [
+        ("version", head.version.to_string(), end(last.map(|one| one.version))),
+        ("last event", head.seq.to_string(), end(last.map(|one| one.last))),
+        ("hash", head.hash, last.map_or_else(String::new, |one| one.hash.clone())),
+    ];
+    Ok(match columns.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((what, found, expected)) => Err(Flaw::Head { what, found, expected }),
+        None => Ok(head.seq),
+    })
+}
+
 pub(crate) fn chain(run: &str, log: &[Entry]) -> Result<(), Flaw> {
     let mut hash = GENESIS.to_owned();
     let mut expected = 1;

@@ -40,7 +40,9 @@ pub struct Commit {
     pub key: Option<String>,
     /// Where the run stands now.
     pub head: HeadUpdate,
-    /// When the run must be looked at again, whatever else happens; `None` takes an earlier one away.
+    /// When a worker must look at the run: from this moment on it is due. A run that is due at the
+    /// moment of the commit, and was before, is so since then: a step on the way changes nothing.
+    /// `None` where only something from outside can move it.
     pub wake_at: Option<i64>,
     /// The lease the step was made under. Refused when its epoch is not the current one; a later
     /// `until` renews it.
@@ -67,6 +69,11 @@ impl Commit {
             wake_at: None,
             lease: None,
         }
+    }
+
+    /// Whether it makes a run due that whoever commits does not work on.
+    pub(crate) fn calls(&self) -> bool {
+        self.lease.is_none() && self.wake_at.is_some_and(|time| time <= self.entry.time)
     }
 }
 

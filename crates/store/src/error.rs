@@ -86,6 +86,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether it may pass by itself: asking again later may help.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Busy { .. } | Self::Unavailable { .. } | Self::Full)
+    }
+
     pub(crate) fn malformed(what: impl Into<String>) -> Self {
         Self::Malformed { what: what.into() }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
-    Store, StoreError, TenantId, WaitFilter, WaitRow,
+    Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// What goes wrong with a write.
@@ -50,6 +50,7 @@ pub struct FaultyStore {
     inner: Arc<dyn Store>,
     plan: Plan,
     writes: AtomicU64,
+    asked: AtomicU64,
     chance: Mutex<u64>,
     dead: AtomicBool,
 }
@@ -63,6 +64,7 @@ impl FaultyStore {
             inner,
             plan,
             writes: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             chance: Mutex::new(seed),
             dead: AtomicBool::new(false),
         }
@@ -72,6 +74,12 @@ impl FaultyStore {
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::SeqCst)
+    }
+
+    /// How often it was asked for anything, reads and writes.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked.load(Ordering::SeqCst)
     }
 
     /// The fate of the next write.
@@ -95,6 +103,7 @@ impl FaultyStore {
 
     fn write<'a, T: Send + 'a>(&'a self, work: Reply<'a, T>) -> Reply<'a, T> {
         Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
             self.alive()?;
             let fault = self.next();
             if fault.is_some() && matches!(self.plan, Plan::Crash { .. }) {
@@ -114,6 +123,7 @@ impl FaultyStore {
 
     fn read<'a, T: Send + 'a>(&'a self, question: Reply<'a, T>) -> Reply<'a, T> {
         Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
             self.alive()?;
             question.await
         })
@@ -190,8 +200,8 @@ impl Store for FaultyStore {
         self.read(self.inner.keyed(run, key))
     }
 
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
-        self.read(self.inner.due(now, limit))
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+        self.write(self.inner.take(taking))
     }
 
     fn lease<'a>(
@@ -206,6 +216,34 @@ impl Store for FaultyStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
         self.write(self.inner.release(lease))
+    }
+
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+        self.write(self.inner.rest(lease, version, wake_at))
+    }
+
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
+        self.read(self.inner.held(now, limit))
+    }
+
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+        self.write(self.inner.announce(worker, now, until))
+    }
+
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+        self.write(self.inner.retire(name))
+    }
+
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
+        self.read(self.inner.workers(now))
+    }
+
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.read(self.inner.tenants())
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.inner.wakes()
     }
 
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {

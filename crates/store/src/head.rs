@@ -27,7 +27,7 @@ pub struct Head {
     pub updated_at: i64,
     /// One line for lists.
     pub summary: String,
-    /// When it must be looked at again.
+    /// When a worker must look at it; in the past, since when one should have.
     pub wake_at: Option<i64>,
     /// The lease last given and not given back; it may be over.
     pub lease: Option<Lease>,

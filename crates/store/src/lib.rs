@@ -2,7 +2,8 @@
 //!
 //! A [`Store`] holds bytes under keys. It does not know what an event means, has no clock (times
 //! come from outside, in milliseconds since the epoch) and starts nothing. [`MemoryStore`] is the
-//! reference, [`SqliteStore`] the embedded one; both pass one suite (feature `suite`).
+//! reference, [`SqliteStore`] the embedded one, `PostgresStore` (feature `postgres`) the one for many
+//! machines; all pass one suite (feature `suite`).
 //!
 //! A run is changed by one call, [`Store::append`]: everything in a [`Commit`] is kept together, or
 //! nothing is.
@@ -22,11 +23,20 @@ mod commit;
 mod head;
 mod wait;
 mod lease;
+mod worker;
+mod wakes;
+mod rounds;
 mod well_formed;
 mod ruling;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod checksum;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod prefix;
 mod memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "suite")]
 mod faulty;
 #[cfg(feature = "suite")]
@@ -39,8 +49,15 @@ pub use faulty::{Fault, FaultyStore, Plan};
 pub use head::{Head, Loaded, RunCursor, RunFilter};
 pub use lease::Lease;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{
+    Call, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
+    PostgresStep, PostgresStore, Scope,
+};
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Health, Migration, Schema, Settings, SqliteFile, SqliteStore};
 pub use store::{RESOLVE_LIMIT, Reply, Store};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
+pub use wakes::Wakes;
+pub use worker::{Taking, Worker, WorkerRow};

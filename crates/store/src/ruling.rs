@@ -10,6 +10,7 @@ pub(crate) struct Standing {
     pub(crate) version: u64,
     pub(crate) seq: u64,
     pub(crate) tenure: Tenure,
+    pub(crate) wake_at: Option<i64>,
     /// The version that took the commit's key before.
     pub(crate) keyed: Option<u64>,
 }
@@ -46,5 +47,15 @@ impl Standing {
     /// Until when the lease runs after the commit.
     pub(crate) fn until(&self, commit: &Commit) -> i64 {
         commit.lease.as_ref().map_or(self.tenure.until, |lease| lease.until.max(self.tenure.until))
+    }
+
+    /// When the run is due after the commit.
+    pub(crate) fn wake_at(&self, commit: &Commit) -> Option<i64> {
+        let now = commit.entry.time;
+        match (self.wake_at, commit.wake_at) {
+            // A row of an index is not written at every step, and who waits longest comes first.
+            (Some(since), Some(again)) if since <= now && again <= now => Some(since),
+            (_, asked) => asked,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::{
     ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RunFilter, RunId, StoreError,
-    TenantId, WaitFilter, WaitRow,
+    Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// What a store answers, once awaited. Nothing happens before the first poll.
@@ -58,11 +58,16 @@ pub trait Store: Send + Sync {
     /// The version that took the input with this idempotency key.
     fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>>;
 
-    /// Runs that need a worker: those whose time to wake has come, the earliest first, then those
-    /// with outstanding actions and no live lease.
+    /// Takes runs that are due for a worker, all in one: those whose time to wake has come and that
+    /// nobody holds. Each lease is a new one, with a raised epoch.
     ///
-    /// The one method that looks across tenants. It is for workers, and gives ids and nothing else.
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>>;
+    /// One of each tenant in turn, of one tenant those first that are due longest; the turn goes on
+    /// where the last call left it. A tenant of which `per_tenant` runs are held, by whomever, is
+    /// passed over. What a run that is not due costs here is nothing.
+    ///
+    /// With `held`, `workers` and `tenants` the only one that looks across tenants. It is for workers,
+    /// and gives leases and nothing else.
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>>;
 
     /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
     /// another's lease is alive.
@@ -77,8 +82,34 @@ pub trait Store: Send + Sync {
         until: i64,
     ) -> Reply<'a, Option<Lease>>;
 
-    /// Gives a lease back; nothing happens where it is not the current one.
+    /// Gives a lease back; nothing happens where it is not the current one. A run that is due stays so.
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+
+    /// Gives a lease back because there is nothing to do for the run, and says when it must be looked
+    /// at again, whatever it said before.
+    ///
+    /// Where the run has gone on since `version`, the lease is given back and the rest stays as it is:
+    /// whoever gave it something has said when. `false` then, and where the lease is not the current one.
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool>;
+
+    /// Leases that are alive, by run.
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>>;
+
+    /// Says that a worker is there, and until when to believe it; the same name again renews that.
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()>;
+
+    /// Takes a worker off the list; its leases are its own business.
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()>;
+
+    /// Workers that were announced and did not retire, by name. Those that were lost stand in the list
+    /// for a day.
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>>;
+
+    /// Tenants that have a run, by name: for whoever keeps the store, to copy and to check all of it.
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>>;
+
+    /// Hints that something may be due, from now on.
+    fn wakes(&self) -> Wakes;
 
     /// Keeps bytes under their digest; what is there already stays as it is.
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()>;

@@ -6,11 +6,11 @@ use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_store::suite::sample::{self, NOW, told};
 use countersign_store::{
-    Blob, Commit, RunFilter, RunId, Settings, SqliteStore, Store, StoreError, TenantId,
+    Blob, Commit, RunFilter, RunId, Settings, SqliteStore, Store, StoreError, Taking, TenantId,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -226,12 +226,14 @@ async fn a_file_made_by_schema_1_is_read() {
     let run = RunId::local("old");
     let told = told(&store, &run).await;
     let head = told.head.unwrap();
-    assert_eq!((head.version, head.summary.as_str(), head.wake_at), (1, "an old run", Some(50)));
+    assert_eq!((head.version, head.summary.as_str(), head.wake_at), (1, "an old run", Some(2)));
     assert_eq!(head.lease.map(|lease| lease.epoch), Some(3));
     assert_eq!(told.log.len(), 1);
     assert_eq!(told.actions[0].id, "old/1/0");
     assert_eq!(store.keyed(&run, "k").await.unwrap(), Some(1));
-    assert_eq!(store.due(45, 10).await.unwrap(), [run]);
+    // It had something to do: it is due since its last step.
+    let taken = store.take(&Taking::new("v", 45, 46, 10)).await.unwrap();
+    assert_eq!((&taken[0].run, taken[0].epoch), (&run, 4));
 }
 
 const CHECKSUM_OF_FIRST_SCHEMA: &str =
@@ -242,13 +244,13 @@ fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
     let (_folder, file) = place();
     drop(SqliteStore::open(&file).unwrap());
     let db = Connection::open(&file).unwrap();
-    db.execute("INSERT INTO migrations VALUES (2, 'later', 'x')", []).unwrap();
+    db.execute("INSERT INTO migrations VALUES (3, 'later', 'x')", []).unwrap();
     drop(db);
     let before = fs::read(&file).unwrap();
     let refused = SqliteStore::open(&file).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the database has schema 2, this program knows schemas up to 1"
+        "the database has schema 3, this program knows schemas up to 2"
     );
     assert_eq!(fs::read(&file).unwrap(), before);
 }
@@ -290,4 +292,42 @@ async fn a_damaged_page_is_an_error_and_not_a_wrong_answer() {
         Ok(store) => store.log(&run, 0, 10).await.unwrap_err(),
     };
     assert_eq!(error.to_string(), "the database is damaged: database disk image is malformed");
+}
+
+/// How long the quickest of several takings took, each of the same sixteen runs.
+async fn quickest_taking(store: &SqliteStore, from: i64) -> Duration {
+    let mut quickest = Duration::MAX;
+    for round in 0..20 {
+        let now = from + 100 * round;
+        let taking = Taking { per_tenant: 20, ..Taking::new("w", now, now + 50, 16) };
+        let begun = Instant::now();
+        let taken = store.take(&taking).await.unwrap();
+        quickest = quickest.min(begun.elapsed());
+        assert_eq!(taken.len(), 16);
+    }
+    quickest
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_thousand_waiting_runs_cost_a_worker_nothing() {
+    const WAITING: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000)
+        INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq, hash, tail, status,
+            phase, updated_at, summary, lease_epoch, lease_until, wake_at, actions)
+        SELECT 'tenant-' || (i % 7), 'waiting-' || i, 'p', 'w', i, 1, 1, 'h', 0, 'waiting', 'ask', i, '', 3,
+            0, iif(i % 2, NULL, 9000000000000), 'child child 2' || char(10) || '{}' || char(10) FROM n";
+    let (_folder, file) = place();
+    let store = SqliteStore::open(&file).unwrap();
+    for number in 0..16 {
+        let tenant = TenantId::new(format!("tenant-{}", number % 7));
+        let commit = sample::step(&RunId::new(tenant, format!("due-{number}")), 0);
+        store.create(sample::new_run(), Commit { wake_at: Some(NOW), ..commit }).await.unwrap();
+    }
+    let alone = quickest_taking(&store, NOW).await;
+    Connection::open(&file).unwrap().execute_batch(WAITING).unwrap();
+    let among = quickest_taking(&store, NOW + 10_000).await;
+    let idle = Instant::now();
+    assert!(store.take(&Taking::new("w", NOW - 1, NOW, 16)).await.unwrap().is_empty());
+    let idle = idle.elapsed();
+    assert!(among < 3 * alone + Duration::from_millis(2), "{alone:?} alone, {among:?} among them");
+    assert!(idle < Duration::from_millis(50), "{idle:?}");
 }

@@ -94,9 +94,11 @@ impl Life {
                 self.version = memory.write_working(&scope, self.version, working).await?;
             }
             5 if self.events > 0 => {
-                let quotes = self.sources();
+                let (quotes, sources) = (self.sources(), self.sources());
                 let (text, recorded_at) = (self.text(40), self.now);
-                let summary = Summary { revision: 1, text, quotes, upto: 0, recorded_at };
+                let by = None;
+                let summary =
+                    Summary { revision: 1, text, quotes, sources, by, upto: 0, recorded_at };
                 memory.write_summary(&scope, summary).await?;
             }
             _ => {
@@ -192,6 +194,8 @@ impl Life {
             entities: vec![self.chance.one_of(&NAMES).to_owned()],
             sources: self.sources(),
             compression: CompressionLevel::Raw,
+            from: Vec::new(),
+            into: None,
         }))
     }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
+
 /// Remembers, and composes packets of what is remembered within a budget.
 #[derive(Debug, Parser)]
 pub(crate) struct Memory {
@@ -69,6 +71,18 @@ pub(crate) enum MemoryCommand {
     Replay(ReplayBuild),
     /// Look for events
     Search(Search),
+    /// Tell shorter what happened long ago, and as one what belongs together
+    Age(Age),
+    /// Sum the session up: in its best lines, or in the words of a model
+    Summarize(Summarize),
+    /// Let a model propose what is worth remembering, under a contract
+    Propose(Propose),
+    /// List what is proposed and waits for a ruling
+    Candidates(Candidates),
+    /// Rule on a candidate: it is kept, if the rules let it in
+    Promote(Promote),
+    /// Refuse a candidate
+    Refuse(Refuse),
     /// Write all that a user and an agent have, as JSON Lines
     Export(ExportMemory),
     /// Read what `export` wrote

@@ -5,9 +5,14 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+mod learning;
 mod memory;
 mod runs;
+mod serve;
+mod store;
+mod workers;
 
+pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
@@ -17,6 +22,9 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
+pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use store::{Copy, Store, StoreCommand, Verify};
+pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -72,6 +80,10 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Look at the tasks of a run, and let failed ones be tried again
     Task(Task),
+    /// Work on runs that are due, beside any number of others
+    Worker(Worker),
+    /// List who works, and what they hold
+    Workers(Workers),
     /// Prove a run's log: fold it, check its chain, decide everything again
     Replay(Replay),
     /// Begin a new run from a version of another
@@ -82,6 +94,12 @@ pub(crate) enum Command {
     Export(Export),
     /// Read a run from a file
     Import(Import),
+    /// Copy the database, and check all of it
+    Store(Store),
+    /// Serve HTTP, with live events, and keep runs going
+    Serve(Serve),
+    /// Make keys for the server, list them, take them back
+    Key(Key),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract

@@ -10,8 +10,8 @@ pub(crate) struct Site {
     /// The protocol folder, instead of the nearest `.opencode/protocol`
     #[arg(long, value_name = "DIR")]
     pub(crate) protocol: Option<PathBuf>,
-    /// The database, instead of `.countersign/countersign.db`
-    #[arg(long, value_name = "FILE")]
+    /// The database, instead of `.countersign/countersign.db`: a file, or `postgres://user@host/name`
+    #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<PathBuf>,
     /// Who you are, for the record
     #[arg(long = "as", value_name = "NAME")]
@@ -63,6 +63,7 @@ pub(crate) struct Check {
   countersign run --input \"Plan the move\"
   countersign run ralph --input @goal.txt --model openai:gpt-5-mini
   countersign run --document start.json --detach")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Run {
     /// The workflow, or a protocol that ships; without it, the folder's default workflow
     pub(crate) workflow: Option<String>,
@@ -84,6 +85,9 @@ pub(crate) struct Run {
     /// Stay until it has ended: go on when a document arrives where it is looked for, or somebody answers
     #[arg(long, conflicts_with = "detach")]
     pub(crate) stay: bool,
+    /// Start it and leave the work to `countersign worker`
+    #[arg(long, conflicts_with_all = ["resume", "detach", "stay"])]
+    pub(crate) queue: bool,
     /// The same key twice is one run
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,

@@ -3,7 +3,8 @@
 use countersign_core::contract::Contract;
 use countersign_core::json::RepairLevel;
 use countersign_core::reply::{Context, Finish, Intake, Terms, Verdict, reask};
-use serde_json::{Value, json};
+use countersign_server::wire::Admission;
+use serde_json::json;
 
 use crate::args::{Admit, FinishName, IntakeName, RepairsName};
 use crate::exit::{Error, Exit};
@@ -20,7 +21,7 @@ pub(super) fn run(args: &Admit, json: bool) -> Result<Exit, Error> {
     let verdict = contract.admit_bytes(&reply, terms, &context);
     let unchecked = contract.unchecked(&context);
     if json {
-        output::json(&report(&contract, &verdict, &unchecked, args.reask));
+        output::json(&json!(Admission::of(&contract, &verdict, &unchecked, args.reask)));
     } else if args.reask {
         if let Verdict::Refused(violations) = &verdict {
             output::data(&reask(&contract, violations));
@@ -63,27 +64,4 @@ fn terms(contract: &Contract, args: &Admit) -> Terms {
         };
     }
     terms
-}
-
-/// The verdict for programs.
-fn report(contract: &Contract, verdict: &Verdict, unchecked: &[&str], with_reask: bool) -> Value {
-    let accepted = verdict.accepted();
-    let mut report = json!({
-        "verdict": if accepted.is_some() { "accepted" } else { "refused" },
-        "contract": {
-            "id": contract.id,
-            "version": contract.version,
-            "digest": contract.digest,
-        },
-        "value": accepted.map(|accepted| accepted.value()),
-        "span": accepted.and_then(|accepted| accepted.span()),
-        "repairs": accepted.map(|accepted| accepted.repairs()).unwrap_or_default(),
-        "defaults": accepted.map(|accepted| accepted.defaults()).unwrap_or_default(),
-        "violations": verdict.violations(),
-        "unchecked": unchecked,
-    });
-    if with_reask && let Verdict::Refused(violations) = verdict {
-        report["reask"] = reask(contract, violations).into();
-    }
-    report
 }

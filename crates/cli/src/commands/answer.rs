@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::json::{RepairLevel, read, sha256};
+use countersign_core::json::{RepairLevel, read};
 use countersign_core::run::{Incoming, Wait, WaitKind, WaitShape};
 use countersign_runtime::watch::Unwatched;
-use serde_json::{Value, json};
+use countersign_runtime::workspace::bring;
+use serde_json::Value;
 
 use super::{addressed, given};
 use crate::args::Answer;
@@ -50,16 +51,6 @@ pub(crate) fn brought(house: &House, file: &Path, wait: Option<&Wait>) -> Result
         std::fs::read(file).map_err(|source| Error::Unreadable { what: shown.clone(), source })?;
     let name =
         file.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    let suggested = wait.and_then(|wait| match &wait.shape {
-        Some(WaitShape::Document { suggested_path, .. }) => suggested_path.clone(),
-        _ => None,
-    });
-    let inside = suggested.unwrap_or_else(|| format!("inputs/{name}"));
-    // The document is what was brought, whatever it is to be called: its type must show.
-    let same_type = Path::new(&inside).extension() == file.extension();
-    let path = if same_type { inside } else { format!("inputs/{name}") };
     let workspace = countersign_runtime::workspace::Workspace::open(house.home.workspace())?;
-    workspace.write_atomic(&path, &bytes)?;
-    let digest = sha256(&[&bytes]);
-    Ok(json!({ "path": path, "name": name, "bytes": bytes.len(), "sha256": digest }))
+    Ok(bring(&workspace, wait, &name, &bytes)?)
 }

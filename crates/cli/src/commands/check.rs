@@ -7,6 +7,7 @@ use countersign_contracts::registry;
 use countersign_core::protocol::{Protocol, check};
 use countersign_core::spec::{Diagnostic, Severity};
 use countersign_runtime::folder;
+use countersign_server::wire::Findings;
 use serde_json::json;
 
 use crate::args::{Check, Site};
@@ -36,18 +37,11 @@ pub(super) fn run(args: &Check, json: bool) -> Result<Exit, Error> {
     let warnings = findings.len() - errors;
     let named = |one: &Diagnostic| shown(&folder.join(&one.source.name));
     if json {
-        let listed = findings.iter().map(|one| {
-            let mut listed = show::diagnostic_json(one);
-            listed["file"] = named(one).into();
-            listed
-        });
-        output::json(&json!({
-            "folder": shown(&folder),
-            "files": files,
-            "errors": errors,
-            "warnings": warnings,
-            "findings": listed.collect::<Vec<_>>(),
-        }));
+        let mut found = Findings::of(shown(&folder), files, findings.clone());
+        for one in &mut found.findings {
+            one.file = shown(&folder.join(&one.file));
+        }
+        output::json(&json!(found));
     } else {
         for one in &findings {
             output::talk(&show::fault(one, &named(one)));

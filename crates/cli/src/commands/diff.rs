@@ -10,7 +10,7 @@ use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::output;
 use crate::show::{BAD, GOOD, HEADING};
-use crate::table::shortened;
+use countersign_server::show::shortened;
 
 pub(super) fn run(args: &Diff, json: bool) -> Result<Exit, Error> {
     wait(async {

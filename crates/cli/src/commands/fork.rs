@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use countersign_core::patch::Patch;
-use countersign_core::run::{Fork as From, Start};
+use countersign_runtime::engine::Otherwise;
 use countersign_runtime::watch::{Unwatched, Watch};
 
 use super::diff;
-use super::run::{Manner, create, work};
+use super::run::{Manner, work};
 use crate::args::Fork;
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
@@ -20,33 +20,16 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
         let run = house.run(Some(&args.run)).await?;
-        let live = house.engine.at(&run, args.at).await?;
         // Another protocol where one is named, so that a changed prompt or contract can be tried.
         let protocol = match &args.site.protocol {
-            Some(_) => protocol(&house.protocol_folder()?)?.0,
-            None => Arc::clone(&live.protocol),
+            Some(_) => Some(protocol(&house.protocol_folder()?)?.0),
+            None => None,
         };
-        let start = Start {
-            protocol: protocol.digest.clone(),
-            workflow: live.state.workflow.clone(),
-            document: Some((*live.state.document).clone()),
-            phase: Some(live.state.phase.clone()),
-            model: args.model.clone().or_else(|| live.state.model.clone()),
-            by: Some(house.settings.user()),
-            fork: Some(From {
-                run: run.clone(),
-                version: live.state.version,
-                hash: live.hash.clone(),
-            }),
-            tickets: live.state.tickets.iter().cloned().collect(),
-            ..Start::default()
-        };
-        let fork = create(&house, &protocol, start, None).await?;
+        let (model, by) = (args.model.clone(), house.settings.user());
+        let otherwise = Otherwise { at: args.at, protocol, model, by };
+        let (fork, version) = house.engine.fork(&run, otherwise, None).await?;
         if !json {
-            output::talk(&format!(
-                "run {fork} goes on from version {} of {run}",
-                live.state.version
-            ));
+            output::talk(&format!("run {fork} goes on from version {version} of {run}"));
         }
         if args.detach {
             return Ok(work_not(&fork, json));

@@ -1,13 +1,16 @@
 //! What every command that gives a run something does afterwards: work on it, and tell where it stands.
 
 use countersign_core::run::{Status, WaitKind};
+use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::Outcome;
+use countersign_server::show::products;
+use countersign_server::wire::Taken;
 use serde_json::json;
 
+use super::held::holder;
 use crate::exit::{Error, Exit};
 use crate::house::House;
-use crate::product::{self, products};
-use crate::{output, show};
+use crate::{output, product, show};
 
 /// Lets the run go on as far as it can, and tells where it stands.
 pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<Exit, Error> {
@@ -16,23 +19,20 @@ pub(super) async fn told(house: &House, outcome: Outcome, json: bool) -> Result<
     let rest = house.driver()?.drive(&run).await?;
     let outcome = house.engine.look(&run).await?;
     let state = &outcome.state;
-    let products = products(house, &run).await?;
+    let products = products(&house.engine, &run).await?;
     if json {
-        output::json(&json!({
-            "run": run,
-            "version": state.version,
-            "status": state.status().as_str(),
-            "phase": state.phase,
-            "waits": state.waits.values().collect::<Vec<_>>(),
-            "output": product::as_json(&products),
-            "violations": refused,
-        }));
+        let mut told = json!(Taken::of(state, products, refused.clone()));
+        told["held"] = json!(rest == Rest::Held);
+        output::json(&told);
     } else {
         if let Some(violations) = &refused {
             show::violations(violations);
         }
         output::talk(&show::standing(state));
-        show::rest(&run, &rest);
+        match holder(house, &run, &rest).await? {
+            Some(holder) => output::talk(&format!("{holder}, and goes on with it.")),
+            None => show::rest(&run, &rest),
+        }
         for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
             output::talk(&show::wait(&run, wait));
         }

@@ -2,11 +2,11 @@
 
 use countersign_core::run::Event;
 use countersign_runtime::engine::EngineError;
+use countersign_server::show::graph::{Picture, mermaid, svg};
 use serde_json::json;
 
 use crate::args::{Graph, GraphFormat};
 use crate::exit::{Error, Exit};
-use crate::graph::{Picture, mermaid, svg};
 use crate::house::{House, protocol, protocol_at, wait};
 use crate::output;
 use crate::settings::Settings;

@@ -1,15 +1,17 @@
 //! `countersign history [RUN]`: what came in, by whom, and what became true of it.
 
-use countersign_core::run::{Entry, Event, State, fold};
+use countersign_core::run::{Event, State, fold};
 use countersign_runtime::engine::EngineError;
-use serde_json::{Value, json};
+use countersign_server::show::incoming;
+use countersign_server::wire::{EventRow, VersionRow};
+use serde_json::json;
 
 use crate::args::History;
 use crate::elapsed::moment;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::show::{self, DIM, HEADING};
-use crate::{incoming, output, progress};
+use crate::{output, progress};
 
 pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
     wait(async {
@@ -19,12 +21,12 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
         let corrupt = |source| Error::Engine(EngineError::corrupt(run.clone(), source));
         if args.full {
             let shown = log.iter().filter(|one| one.version > args.after);
-            let events = shown.map(|one| Ok(whole(one, &one.open(&run).map_err(corrupt)?)));
+            let events = shown.map(|one| Ok(EventRow::all(one, one.open(&run).map_err(corrupt)?)));
             let events = events.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten();
             if json {
-                output::json(&events.collect());
+                output::json(&json!(events.collect::<Vec<_>>()));
             } else {
-                events.for_each(|event| output::data(&format!("{event}\n")));
+                events.for_each(|event| output::data(&format!("{}\n", json!(event))));
             }
             return Ok(Exit::Good);
         }
@@ -36,13 +38,13 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
                 continue;
             }
             if json {
-                versions.push(listed(one, &events));
+                versions.push(VersionRow::of(one, events));
             } else {
                 output::data(&block(&state, one.version, &events));
             }
         }
         if json {
-            output::json(&versions.into());
+            output::json(&json!(versions));
         } else if state.version <= args.after {
             output::talk(&format!(
                 "Nothing came after: run {run} is at version {}.",
@@ -50,37 +52,6 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
             ));
         }
         Ok(Exit::Good)
-    })
-}
-
-/// The events of a version, each with everything that is kept of it.
-fn whole(one: &Entry, events: &[Event]) -> Vec<Value> {
-    let events = (one.first..).zip(events).map(|(seq, event)| {
-        json!({
-            "seq": seq,
-            "version": one.version,
-            "time": one.time,
-            "kind": event.kind(),
-            "hash": one.hash,
-            "event": event,
-        })
-    });
-    events.collect()
-}
-
-fn listed(one: &Entry, events: &[Event]) -> Value {
-    let input = events.iter().find_map(|event| match event {
-        Event::Received { input } => Some(input),
-        _ => None,
-    });
-    let rest = events.iter().filter(|event| !matches!(event, Event::Received { .. }));
-    json!({
-        "version": one.version,
-        "time": one.time,
-        "hash": one.hash,
-        "said": input.map(|input| incoming::sentence(&input.what)),
-        "input": input.map(|input| &input.what),
-        "events": rest.collect::<Vec<_>>(),
     })
 }
 

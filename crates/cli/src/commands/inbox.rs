@@ -1,15 +1,17 @@
 //! `countersign inbox [RUN]`: what waits for a person, the nearest deadline first.
 
 use countersign_core::run::{Time, Wait, WaitKind};
+use countersign_server::show::waiting;
+use countersign_server::wire::InboxRow;
 use countersign_store::{WaitFilter, WaitRow};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::Inbox;
 use crate::elapsed::{ago, until};
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
+use crate::output;
 use crate::show::{BAD, DIM, HEADING};
-use crate::{output, waiting};
 
 /// Every kind of wait.
 const KINDS: [WaitKind; 6] = [
@@ -29,7 +31,8 @@ pub(super) fn run(args: &Inbox, json: bool) -> Result<Exit, Error> {
             None => Vec::new(),
         };
         if json {
-            output::json(&waits.iter().map(|(run, wait)| listed(run, wait)).collect());
+            let rows = waits.iter().map(|(run, wait)| InboxRow::of(run, wait));
+            output::json(&json!(rows.collect::<Vec<_>>()));
         } else if waits.is_empty() {
             output::talk("Nothing waits for anybody. `countersign list` shows the runs.");
         } else {
@@ -73,15 +76,6 @@ fn read(row: WaitRow) -> Result<(String, Wait), Error> {
         Error::Store(countersign_store::StoreError::Corrupt { what })
     })?;
     Ok((row.run.id, wait))
-}
-
-fn listed(run: &str, wait: &Wait) -> Value {
-    let mut listed = json!(wait);
-    listed["run"] = run.into();
-    listed["address"] = format!("{run}/{}", wait.id).into();
-    listed["in_words"] = waiting::shape(wait).into();
-    listed["answer_with"] = waiting::answered_by(run, wait).into();
-    listed
 }
 
 fn told(run: &str, wait: &Wait, now: Time) -> String {

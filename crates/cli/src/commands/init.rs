@@ -65,24 +65,6 @@ pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
-/// Writes what goes beside a protocol into a folder of its own, all of it or nothing, and only once.
-pub(super) fn put_beside(shipped: &Shipped, folder: &Path) -> Result<(), Error> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let part = folder.with_extension(format!("part-{}", std::process::id()));
-    for (path, bytes) in shipped.beside {
-        write(&part.join(path), bytes)?;
-    }
-    match fs::rename(&part, folder) {
-        // Another process was faster; its files are the same.
-        Err(_) if folder.is_dir() => drop(fs::remove_dir_all(&part)),
-        other => other
-            .map_err(|source| Error::Unwritable { what: folder.display().to_string(), source })?,
-    }
-    Ok(())
-}
-
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let unwritable = |source| Error::Unwritable { what: path.display().to_string(), source };
     if let Some(parent) = path.parent() {

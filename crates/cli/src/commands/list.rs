@@ -1,8 +1,9 @@
 //! `countersign list`: the runs, the newest first.
 
 use countersign_core::run::{Status, Time};
+use countersign_server::wire::RunRow;
 use countersign_store::{Head, RunFilter};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::List;
 use crate::elapsed;
@@ -10,7 +11,8 @@ use crate::exit::{Error, Exit};
 use crate::house::{House, NO_RUN, wait};
 use crate::output;
 use crate::show::{HEADING, status_style};
-use crate::table::{shortened, table};
+use crate::table::table;
+use countersign_server::show::shortened;
 
 pub(super) fn run(args: &List, json: bool) -> Result<Exit, Error> {
     let status = args.status.as_deref().map(known).transpose()?;
@@ -43,7 +45,8 @@ fn known(word: &str) -> Result<Status, Error> {
 
 fn tell(heads: &[Head], now: Time, json: bool, empty: &str) {
     if json {
-        output::json(&heads.iter().map(listed).collect());
+        let rows = heads.iter().cloned().map(RunRow::from);
+        output::json(&json!(rows.collect::<Vec<_>>()));
         return;
     }
     if heads.is_empty() {
@@ -66,21 +69,4 @@ fn row(head: &Head, now: Time) -> [String; 7] {
         elapsed::ago(now, Time(head.updated_at)),
         shortened(&head.summary, 60),
     ]
-}
-
-fn listed(head: &Head) -> Value {
-    json!({
-        "run": head.run.id,
-        "workflow": head.workflow,
-        "phase": head.phase,
-        "status": head.status,
-        "version": head.version,
-        "events": head.seq,
-        "created_at": head.created_at,
-        "updated_at": head.updated_at,
-        "wake_at": head.wake_at,
-        "summary": head.summary,
-        "protocol": head.protocol,
-        "hash": head.hash,
-    })
 }

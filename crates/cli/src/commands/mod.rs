@@ -16,10 +16,12 @@ mod fork;
 mod given;
 mod graph;
 mod halt;
+mod held;
 mod history;
 mod import;
 mod inbox;
 mod init;
+mod key;
 mod list;
 mod memory;
 mod next;
@@ -27,11 +29,15 @@ mod people;
 mod replay;
 mod resume;
 mod run;
+mod serve;
 mod show;
 mod start;
 mod status;
+mod store;
 mod submit;
 mod task;
+mod worker;
+mod workers;
 
 use crate::args::{Args, Command};
 use crate::exit::{Error, Exit};
@@ -59,11 +65,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Resume(args) => resume::run(args, json),
         Command::Cancel(args) => cancel::run(args, json),
         Command::Task(args) => task::run(args, json),
+        Command::Worker(args) => worker::run(args, json),
+        Command::Workers(args) => workers::run(args, json),
         Command::Replay(args) => replay::run(args, json),
         Command::Fork(args) => fork::run(args, json),
         Command::Graph(args) => graph::run(args, json),
         Command::Export(args) => export::run(args, json),
         Command::Import(args) => import::run(args, json),
+        Command::Store(args) => store::run(args, json),
+        Command::Serve(args) => serve::run(args, json),
+        Command::Key(args) => key::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),

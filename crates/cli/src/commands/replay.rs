@@ -1,22 +1,20 @@
 //! `countersign replay [RUN]`: the states a run went through; with `--verify`, the proof of them.
 
-use std::time::Instant;
-
 use countersign_core::json;
-use countersign_core::patch::Patch;
-use countersign_core::run::{Event, Fault, State, fold};
+use countersign_core::run::{Event, State, fold};
 use countersign_runtime::engine::EngineError;
-use countersign_runtime::proof::{Flaw, prove};
-use countersign_store::{RunFilter, StoreError};
+use countersign_server::show::incoming;
+use countersign_server::wire::{self, Proof};
+use countersign_store::RunFilter;
 use serde_json::{Value, json};
 
 use crate::args::Replay;
 use crate::elapsed::moment;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
+use crate::output;
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
-use crate::table::{shortened, table};
-use crate::{incoming, output};
+use crate::table::table;
 
 pub(super) fn run(args: &Replay, json: bool) -> Result<Exit, Error> {
     wait(async {
@@ -64,77 +62,30 @@ async fn every(house: &House) -> Result<Vec<String>, Error> {
 }
 
 async fn proof(house: &House, run: &str, json: bool) -> Result<Value, Error> {
-    let began = Instant::now();
-    let proved = match prove(&house.engine, run).await {
-        Ok(proved) => proved.map_err(|flaw| told(&flaw)),
-        // A log that cannot be read, or a protocol that cannot decide again: that is an answer too.
-        Err(
-            error @ (EngineError::Protocol { .. }
-            | EngineError::Corrupt { .. }
-            | EngineError::Store(StoreError::Corrupt { .. })),
-        ) => Err(error.to_string()),
-        Err(other) => return Err(other.into()),
-    };
-    let seconds = began.elapsed().as_secs_f64();
-    match proved {
-        Ok(proof) => {
-            let rate = (proof.events as f64 / seconds.max(1e-6)) as u64;
-            if !json {
-                output::talk(&format!(
-                    "{GOOD}proved{GOOD:#}: run {HEADING}{run}{HEADING:#} is what its log says"
-                ));
-                output::talk(&format!(
-                    "  {} events, {} versions decided again in {:.1} ms, {rate} events a second",
-                    proof.events,
-                    proof.versions,
-                    seconds * 1e3
-                ));
-                output::talk(&format!("  last hash {}", proof.hash));
-            }
-            Ok(json!({
-                "run": run,
-                "good": true,
-                "events": proof.events,
-                "versions": proof.versions,
-                "hash": proof.hash,
-                "seconds": seconds,
-                "events_per_second": rate,
-            }))
-        }
-        Err(fault) => {
-            if !json {
-                output::talk(&format!(
-                    "{BAD}not proved{BAD:#}: run {HEADING}{run}{HEADING:#}: {fault}"
-                ));
-            }
-            Ok(json!({ "run": run, "good": false, "fault": fault }))
-        }
+    let proof = wire::proof(&house.engine, run).await?;
+    if !json {
+        tell(&proof);
     }
+    Ok(json!(proof))
 }
 
-/// A fault in words. Where a decision comes out otherwise, only what differs is shown, not two whole events.
-fn told(flaw: &Flaw) -> String {
-    let Flaw::Log(Fault::Differs { version, seq, again, kept }) = flaw else {
-        return flaw.to_string();
-    };
-    let Ok(ours) = serde_json::from_str::<Value>(again) else { return flaw.to_string() };
-    let Ok(theirs) = serde_json::from_str::<Value>(kept) else {
-        let kind = ours["event"].as_str().unwrap_or_default();
-        return format!("version {version}: the log ends before event {seq} (`{kind}`)");
-    };
-    let patch = Patch::between(&ours, &theirs);
-    let places = patch.ops.iter().map(|op| {
-        let at = op.path().as_str();
-        let side = |value: &Value| {
-            let found = value.pointer(at).map(Value::to_string);
-            found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found, 100))
-        };
-        format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
-    });
-    format!(
-        "version {version}, event {seq}: deciding again does not give what the log has\n{}",
-        places.collect::<Vec<_>>().join("\n")
-    )
+fn tell(proof: &Proof) {
+    let run = &proof.run;
+    if let Some(fault) = &proof.fault {
+        output::talk(&format!("{BAD}not proved{BAD:#}: run {HEADING}{run}{HEADING:#}: {fault}"));
+        return;
+    }
+    output::talk(&format!(
+        "{GOOD}proved{GOOD:#}: run {HEADING}{run}{HEADING:#} is what its log says"
+    ));
+    output::talk(&format!(
+        "  {} events, {} versions decided again in {:.1} ms, {} events a second",
+        proof.events.unwrap_or_default(),
+        proof.versions.unwrap_or_default(),
+        proof.seconds.unwrap_or_default() * 1e3,
+        proof.events_per_second.unwrap_or_default(),
+    ));
+    output::talk(&format!("  last hash {}", proof.hash.as_deref().unwrap_or_default()));
 }
 
 async fn states(house: &House, run: &str, json: bool) -> Result<Value, Error> {

@@ -6,23 +6,24 @@ use std::time::Duration;
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Pending, Start, State, Status};
 use countersign_runtime::driver::{Driver, Outlook, Rest};
-use countersign_runtime::engine::fresh_name;
 use countersign_runtime::watch::{Unwatched, Watch};
-use countersign_store::StoreError;
+use countersign_server::show::{Product, products};
+use countersign_server::wire::Worked;
 use serde_json::json;
 
+use super::held::holder;
 use super::people;
 use super::start::begin;
 use crate::args::Run;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
-use crate::product::{self, Product, products};
 use crate::progress::Progress;
-use crate::{output, show};
+use crate::{output, product, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
+    let quiet = json || args.queue;
     let watch: Arc<dyn Watch> =
-        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
+        if quiet { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let model = args.model.as_deref();
         let house = House::open_remembering(&args.site, model, watch, !args.no_memory)?;
@@ -36,8 +37,43 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
             Some(named) => house.run(Some(named)).await?,
             None => begin(&house, args, talks).await?,
         };
+        if args.queue {
+            return queued(&house, &run, json).await;
+        }
         work(&house, &run, manner, json).await
     })
+}
+
+/// Leaves a run that was started to the workers, where there is something to do for it.
+async fn queued(house: &House, run: &str, json: bool) -> Result<Exit, Error> {
+    let (store, now) = (house.engine.store(), house.engine.clock().now());
+    let state = house.engine.look(run).await?.state;
+    let due = store.head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
+    let workers = store.workers(now.0).await?;
+    let alive = workers.iter().filter(|row| row.until > now.0).count();
+    if json {
+        output::json(&json!({
+            "run": run,
+            "status": state.status().as_str(),
+            "phase": state.phase,
+            "version": state.version,
+            "wake_at": due,
+            "workers": alive,
+        }));
+    } else if due.is_some() {
+        let who = match alive {
+            0 => "nobody is at work; `countersign worker` starts a worker".to_owned(),
+            1 => "one worker is there".to_owned(),
+            several => format!("{several} workers are there"),
+        };
+        output::talk(&format!("run {run} is left to the workers: {who}"));
+    } else {
+        output::talk(&show::standing(&state));
+        for wait in state.waits.values() {
+            output::talk(&show::wait(run, wait));
+        }
+    }
+    Ok(Exit::Good)
 }
 
 /// What is done when a run rests.
@@ -58,20 +94,7 @@ pub(super) async fn create(
     start: Start,
     key: Option<String>,
 ) -> Result<String, Error> {
-    loop {
-        // The same key names the same run, so that starting it twice starts it once.
-        let name = key.as_ref().map_or_else(fresh_name, |key| format!("key-{key}"));
-        match house.engine.start(&name, protocol, start.clone(), key.clone()).await {
-            Ok(outcome) => return Ok(outcome.state.run.clone()),
-            Err(countersign_runtime::engine::EngineError::Store(
-                StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
-            )) if key.is_some() => return Ok(name),
-            Err(countersign_runtime::engine::EngineError::Store(StoreError::Conflict {
-                ..
-            })) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
+    Ok(house.engine.begin(protocol, start, key).await?)
 }
 
 /// Works on a run until it rests for good, or for somebody who is not here.
@@ -85,29 +108,35 @@ pub(super) async fn work(
     let rest = to_rest(house, &driver, run, manner).await?;
     let outcome = house.engine.look(run).await?;
     let state = &outcome.state;
-    let products = products(house, run).await?;
+    let products = products(&house.engine, run).await?;
     if json {
-        output::json(&json!({
-            "run": run,
-            "status": state.status().as_str(),
-            "phase": state.phase,
-            "version": state.version,
-            "waits": state.waits.values().collect::<Vec<_>>(),
-            "output": product::as_json(&products),
-            "document": *state.document,
-        }));
+        output::json(&json!(Worked::of(state, products)));
     } else {
-        tell(state, &rest, &products);
+        let holder = holder(house, run, &rest).await?;
+        tell(state, &rest, holder.as_deref(), &products);
     }
     Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
 }
 
 async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> Result<Rest, Error> {
     let mut told = String::new();
+    let mut followed = None;
     loop {
         let (rest, seen) = driven(driver, run).await?;
         if manner == Manner::Leaves || matches!(rest, Rest::Ended(_) | Rest::Halted) {
             return Ok(rest);
+        }
+        if let Some(holder) = holder(house, run, &rest).await? {
+            if followed.as_ref() != Some(&holder) {
+                output::talk(&format!("  {holder}; following, leave with Ctrl-C"));
+                followed = Some(holder);
+            }
+            // A worker that dies moves nothing: its lease runs out, and we are the next.
+            tokio::select! {
+                changed = driver.changed(run, &seen) => changed?,
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+            continue;
         }
         let state = house.engine.look(run).await?.state;
         let alarm = match rest {
@@ -155,6 +184,9 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> R
         }
     }
 }
+
+/// How often it is looked whether a run that somebody else works on is free.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// Works on a run until a look out before and after agree: whatever comes later can be seen to have come.
 async fn driven(driver: &Driver, run: &str) -> Result<(Rest, Outlook), Error> {
@@ -205,11 +237,14 @@ async fn asked_child(house: &House, state: &State) -> Result<Option<String>, Err
     Ok(None)
 }
 
-fn tell(state: &State, rest: &Rest, products: &[Product]) {
+fn tell(state: &State, rest: &Rest, holder: Option<&str>, products: &[Product]) {
     let run = &state.run;
     output::talk("");
     output::talk(&show::standing(state));
-    show::rest(run, rest);
+    match holder {
+        Some(holder) => output::talk(&format!("{holder}, and goes on with it.")),
+        None => show::rest(run, rest),
+    }
     for wait in state.waits.values() {
         output::talk(&show::wait(run, wait));
     }

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use countersign_contracts::registry;
 use countersign_core::json::{RepairLevel, read};
 use countersign_core::protocol::{Document, Protocol, Workflow};
 use countersign_core::run::Start;
 use countersign_protocols::{Shipped, find};
-use countersign_runtime::driver::data_folder;
 use countersign_runtime::projection::{read_back, state_folder};
+use countersign_server::catalog::{Catalog, CatalogError};
 use serde_json::Value;
 
-use super::init::put_beside;
 use super::run::create;
 use crate::args::Run;
 use crate::exit::Error;
-use crate::house::{House, SHIPPED_DATA, load_bundle, protocol};
+use crate::house::{House, protocol};
 use crate::{files, output, terminal};
 
 /// The protocol that is meant, and where it is.
@@ -100,25 +100,24 @@ fn meant(house: &House, args: &Run) -> Result<Meant, Error> {
 }
 
 fn of_shipped(house: &House, shipped: &Shipped) -> Result<Meant, Error> {
-    let (protocol, _) = load_bundle(shipped.bundle_without_copy())?;
-    let script = protocol.default_model.as_deref().and_then(|model| model.strip_prefix("script:"));
-    // A script of replies goes beside a copy; without one it would be missed in the middle of the run.
-    if let Some(script) = script.filter(|_| house.settings.model.value.is_none())
-        && !house.home.workspace().join(script).is_file()
-    {
-        return Err(Error::Usage(no_model(shipped.name, &protocol)));
-    }
-    if !protocol.policy.sources.is_empty() {
-        put_beside(shipped, &house.home.folder().join(SHIPPED_DATA).join(data_folder(&protocol)))?;
-    }
+    let catalog = Catalog::new(None, house.home.clone(), Arc::new(registry()));
+    let found = catalog.shipped(shipped, house.settings.model.value.is_some());
+    let protocol = found.map_err(|error| match error {
+        CatalogError::NoModel { name, takes_input } => Error::Usage(no_model(&name, takes_input)),
+        CatalogError::Faults(faults) => Error::Author(faults),
+        CatalogError::Unwritable { path, source } => {
+            Error::Unwritable { what: path.display().to_string(), source }
+        }
+        CatalogError::Folder(error) => error.into(),
+        other => Error::Usage(other.to_string()),
+    })?;
     let workflow = protocol.default_workflow.clone();
     Ok(Meant { protocol, workflow, folder: None })
 }
 
 /// What somebody can do who runs a protocol that ships, and has named no model.
-fn no_model(name: &str, protocol: &Protocol) -> String {
-    let workflow = protocol.workflows.get(&protocol.default_workflow);
-    let input = if workflow.is_some_and(|one| one.input.is_some()) { " --input TEXT" } else { "" };
+fn no_model(name: &str, takes_input: bool) -> String {
+    let input = if takes_input { " --input TEXT" } else { "" };
     format!(
         "`{name}` asks a model, and none is named
   a model:  `countersign run {name}{input} --model openai:NAME`; also anthropic:NAME, gemini:NAME, ollama:NAME

@@ -3,16 +3,18 @@
 use countersign_core::protocol::Bundle;
 use countersign_core::run::{Blocked, EndKind, State, Time};
 use countersign_runtime::folder;
+use countersign_server::show::{Product, Spending, Standing, order_told, products, waiting};
+use countersign_server::wire::RunStatus;
+use serde_json::json;
 
 use crate::args::Status;
 use crate::elapsed::{ago, moment, stretch, until};
 use crate::exit::{Error, Exit};
 use crate::house::{House, load_bundle, wait};
-use crate::product::{Product, products};
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
-use crate::standing::{Spending, Standing, order_told};
-use crate::table::{shortened, table};
-use crate::{output, waiting};
+use crate::table::table;
+use crate::{output, product};
+use countersign_server::show::shortened;
 
 pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
     wait(async {
@@ -27,10 +29,10 @@ pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
         let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.digest());
-        let products = products(&house, &run).await?;
+        let products = products(&house.engine, &run).await?;
         let standing = Standing::of(outcome, &log, now, digest.as_deref(), products);
         if json {
-            output::json(&standing.json());
+            output::json(&json!(RunStatus::from(&standing)));
         } else {
             output::data(&page(&standing, now));
         }
@@ -135,9 +137,9 @@ fn why(state: &State) -> Option<String> {
 }
 
 fn made(page: &mut String, products: &[Product], run: &str) {
-    for product in products {
-        page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", product.title(run)));
-        for line in product.text().lines() {
+    for one in products {
+        page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", product::title(one, run)));
+        for line in product::text(one).lines() {
             page.push_str(format!("  {line}").trim_end());
             page.push('\n');
         }

@@ -14,8 +14,9 @@ use crate::args::{Task, TaskAction, TaskList, TaskReset};
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::show::HEADING;
-use crate::table::{shortened, table};
+use crate::table::table;
 use crate::{output, show};
+use countersign_server::show::shortened;
 
 /// The question that a person answers with the reason why something is tried again.
 const RESET: &str = "reset";

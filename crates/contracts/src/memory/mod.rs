@@ -1,4 +1,5 @@
-//! `memory_packet_v1`: what of the memory goes into one prompt.
+//! `memory_packet_v1`: what of the memory goes into one prompt; and, a file each, what a model may propose to
+//! it (`memory_candidates_v1`, `memory_summary_v1`).
 //!
 //! The shape alone: composing a packet, counting its tokens and rendering it are done elsewhere,
 //! and that it stays within its budget is a rule of the contract. Objects the schema leaves open
@@ -10,6 +11,8 @@ pub mod short_term;
 pub mod long_term;
 pub mod insight;
 pub mod report;
+pub mod candidates;
+pub mod summary;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,13 @@
-//! Values of `memory_packet_v1`.
+//! Values of `memory_packet_v1`, `memory_candidates_v1` and `memory_summary_v1`.
 
 use countersign_contracts::memory::MemoryPacket;
+use countersign_contracts::memory::candidates::*;
 use countersign_contracts::memory::insight::*;
 use countersign_contracts::memory::long_term::*;
 use countersign_contracts::memory::meta::*;
 use countersign_contracts::memory::report::*;
 use countersign_contracts::memory::short_term::*;
+use countersign_contracts::memory::summary::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -112,3 +114,16 @@ strategy!(explain: Explain {
 });
 strategy!(omitted: Omitted { item in text(0), reason in text(0), extra in extra() });
 strategy!(conflict: Conflict { kind in text(0), detail in text(0), fact_ids in maybe(texts()), extra in extra() });
+
+strategy!(candidates: MemoryCandidates {
+    facts in vec(proposed_fact(), 0..4), insights in vec(proposed_insight(), 0..4),
+});
+strategy!(proposed_fact: ProposedFact {
+    key in text(1), value in text(1), event in text(1), quote in text(1), confidence in share(), preference in any::<bool>(),
+});
+strategy!(proposed_insight: ProposedInsight {
+    kind in one_of(&[InsightKind::Hypothesis, InsightKind::Strategy, InsightKind::Pattern]), statement in text(1),
+    because in vec(text(1), 1..4), confidence in share(), tests_suggested in vec(text(1), 0..3),
+});
+strategy!(summary: MemorySummary { lines in vec(line(), 1..4) });
+strategy!(line: SummaryLine { text in text(1), events in vec(text(1), 1..4) });

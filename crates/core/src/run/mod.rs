@@ -27,11 +27,11 @@ mod verify;
 
 pub use apply::{CorruptLog, apply};
 pub use chain::{Entry, GENESIS, fold, link, seal};
-pub use decide::{Step, decide, hand_in, next_alarm, see_files, tool_calls};
+pub use decide::{Step, decide, hand_in, next_alarm, next_alarm_after, see_files, tool_calls};
 pub use event::{Event, FORMAT, Tell};
 pub use input::{Exchange, Fork, HookAnswer, Incoming, Input, ModelReply, Parent, Start, Usage};
 pub use order::{Effect, ToolCall};
-pub use prompt::{Prompt, model_of, prompt};
+pub use prompt::{Prompt, model_of, prompt, terms};
 pub use rejection::Rejection;
 pub use round::{Lost, Round};
 pub use state::{

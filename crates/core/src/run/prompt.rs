@@ -115,7 +115,8 @@ fn system(work: &AgentWork, packet: &Value, language: Option<&str>) -> String {
 }
 
 /// The contract in words a model can follow.
-fn terms(contract: &Contract) -> String {
+#[must_use]
+pub fn terms(contract: &Contract) -> String {
     let envelope = match contract.intake {
         Intake::Strict => "Reply with one JSON object and nothing else: no prose, no code fence.",
         Intake::Fenced => "Reply with one JSON object, alone or in one code fence.",

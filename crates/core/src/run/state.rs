@@ -431,15 +431,21 @@ impl State {
         }
     }
 
-    /// The next moment at which something happens by itself; the phase's own time-out comes on top.
-    #[must_use]
-    pub fn next_alarm(&self) -> Option<Time> {
-        if self.end.is_some() || self.halted.is_some() {
-            return None;
-        }
+    /// Moments at which something happens by itself; the phase's own time-out comes on top.
+    pub(super) fn alarms(&self) -> impl Iterator<Item = Time> {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
         let orders = self.pending.values().filter_map(Pending::not_before);
-        deadlines.chain(orders).chain(self.again_at).min()
+        let still = self.end.is_some() || self.halted.is_some();
+        deadlines.chain(orders).chain(self.again_at).filter(move |_| !still)
+    }
+
+    /// Orders that may be carried out at a moment. A halted run only tells.
+    pub fn ready(&self, now: Time) -> impl Iterator<Item = (&String, &Pending)> {
+        self.pending.iter().filter(move |(_, order)| {
+            let tell = matches!(order, Pending::Tell { .. });
+            let due = order.not_before().is_none_or(|at| at <= now);
+            due && (self.halted.is_none() || tell)
+        })
     }
 
     /// What was spent of a budget.

@@ -1,10 +1,13 @@
 //! Episodes: young ones of themselves, older ones by cues, the oldest not at all.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::Object;
-use countersign_contracts::memory::long_term::{Episode as PacketEpisode, TimeRange};
+use countersign_contracts::memory::long_term::{
+    CompressionLevel, Episode as PacketEpisode, TimeRange,
+};
 use countersign_core::run::Time;
 
 use super::context::Context;
@@ -17,6 +20,7 @@ use crate::Scored;
 use crate::policy::Strength;
 use crate::record::Episode;
 use crate::render::{self, Heading, REF};
+use crate::rules::{condensed, due_level};
 
 /// A day, in milliseconds.
 pub(super) const DAY: i64 = 86_400_000;
@@ -27,7 +31,8 @@ const HIGHLIGHTS: usize = 3;
 /// An episode that may go in.
 #[derive(Debug)]
 pub(super) struct EpisodeCandidate<'a> {
-    row: &'a Episode,
+    /// As much of it as its age lets be told.
+    row: Cow<'a, Episode>,
     relevance: i64,
     rule: String,
 }
@@ -39,7 +44,7 @@ impl Ranked for EpisodeCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         self.rule.clone()
     }
 }
@@ -67,20 +72,21 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<EpisodeC
                 let mut rule = age.to_owned();
                 activated.rules.iter().for_each(|it| rule.push_str(&format!(",{it}")));
                 let relevance = score.total.saturating_add(activated.points);
+                let row = at_its_age(ctx, row, &mut rule);
                 list.push(EpisodeCandidate { row, relevance, rule });
             }
         }
     }
     list.sort_by(|one, other| {
         let key = |it: &EpisodeCandidate<'_>| {
-            let row = it.row;
+            let row = &it.row;
             (Reverse(it.relevance), Reverse(row.end), Reverse(row.recorded_at), row.id.clone())
         };
         key(one).cmp(&key(other))
     });
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     list.retain(|candidate| {
-        let row = candidate.row;
+        let row = &candidate.row;
         let first = texts.entry(normal(&row.summary)).or_insert_with(|| row.id.clone());
         if *first != row.id {
             let extra = Object::from_iter([("of".to_owned(), first.as_str().into())]);
@@ -98,7 +104,7 @@ pub(super) fn form(
     candidate: &EpisodeCandidate<'_>,
     tier: Tier,
 ) -> Form<PacketEpisode> {
-    let row = candidate.row;
+    let row = &*candidate.row;
     let whole = ctx.whole(&row.summary);
     let few =
         || row.highlights.iter().take(HIGHLIGHTS).map(|point| ctx.short(point).text).collect();
@@ -200,6 +206,20 @@ fn filter(
     } else {
         Err(Reason::WeakCue)
     }
+}
+
+/// An episode as it is told at its age, whether anybody aged it in the store or not. The rule says so.
+fn at_its_age<'a>(ctx: &Context<'_>, row: &'a Episode, rule: &mut String) -> Cow<'a, Episode> {
+    let level = due_level(row, ctx.policy.ageing, ctx.now());
+    match level {
+        CompressionLevel::Raw => {}
+        CompressionLevel::PhaseSummary => rule.push_str(",phase_summary"),
+        CompressionLevel::Milestone => rule.push_str(",milestone"),
+    }
+    if !row.from.is_empty() {
+        rule.push_str(&format!(",of:{}", row.from.len()));
+    }
+    if level == row.compression { Cow::Borrowed(row) } else { Cow::Owned(condensed(row, level)) }
 }
 
 /// Tags and entities stand in the packet too, though not in the prompt.

@@ -28,7 +28,8 @@ pub(super) struct FactCandidate<'a> {
     facts: Vec<&'a Fact>,
     relevance: i64,
     recorded: Time,
-    rule: String,
+    /// What each of them is given by, in their order.
+    rules: Vec<String>,
 }
 
 impl Ranked for FactCandidate<'_> {
@@ -38,8 +39,9 @@ impl Ranked for FactCandidate<'_> {
         self.facts.iter().map(|fact| fact.id.as_str()).collect()
     }
 
-    fn rule(&self) -> String {
-        self.rule.clone()
+    fn rule(&self, id: &str) -> String {
+        let place = self.facts.iter().position(|fact| fact.id == id);
+        place.and_then(|place| self.rules.get(place)).cloned().unwrap_or_default()
     }
 }
 
@@ -243,16 +245,16 @@ fn candidate<'a>(ctx: &Context<'_>, rows: &[&'a Scored<Fact>], status: &str) -> 
             }
         }
     }
-    let mut rule = format!("{status},valid");
-    let supported = rows.iter().all(|it| {
-        it.row.evidence.iter().any(|evidence| ctx.evidences.find(&evidence.event).is_some())
+    let found = rules.iter().fold(String::new(), |told, rule| told + "," + rule);
+    let rules = rows.iter().map(|it| {
+        let mut evidence = it.row.evidence.iter();
+        let supported = evidence.any(|piece| ctx.evidences.find(&piece.event).is_some());
+        let unsupported = if supported { "" } else { ",unsupported" };
+        format!("{status},valid{unsupported}{found}")
     });
-    rule.push_str(if supported { "" } else { ",unsupported" });
-    for it in &rules {
-        rule.push_str(&format!(",{it}"));
-    }
+    let rules = rules.collect();
     let recorded = rows.iter().map(|it| it.row.recorded_at).max().unwrap_or_default();
-    FactCandidate { facts: rows.iter().map(|it| &it.row).collect(), relevance, recorded, rule }
+    FactCandidate { facts: rows.iter().map(|it| &it.row).collect(), relevance, recorded, rules }
 }
 
 /// Names the facts whose place this one took.

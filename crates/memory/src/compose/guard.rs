@@ -9,7 +9,7 @@ use countersign_contracts::memory::meta::Purpose;
 use super::evidence::{Evidences, Witness};
 use super::normal::{holds, normal};
 use crate::Found;
-use crate::record::Origin;
+use crate::record::{Event, Origin};
 
 /// A shorter guess is looked for only as a whole text: `yes` stands everywhere.
 const SHORTEST: usize = 8;
@@ -59,6 +59,23 @@ impl Guard {
         let text = normal(cited.text);
         self.guesses.iter().any(|guess| stands_in(guess, &text))
     }
+}
+
+/// A guess as it is looked for in texts.
+pub(crate) fn guess(statement: &str) -> String {
+    normal(statement)
+}
+
+/// Whether an event is the words of one of these guesses, and not of a user or a tool.
+pub(crate) fn tells_guess(guesses: &[String], event: &Event) -> bool {
+    let theirs = matches!(event.origin, Origin::User | Origin::Tool);
+    !theirs && words_of_guess(guesses, &event.text)
+}
+
+/// Whether a text holds the words of one of these guesses.
+pub(crate) fn words_of_guess(guesses: &[String], text: &str) -> bool {
+    let text = normal(text);
+    guesses.iter().any(|guess| stands_in(guess, &text))
 }
 
 fn said(cited: &Witness<'_>) -> bool {

@@ -34,7 +34,7 @@ impl Ranked for InsightCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         self.rule.clone()
     }
 }

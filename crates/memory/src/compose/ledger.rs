@@ -115,8 +115,8 @@ pub(super) trait Ranked {
     /// Its ids; several for facts that contradict each other, which go together.
     fn ids(&self) -> Vec<&str>;
 
-    /// The rule that chose it.
-    fn rule(&self) -> String;
+    /// The rule that chose the one with this id.
+    fn rule(&self, id: &str) -> String;
 }
 
 impl Ledger {
@@ -159,11 +159,11 @@ impl Ledger {
         fewer: Step,
     ) {
         for (place, form) in &filled.items {
-            let rule = list[*place].rule();
             let cut = if form.cut { ",shortened" } else { "" };
             let form_rule =
                 if form.name == "raw" { String::new() } else { format!(",{}", form.name) };
             for id in list[*place].ids() {
+                let rule = list[*place].rule(id);
                 self.selected.push(format!("{id}|{},{rule}{cut}{form_rule}", R::KIND));
             }
             let ids = list[*place].ids().join("`, `");

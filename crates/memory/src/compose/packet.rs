@@ -59,8 +59,11 @@ pub fn compose(
     let candidates = select(&ctx, &mut ledger);
     let mut purse = purse(&ctx, &candidates, max_tokens)?;
     let (short_term, long_term, insight) = fill(&ctx, &mut ledger, &mut purse, &candidates);
-    let citations =
-        ctx.evidences.citations(cited(&short_term, &long_term, &insight).into_iter(), &ctx.guard);
+    let mut ids = cited(&short_term, &long_term, &insight);
+    if !short_term.rolling_summary.is_empty() {
+        ids.extend(found.summary.iter().flat_map(|summary| &summary.sources));
+    }
+    let citations = ctx.evidences.citations(ids.into_iter(), &ctx.guard);
     ledger.settle();
     Ok(MemoryPacket {
         meta: PacketMeta {

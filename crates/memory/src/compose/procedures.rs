@@ -36,7 +36,7 @@ impl Ranked for ProcedureCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         self.rule.clone()
     }
 }

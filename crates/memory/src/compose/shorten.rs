@@ -26,7 +26,7 @@ pub(super) fn shorten(text: &str, most: u64, counter: &dyn TokenCounter) -> Opti
 }
 
 /// The same by characters, for texts that no model reads.
-pub(super) fn shorten_chars(text: &str, most: usize) -> Option<String> {
+pub(crate) fn shorten_chars(text: &str, most: usize) -> Option<String> {
     let Some((limit, _)) = text.char_indices().nth(most) else { return Some(text.to_owned()) };
     longest(text, limit, |end| text[..end].chars().count() < most)
 }

@@ -27,7 +27,7 @@ impl Ranked for MessageCandidate<'_> {
         vec![&self.row.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         "latest".to_owned()
     }
 }

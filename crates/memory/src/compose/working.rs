@@ -49,7 +49,7 @@ impl Ranked for PartCandidate {
         vec![&self.id]
     }
 
-    fn rule(&self) -> String {
+    fn rule(&self, _: &str) -> String {
         "run".to_owned()
     }
 }

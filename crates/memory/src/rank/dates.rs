@@ -42,6 +42,31 @@ pub(super) fn of(ts: Time) -> impl Iterator<Item = String> {
     terms.into_iter().flatten().chain([format!("@{month}")])
 }
 
+/// The terms that events of a time are found by: its days, or its months, or its years, whichever are few enough.
+pub(super) fn within(from: Time, to: Time) -> BTreeSet<String> {
+    const DAY: i64 = 86_400_000;
+    const DAYS: i64 = 31;
+    const MONTHS_OF: i64 = 300;
+    const YEARS: i64 = 366 * 100;
+    let days = (to.0.saturating_sub(from.0)) / DAY + 1;
+    // Of the three terms of a day, which one.
+    let (step, place) = if days <= DAYS {
+        (1, 1)
+    } else if days <= MONTHS_OF {
+        (27, 2)
+    } else {
+        (360, 0)
+    };
+    let mut terms = BTreeSet::new();
+    let mut at = from;
+    while at < to && days <= YEARS {
+        terms.extend(of(at).nth(place));
+        at = at.after(step * DAY);
+    }
+    terms.extend(of(to).nth(place).filter(|_| days <= YEARS));
+    terms
+}
+
 /// The terms of the days that a text names.
 pub(super) fn named_in(text: &str) -> BTreeSet<String> {
     let words = words(text);

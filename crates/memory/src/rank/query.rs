@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_contracts::memory::meta::Cues;
+use countersign_core::run::Time;
+
 use super::fixed::ONE;
 use super::{dates, kinds, terms};
 use crate::Request;
@@ -15,15 +18,19 @@ const LONGEST: usize = 128;
 /// How much a member of a kind counts beside a word that was said.
 const MEMBER: i64 = 300_000;
 
+/// How much a day of the time that is spoken of counts: it says when, and not what.
+const SPAN: i64 = 300_000;
+
 /// The terms of a question and how much each counts, in millionths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     weights: BTreeMap<String, i64>,
     said: BTreeSet<String>,
+    time: Option<(Time, Time)>,
 }
 
 impl Query {
-    /// What a request asks for: its keywords, entities, tags and message.
+    /// What a request asks for: its keywords, entities, tags and message, and the time it speaks of.
     #[must_use]
     pub fn of(request: &Request) -> Self {
         let mut texts = Vec::new();
@@ -32,7 +39,14 @@ impl Query {
             texts.extend(lists.into_iter().flatten().flatten().map(String::as_str));
         }
         texts.extend(request.message.as_deref());
-        Self::of_texts(&texts)
+        let mut query = Self::of_texts(&texts);
+        query.time = request.cues.as_ref().and_then(|cues| time(cues, request.as_of));
+        if let Some((from, to)) = query.time {
+            for term in dates::within(from, to) {
+                query.weights.entry(term).or_insert(SPAN);
+            }
+        }
+        query
     }
 
     /// What these texts ask for together.
@@ -52,7 +66,7 @@ impl Query {
                 weights.entry(member).or_insert(MEMBER);
             }
         }
-        Self { weights, said }
+        Self { weights, said, time: None }
     }
 
     /// The terms to look up, and how much each counts.
@@ -72,9 +86,31 @@ impl Query {
         terms(name).iter().any(|word| self.said.contains(word))
     }
 
+    /// Whether a time is spoken of.
+    pub(super) fn has_time(&self) -> bool {
+        self.time.is_some()
+    }
+
+    /// Whether a moment lies in the time that is spoken of.
+    pub(super) fn covers(&self, at: Time) -> bool {
+        self.time.is_some_and(|(from, to)| (from..=to).contains(&at))
+    }
+
     /// Whether nothing is asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
+}
+
+/// The time that cues speak of, both ends included. One without a beginning speaks of no time in particular, and
+/// one that cannot be read of none: composing says so.
+fn time(cues: &Cues, now: Time) -> Option<(Time, Time)> {
+    let range = cues.time_range.as_ref()?;
+    let from = Time::parse(range.start.as_deref()?)?;
+    let to = match range.end.as_deref() {
+        Some(end) => Time::parse(end)?,
+        None => now,
+    };
+    (from <= to).then_some((from, to))
 }

@@ -1,8 +1,8 @@
 //! The last word on a hit, with the event itself at hand.
 //!
 //! ```text
-//! a turn:      (own + nearby terms) × (1 + session) × speaker × question
-//! long prose:   own terms                           × speaker × role
+//! a turn:      (own + nearby terms) × (1 + session) × speaker × time × question
+//! long prose:   own terms                           × speaker × time × role
 //! ```
 
 use super::fixed::{ONE, times};
@@ -21,6 +21,9 @@ const QUESTION: i64 = 600_000;
 /// Long prose that no person wrote.
 const WRITTEN: i64 = 333_333;
 
+/// Who asks about a time wants what happened then.
+const TIME: i64 = 1_500_000;
+
 /// How well an event answers. Zero where only its neighbours do, and it is prose.
 #[must_use]
 pub fn refine(query: &Query, hit: &Hit, event: &Event) -> Score {
@@ -37,6 +40,7 @@ pub fn refine(query: &Query, hit: &Hit, event: &Event) -> Score {
     factor("session", !prose, ONE + hit.session);
     let speaker = event.speaker.as_deref();
     factor("speaker", speaker.is_some_and(|name| query.names(name)), SPEAKER);
+    factor("time", query.covers(event.ts), TIME);
     factor("question", !prose && asks(&event.text), QUESTION);
     factor("role", prose && event.role != Role::User, WRITTEN);
     let parts = parts.into_iter().filter(|(_, value)| *value != 0);
@@ -45,8 +49,9 @@ pub fn refine(query: &Query, hit: &Hit, event: &Event) -> Score {
 
 /// No event makes more of a hit than this.
 #[must_use]
-pub fn at_most(hit: &Hit) -> i64 {
-    times(hit.total(), SPEAKER)
+pub fn at_most(query: &Query, hit: &Hit) -> i64 {
+    let most = times(hit.total(), SPEAKER);
+    if query.has_time() { times(most, TIME) } else { most }
 }
 
 /// Whether a text ends with a question.

@@ -33,4 +33,10 @@ pub struct Episode {
     pub sources: Vec<String>,
     /// How much was condensed.
     pub compression: CompressionLevel,
+    /// The episodes that this one tells as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<String>,
+    /// The episode that tells this one now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
 }

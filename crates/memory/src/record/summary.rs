@@ -14,6 +14,12 @@ pub struct Summary {
     /// Events worth keeping word for word, the most important first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<String>,
+    /// The events that the text tells of, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Who wrote it: `rules`, or the name of a model; absent where a person did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// The last position of the session that it covers.
     pub upto: u32,
     /// When this revision was written down.

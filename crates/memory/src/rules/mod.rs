@@ -10,9 +10,15 @@ mod fact;
 mod fact_tests;
 mod expiry;
 mod learning;
+mod condense;
+mod ageing;
+#[cfg(test)]
+mod ageing_tests;
 
 pub(crate) use fact::check_fact;
 
+pub use ageing::{Aged, Ages, age, due_level};
+pub use condense::condensed;
 pub use evidence::check_evidence;
 pub use expiry::is_over;
 pub use fact::{Assurance, Outcome, Ruling, Standing, rule_on_fact};

@@ -150,6 +150,7 @@ fn restored(shelves: &mut impl Shelves, subject: &Subject, row: &Carried) -> Ans
         },
         Carried::Working { run, working } => restore_row(shelves, subject, run, &**working, &[]),
         Carried::Summary { session, summary } => {
+            check_sources(shelves, subject, &summary.sources)?;
             restore_row(shelves, subject, session, &**summary, &summary.quotes)
         }
         _ => Ok(false),

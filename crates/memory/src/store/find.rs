@@ -55,7 +55,8 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     }
     let rows = shelves.rows::<Episode>(&subject, limits.episodes)?;
     cut(&mut found, "episodes", rows.len(), limits.episodes);
-    for (_, row) in rows {
+    // What was told again in another one is told there now.
+    for (_, row) in rows.into_iter().filter(|(_, row)| row.into.is_none()) {
         found.episodes.push(Scored::plain(row));
     }
     let rows = shelves.rows::<Insight>(&subject, limits.insights)?;
@@ -133,7 +134,7 @@ fn ranked(
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     for hit in hits {
         let enough = best.len() == limit;
-        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&hit)) {
+        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
             break;
         }
         let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
@@ -211,7 +212,8 @@ fn citations(found: &Found) -> BTreeSet<&String> {
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
-    ids.extend(found.summary.iter().flat_map(|summary| &summary.quotes));
+    let summary = found.summary.iter();
+    ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
     if let Some(Working { state, open_loops, .. }) = &found.working {
         let decisions = state.decisions.iter().flatten();
         ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));

@@ -9,8 +9,10 @@ use super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
+use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
-use crate::rules::{Assurance, Refusal};
+use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// What a memory answers, once awaited. Nothing happens before the first poll.
@@ -58,6 +60,9 @@ pub trait Memory: Send + Sync {
     /// Keeps the next revision of a session's summary and says which one it is.
     fn write_summary<'a>(&'a self, scope: &'a Scope, summary: Summary) -> Reply<'a, u32>;
 
+    /// What a summary of the session is made of at this moment.
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material>;
+
     /// Writes down a claim that waits for a ruling.
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()>;
 
@@ -85,6 +90,16 @@ pub trait Memory: Send + Sync {
     /// The rows that a request may see, with their scores.
     fn found<'a>(&'a self, request: &'a Request, limits: Limits) -> Reply<'a, Found>;
 
+    /// The latest events of the session behind a position, in their order, as far as this run may see them at this
+    /// moment; behind 0 stands the whole session.
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>>;
+
     /// The latest working state of a run; none before the first.
     fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>>;
 
@@ -100,6 +115,9 @@ pub trait Memory: Send + Sync {
     /// A build with what was found for it then, in the revisions of then. `Gone` where a row of it was
     /// swept or forgotten since.
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>>;
+
+    /// The build for the same purpose that came before a build of the same session, if there is one.
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>>;
 
     /// What forgetting someone would erase. Nothing changes.
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased>;
@@ -119,6 +137,18 @@ pub trait Memory: Send + Sync {
 
     /// Takes out what ends with a run.
     fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept>;
+
+    /// What ageing would do to the episodes of a subject. Nothing changes.
+    fn would_age<'a>(
+        &'a self,
+        subject: &'a Subject,
+        ageing: Ageing,
+        now: Time,
+    ) -> Reply<'a, Vec<Aged>>;
+
+    /// Ages the episodes of a subject: what is old is told shorter, and what belongs together as one. What was told
+    /// before stays, and builds that used it are composed as before.
+    fn age<'a>(&'a self, subject: &'a Subject, ageing: Ageing, now: Time) -> Reply<'a, Vec<Aged>>;
 
     /// Counts junk.
     fn audit<'a>(&'a self, subject: &'a Subject, now: Time) -> Reply<'a, Audit>;

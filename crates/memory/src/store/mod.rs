@@ -25,9 +25,12 @@ mod shelves;
 mod write;
 mod candidates;
 mod find;
+mod session;
+mod material;
 mod replay;
 mod carry;
 mod sweep;
+mod ageing;
 mod in_memory;
 mod sqlite;
 #[cfg(feature = "suite")]

@@ -37,6 +37,25 @@ pub(super) fn found_for(
     Ok(Some((build, found)))
 }
 
+/// So many builds of other purposes may stand between two of the same.
+const BETWEEN: usize = 16;
+
+/// The build before one of them, of the same session and purpose.
+pub(super) fn before(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    id: &str,
+) -> Answer<Option<String>> {
+    let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
+    for id in shelves.earlier_builds(subject, &build, BETWEEN)? {
+        let earlier = shelves.build(subject, &id)?;
+        if earlier.is_some_and(|earlier| earlier.request.purpose == build.request.purpose) {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
 fn add(shelves: &impl Shelves, subject: &Subject, row: &BuildRow, found: &mut Found) -> Answer<()> {
     let BuildRow { kind, id, revision, score, .. } = row;
     let (revision, score) = (Some(*revision), score.clone());

@@ -91,6 +91,10 @@ pub(super) trait Shelves {
     /// A build.
     fn build(&self, subject: &Subject, id: &str) -> Answer<Option<Build>>;
 
+    /// The builds of a session before one of them, the latest first.
+    fn earlier_builds(&self, subject: &Subject, build: &Build, limit: usize)
+    -> Answer<Vec<String>>;
+
     /// What ever went into a packet.
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>>;
 }

@@ -166,6 +166,7 @@ pub(super) fn write_summary(
     scope.check()?;
     let subject = scope.subject();
     check_sources(shelves, &subject, &summary.quotes)?;
+    check_sources(shelves, &subject, &summary.sources)?;
     let now = summary.recorded_at;
     Ok(keep_row(shelves, &subject, scope.session(), summary, now)?.revision)
 }

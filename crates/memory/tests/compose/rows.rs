@@ -127,6 +127,8 @@ pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> Episode {
         entities: vec![],
         sources: vec!["m1".to_owned()],
         compression: CompressionLevel::Raw,
+        from: Vec::new(),
+        into: None,
     }
 }
 
@@ -167,7 +169,8 @@ pub(crate) fn event(id: &str, position: u32, text: &str) -> Event {
 }
 
 pub(crate) fn summary(text: &str) -> Summary {
-    Summary { revision: 1, text: text.to_owned(), quotes: vec![], upto: 1, recorded_at: NOW }
+    let (text, quotes, sources) = (text.to_owned(), vec![], vec![]);
+    Summary { revision: 1, text, quotes, sources, by: None, upto: 1, recorded_at: NOW }
 }
 
 pub(crate) fn working(state: Value) -> Working {

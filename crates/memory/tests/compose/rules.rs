@@ -7,7 +7,7 @@ use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_contracts::memory::meta::{CueTimeRange, Purpose};
 use countersign_memory::compose::compose;
 use countersign_memory::policy::{EvidenceMarks, Strength};
-use countersign_memory::record::{Expiry, Origin, Role};
+use countersign_memory::record::{Evidence, Expiry, Origin, Role};
 use countersign_memory::render::{common_prefix, render};
 use countersign_memory::tokens::{CharCounter, TiktokenCounter};
 use countersign_memory::{Found, Scored};
@@ -84,6 +84,23 @@ fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
         let told = serde_json::to_string(&packet).unwrap();
         assert!(!told.contains("Paris") && !told.contains("Rome"), "{told}");
     }
+}
+
+#[test]
+fn of_two_in_dispute_only_the_one_without_evidence_is_called_so() {
+    let mut one = fact("one", "city", "Paris");
+    let mut two = fact("two", "city", "Rome");
+    (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
+    one.evidence = vec![Evidence { event: "e1".to_owned(), quote: None }];
+    two.evidence = vec![Evidence { event: "gone".to_owned(), quote: None }];
+    let mut found = with_facts(vec![one, two]);
+    found.quotes = vec![Scored::plain(event("e1", 1, "I live in Paris."))];
+    let packet = composed(&request(Purpose::Planner), &found);
+    let told = packet.explain.selected.iter().filter(|line| line.contains("|fact,"));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        ["one|fact,disputed,valid", "two|fact,disputed,valid,unsupported"]
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn asked(prompt: &Prompt, state: &State) -> Ask {
 
 /// What a model said where its provider's schema left it no way but null to leave a field out. The
 /// bytes that came are kept as they came.
-fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<String> {
+pub(crate) fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<String> {
     let (Sent::Schema(target), true) = (answer.sent, answer.drop_nulls) else { return None };
     let reading = read(&answer.text, RepairLevel::None).ok()?;
     if !reading.flaws.is_empty() {

@@ -1,17 +1,24 @@
 //! Holding a run while it is worked on: a lease that is renewed as long as the work takes.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use countersign_core::run::Time;
 use countersign_store::{Lease, RunId, StoreError};
 
 use super::presence::Presence;
 use crate::engine::{Engine, EngineError};
 
-/// How long a lease lasts without being renewed. A dead worker's runs go on after that.
-pub(super) const TERM: i64 = 30_000;
+/// How long a lease lasts without being renewed, unless somebody says otherwise, in milliseconds. A dead
+/// worker's runs go on after that.
+pub const TERM: i64 = 30_000;
 
 /// A run that is held.
 pub(super) struct Hold<'e> {
     engine: &'e Engine,
     lease: Lease,
+    term: i64,
+    /// Until when nobody else can have the run, by our own clock.
+    sure_until: AtomicI64,
 }
 
 impl<'e> Hold<'e> {
@@ -20,9 +27,11 @@ impl<'e> Hold<'e> {
         engine: &'e Engine,
         run: &RunId,
         worker: &str,
+        term: i64,
         presence: Option<&Presence>,
     ) -> Result<Option<Self>, EngineError> {
-        let mut lease = asked(engine, run, worker).await?;
+        let mut since = engine.clock().now();
+        let mut lease = asked(engine, run, worker, term).await?;
         if lease.is_none()
             && let Some(presence) = presence
             && let Some(other) = engine.store().head(run).await?.and_then(|head| head.lease)
@@ -30,27 +39,40 @@ impl<'e> Hold<'e> {
         {
             // A lease is given back once: where somebody else noticed too, one of us gets the run.
             engine.store().release(&other).await?;
-            lease = asked(engine, run, worker).await?;
+            since = engine.clock().now();
+            lease = asked(engine, run, worker, term).await?;
         }
-        Ok(lease.map(|lease| Self { engine, lease }))
+        Ok(lease.map(|lease| Self::of(engine, lease, term, since)))
+    }
+
+    /// A run that was asked for at a moment, and taken.
+    pub(super) fn of(engine: &'e Engine, lease: Lease, term: i64, since: Time) -> Self {
+        Self { engine, lease, term, sure_until: AtomicI64::new(since.after(term).0) }
     }
 
     /// The lease for a commit that is made now, which renews it.
     pub(super) fn lease(&self) -> Lease {
-        let until = self.engine.clock().now().after(TERM).0;
+        let until = self.engine.clock().now().after(self.term).0;
         Lease { until, ..self.lease.clone() }
+    }
+
+    /// A commit with this lease was kept.
+    pub(super) fn kept(&self, lease: &Lease) {
+        self.sure_until.fetch_max(lease.until, Ordering::Relaxed);
     }
 
     /// Holds on. Fails where the run is another's by now: what is done for it could not be kept.
     pub(super) async fn renew(&mut self) -> Result<(), EngineError> {
         let Lease { run, worker, epoch, .. } = &self.lease;
         let epoch = *epoch;
+        let until = self.engine.clock().now().after(self.term).0;
         let lost = |current| Err(StoreError::Fenced { epoch, current }.into());
-        match asked(self.engine, run, worker).await {
+        match asked(self.engine, run, worker, self.term).await {
             Ok(Some(lease)) if lease.epoch <= epoch + 1 => {
                 // One more than ours: it ran out, because the machine slept or the store was gone,
                 // and nobody has had the run since.
                 self.lease = lease;
+                self.sure_until.fetch_max(until, Ordering::Relaxed);
                 Ok(())
             }
             Ok(Some(lease)) => {
@@ -65,15 +87,38 @@ impl<'e> Hold<'e> {
         }
     }
 
+    /// Holds on where the lease may have run out unseen: a process that was stopped and goes on must not
+    /// begin anything for a run that is another's by now.
+    pub(super) async fn renew_late(&mut self) -> Result<(), EngineError> {
+        let late = self.engine.clock().now().0 >= self.sure_until.load(Ordering::Relaxed);
+        if late { self.renew().await } else { Ok(()) }
+    }
+
+    /// Gives the run back because nothing can be done for it before a moment. Tells whether it rests:
+    /// not where somebody gave it something since this version, or where it is another's.
+    pub(super) async fn rest(
+        self,
+        version: u64,
+        wake_at: Option<Time>,
+    ) -> Result<bool, EngineError> {
+        let wake_at = wake_at.map(|time| time.0);
+        Ok(self.engine.store().rest(&self.lease, version, wake_at).await?)
+    }
+
     /// Gives the run back. Where that fails, the lease runs out by itself.
     pub(super) async fn release(self) {
         drop(self.engine.store().release(&self.lease).await);
     }
 }
 
-async fn asked(engine: &Engine, run: &RunId, worker: &str) -> Result<Option<Lease>, EngineError> {
+async fn asked(
+    engine: &Engine,
+    run: &RunId,
+    worker: &str,
+    term: i64,
+) -> Result<Option<Lease>, EngineError> {
     let now = engine.clock().now();
-    match engine.store().lease(run, worker, now.0, now.after(TERM).0).await {
+    match engine.store().lease(run, worker, now.0, now.after(term).0).await {
         Err(StoreError::NotFound { run }) => Err(EngineError::NoRun { run: run.id, version: None }),
         other => Ok(other?),
     }

@@ -18,8 +18,10 @@ mod side_by_side;
 mod rest;
 mod body;
 
+pub(crate) use asking::meant;
 pub use body::Driver;
 pub use data::data_folder;
+pub use hold::TERM;
 pub use models::{Connected, Models};
 pub use outlook::Outlook;
 pub use perform::{Hands, handed_in};

@@ -2,15 +2,10 @@
 
 use countersign_core::run::{Pending, State, Time};
 
-/// The order to do next: the oldest that is due and not left for others. A halted run only tells.
+/// The order to do next: the oldest that is ready and not left for others.
 pub(super) fn next_order(state: &State, now: Time, left: &[String]) -> Option<(String, Pending)> {
-    let ready = |(id, order): &(&String, &Pending)| {
-        let tell = matches!(order, Pending::Tell { .. });
-        let due = order.not_before().is_none_or(|at| at <= now);
-        due && (state.halted.is_none() || tell) && !left.contains(id)
-    };
-    let ready = state.pending.iter().filter(ready);
-    let next = ready.min_by_key(|(id, _)| age(id));
+    let ours = state.ready(now).filter(|(id, _)| !left.contains(id));
+    let next = ours.min_by_key(|(id, _)| age(id));
     next.map(|(id, order)| (id.clone(), order.clone()))
 }
 

@@ -38,7 +38,7 @@ impl Presence {
     }
 
     /// Whether a worker was here and has ended.
-    pub(super) fn is_gone(&self, worker: &str) -> bool {
+    pub(crate) fn is_gone(&self, worker: &str) -> bool {
         let Ok(file) = File::open(path(&self.folder, worker)) else { return false };
         match file.try_lock() {
             Ok(()) => true,

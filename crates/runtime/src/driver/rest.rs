@@ -21,6 +21,8 @@ pub enum Rest {
     Child(String),
     /// Somebody else is working on it.
     Held,
+    /// We stopped, and gave it back; it is for somebody else to go on.
+    Stopped,
 }
 
 impl Rest {

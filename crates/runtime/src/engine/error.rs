@@ -43,6 +43,24 @@ pub enum EngineError {
     /// The protocol has faults.
     #[error("the protocol has {} faults", .0.len())]
     Faults(Vec<Diagnostic>),
+    /// The run is not at the version that the caller decided on. Nothing changed.
+    #[error("run `{run}` is at version {found}, expected {expected}")]
+    Moved {
+        /// Which.
+        run: String,
+        /// The version the caller had seen.
+        expected: u64,
+        /// The version it is at.
+        found: u64,
+    },
+    /// The key was used before, for something else.
+    #[error("the key was used for another input of run `{run}`, at version {version}")]
+    OtherInput {
+        /// Which.
+        run: String,
+        /// The version that took the key.
+        version: u64,
+    },
     /// Another writer was first, again and again.
     #[error("run `{run}` changes faster than this input can be decided")]
     Contended {

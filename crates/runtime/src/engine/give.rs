@@ -9,18 +9,21 @@ use countersign_core::run::{
 };
 use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
 
+use super::look::entry;
 use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
 use crate::recall;
 
 /// How often an input is decided again when another writer was first.
 const TRIES: usize = 64;
 
-/// Something that comes with an input: a key, a lease, bytes it speaks of.
+/// Something that comes with an input: a key, a lease, bytes it speaks of, the version it was decided on.
 #[derive(Debug, Default)]
 pub(crate) struct Along {
     pub(crate) key: Option<String>,
     pub(crate) lease: Option<Lease>,
     pub(crate) blobs: Vec<Blob>,
+    /// The version it must be taken at, where one is said.
+    pub(crate) at: Option<u64>,
 }
 
 /// What an input would come to: all that is left is to keep it.
@@ -76,16 +79,59 @@ impl Engine {
         self.give_along(&run, what, Along { key, ..Along::default() }).await
     }
 
+    /// Gives a run an input that was decided on at a version, where one is said: it is taken at that version
+    /// or not at all. A key that was used for another input is told.
+    pub async fn give_at(
+        &self,
+        run: &str,
+        what: Incoming,
+        key: Option<String>,
+        at: Option<u64>,
+    ) -> Result<Outcome, EngineError> {
+        let run = self.run_id(run);
+        let what = recall::linked(self, &run, what).await;
+        if let Some(key) = &key
+            && let Some(version) = self.store().keyed(&run, key).await?
+        {
+            return self.repeated(&run, version, &what).await;
+        }
+        self.give_along(&run, what, Along { key, at, ..Along::default() }).await
+    }
+
+    /// A run whose version took an input before; an error where that was another one.
+    async fn repeated(
+        &self,
+        run: &RunId,
+        version: u64,
+        what: &Incoming,
+    ) -> Result<Outcome, EngineError> {
+        let rows = self.store().log(run, version.saturating_sub(1), 1).await?;
+        let opened = rows.into_iter().map(|row| entry(row).open(&run.id));
+        let events = opened.collect::<Result<Vec<_>, _>>();
+        let events =
+            events.map_err(|source| EngineError::corrupt(run.id.as_str(), source))?.concat();
+        let same =
+            |event: &Event| matches!(event, Event::Received { input } if input.what == *what);
+        if events.iter().any(same) {
+            return Ok(Outcome::unchanged(&*self.fresh(run).await?));
+        }
+        Err(EngineError::OtherInput { run: run.id.clone(), version })
+    }
+
     pub(crate) async fn give_along(
         &self,
         run: &RunId,
         what: Incoming,
         along: Along,
     ) -> Result<Outcome, EngineError> {
-        let Along { key, lease, blobs } = along;
+        let Along { key, lease, blobs, at } = along;
         let mut input = blank_input(what, key);
         for _ in 0..TRIES {
-            let live = self.live(run).await?;
+            let live = if at.is_some() { self.fresh(run).await? } else { self.live(run).await? };
+            let found = live.state.version;
+            if let Some(expected) = at.filter(|expected| *expected != found) {
+                return Err(EngineError::Moved { run: run.id.clone(), expected, found });
+            }
             let mut decided = match self.decided(run, &live, &mut input) {
                 Ok(decided) => decided,
                 // Another process may have gone on, and what was asked of it may fit by now.

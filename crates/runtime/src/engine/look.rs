@@ -24,6 +24,17 @@ impl Engine {
             .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source: source.into() })
     }
 
+    /// The versions of a run after one, at most so many; none where it has no more.
+    pub async fn log_after(
+        &self,
+        run: &str,
+        version: u64,
+        most: usize,
+    ) -> Result<Vec<Entry>, EngineError> {
+        let rows = self.store().log(&self.run_id(run), version, most).await?;
+        Ok(rows.into_iter().map(entry).collect())
+    }
+
     /// The whole log of a run.
     pub async fn log(&self, run: &str) -> Result<Vec<Entry>, EngineError> {
         let run = self.run_id(run);
@@ -44,7 +55,8 @@ impl Engine {
     }
 }
 
-fn entry(row: EntryRow) -> Entry {
+/// A version as the store has it.
+pub(super) fn entry(row: EntryRow) -> Entry {
     let EntryRow { version, first, last, time, hash, body } = row;
     Entry { version, first, last, time: Time(time), hash, body }
 }

@@ -16,10 +16,13 @@ pub(crate) mod rows;
 mod run_name;
 mod body;
 mod give;
+mod begin;
+mod fork;
 mod look;
 
 pub use body::{Engine, Opened};
 pub use error::EngineError;
+pub use fork::Otherwise;
 pub(crate) use give::Along;
 pub use live::Live;
 pub use outcome::Outcome;

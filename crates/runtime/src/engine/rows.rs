@@ -1,7 +1,7 @@
 //! What a step leaves behind, as rows: its entry, orders, waits, and where the run stands.
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{EndKind, Entry, State, next_alarm};
+use countersign_core::run::{EndKind, Entry, State, Time, next_alarm};
 use countersign_store::{ActionRow, Commit, EntryRow, HeadUpdate, RunId, WaitRow};
 
 /// The commit of a step.
@@ -21,7 +21,11 @@ pub(crate) fn commit(
     let Entry { version, first, last, time, hash, body } = entry;
     let entry = EntryRow { version, first, last, time: time.0, hash, body };
     let mut commit = Commit::new(run.clone(), before.version, entry, head);
-    commit.wake_at = next_alarm(protocol, after).map(|time| time.0);
+    // What is ordered and may be done at once wakes a worker at once. One that finds nothing it can do
+    // (a child that runs, a reply that a person writes) lays the run to rest.
+    let now = commit.entry.time;
+    let ready = after.ready(Time(now)).next().is_some();
+    commit.wake_at = if ready { Some(now) } else { next_alarm(protocol, after).map(|time| time.0) };
     for (id, order) in &after.pending {
         if !before.pending.contains_key(id) {
             let body = serde_json::to_string(order).expect("an order is JSON");

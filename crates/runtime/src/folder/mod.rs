@@ -4,9 +4,11 @@
 mod error;
 mod find;
 mod read;
+mod load;
 mod home;
 
 pub use error::FolderError;
 pub use find::find;
 pub use home::Home;
+pub use load::load_protocol;
 pub use read::{MOST_BYTES, MOST_FILES, read};

@@ -5,8 +5,7 @@ use countersign_memory::ScopeError;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::policy::PolicyError;
 use countersign_memory::render::RenderError;
-use countersign_memory::store::MemoryError;
-use countersign_memory::tokens::UnknownTokenizer;
+use countersign_memory::store::{MemoryError, RebuildError};
 use countersign_store::StoreError;
 
 use crate::engine::EngineError;
@@ -38,9 +37,9 @@ pub enum RecallError {
     /// A packet could not be written as text.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// A build was counted by something that is not here.
+    /// A build cannot be composed again.
     #[error(transparent)]
-    Tokenizer(#[from] UnknownTokenizer),
+    Rebuild(#[from] RebuildError),
     /// A build does not give the packet it gave.
     #[error("build `{id}` gives another packet now")]
     Build {

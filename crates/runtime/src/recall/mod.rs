@@ -20,6 +20,7 @@ mod catch_up;
 mod follow;
 mod packet;
 mod remind;
+mod summary;
 
 pub use beginning::Beginning;
 pub use body::Recall;

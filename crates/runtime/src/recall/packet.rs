@@ -1,8 +1,5 @@
 //! The packet of one prompt: asked for, composed, kept as a build, written as text.
 
-use std::collections::BTreeSet;
-
-use countersign_core::json::digest;
 use countersign_core::protocol::{self, Protocol};
 use countersign_core::run::{Prompt, State, Time};
 use countersign_core::spec::Source;
@@ -12,8 +9,8 @@ use countersign_memory::packet::meta::{Cues, Purpose};
 use countersign_memory::policy::{Policy, PolicyError};
 use countersign_memory::record::{Event, EventKind};
 use countersign_memory::render::render;
-use countersign_memory::store::{Build, BuildRow};
-use countersign_memory::tokens::{TiktokenCounter, TokenCounter, counter};
+use countersign_memory::store::{Build, packet_digest};
+use countersign_memory::tokens::{TiktokenCounter, TokenCounter};
 use countersign_memory::{Asked, Found, Request, Scope};
 
 use super::RecallError;
@@ -77,36 +74,24 @@ pub(super) fn without_own(found: &mut Found, state: &State) {
 /// Composes a packet, and the build that composes it again.
 pub(super) fn built(
     id: String,
-    request: Request,
+    request: &Request,
     policy: &Policy,
     found: &Found,
-    now: Time,
 ) -> Result<(MemoryPacket, Build), RecallError> {
     let counter = TiktokenCounter::o200k();
-    let packet = compose(&request, policy, found, &counter)?;
-    let selected: BTreeSet<&str> =
-        packet.explain.selected.iter().filter_map(|one| Some(one.rsplit_once('|')?.0)).collect();
-    let rows = BuildRow::of(&request, found, |_, id| selected.contains(id));
-    let build = Build {
-        id,
-        policy: serde_json::to_value(policy).expect("a policy is plain data"),
-        tokenizer: counter.id().to_owned(),
-        digest: digest_of(&packet),
-        built_at: now,
-        rows,
-        cut: found.cut.clone(),
-        request,
-    };
+    let packet = compose(request, policy, found, &counter)?;
+    let build = Build::of(id, request, policy, found, &packet, counter.id());
     Ok((packet, build))
 }
 
 /// The packet of a build, composed again.
 pub(super) fn again(build: &Build, found: &Found) -> Result<MemoryPacket, RecallError> {
-    let other = || RecallError::Build { id: build.id.clone() };
-    let policy: Policy = serde_json::from_value(build.policy.clone()).map_err(|_| other())?;
-    let counter = counter(&build.tokenizer)?;
-    let packet = compose(&build.request, &policy, found, &*counter)?;
-    if digest_of(&packet) == build.digest { Ok(packet) } else { Err(other()) }
+    let packet = build.again(found)?;
+    if packet_digest(&packet) == build.digest {
+        Ok(packet)
+    } else {
+        Err(RecallError::Build { id: build.id.clone() })
+    }
 }
 
 /// A packet as text.
@@ -136,8 +121,4 @@ pub(super) fn is_bare(packet: &MemoryPacket) -> bool {
         && insight.hypotheses.is_empty()
         && insight.strategy_sketches.is_empty()
         && insight.patterns.is_empty()
-}
-
-fn digest_of(packet: &MemoryPacket) -> String {
-    digest(&serde_json::to_value(packet).expect("a packet is plain data"))
 }

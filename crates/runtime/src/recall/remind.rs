@@ -6,6 +6,7 @@ use countersign_memory::store::{Limits, MemoryError};
 use countersign_store::RunId;
 
 use super::packet::{again, built, is_bare, policy_of, request, text, without_own};
+use super::summary::roll;
 use super::{Recall, RecallError, catch_up, catch_up_latest, follow};
 use crate::engine::{Engine, Live};
 
@@ -70,7 +71,7 @@ async fn reminder(
     let limits = Limits { quotes: usual.quotes + SHOWN_ALREADY, ..usual };
     let mut found = recall.memory().found(&request, limits).await?;
     without_own(&mut found, state);
-    let (packet, build) = built(id.clone(), request, &policy, &found, now)?;
+    let (packet, build) = built(id.clone(), &request, &policy, &found)?;
     if is_bare(&packet) {
         return Ok(None);
     }
@@ -87,7 +88,7 @@ async fn reminder(
     }
 }
 
-/// Remembers a run that came to rest, and what it is doing.
+/// Remembers a run that came to rest, and what it is doing, and rolls the summary of its session forward.
 pub(crate) async fn rested(engine: &Engine, run: &RunId) {
     let Some(recall) = engine.recall() else { return };
     let remembered = async {
@@ -97,7 +98,8 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
         }
         catch_up(engine, &run.id).await?;
         let beginning = recall.beginning(engine, run, &live).await?;
-        follow(engine, recall, &beginning, &live).await
+        follow(engine, recall, &beginning, &live).await?;
+        roll(engine, recall, &beginning).await
     };
     if let Err(error) = Box::pin(remembered).await {
         engine.watch().warned(&run.id, &format!("it is not remembered: {error}"));

@@ -11,8 +11,10 @@ mod root;
 mod list;
 mod walk;
 mod search;
+mod bring;
 
 pub(crate) use atomic::{sync, write_atomic, write_new};
+pub use bring::bring;
 pub use error::WorkspaceError;
 pub(crate) use error::led_out;
 pub(crate) use hidden::Hidden;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::rig::{House, Kind, answer};
 
-const FAMILY: &str = r#"
+pub(crate) const FAMILY: &str = r#"
 --- index.yaml
 name: t
 version: 1.0.0

@@ -12,6 +12,7 @@ mod family;
 mod brood;
 mod documents;
 mod holds;
+mod workers;
 mod calls;
 mod keys;
 mod simulation;

@@ -3,6 +3,7 @@
 use countersign_core::run::{Incoming, Rejection, Status, Time};
 use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::EngineError;
+use countersign_store::Taking;
 use serde_json::json;
 
 use crate::rig::{EPOCH, House, Kind, answer};
@@ -59,8 +60,10 @@ async fn a_deadline_that_passes_takes_the_default(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     house.clock.advance(3_600_000);
-    let due = house.store.due(EPOCH + 3_600_000, 10).await.unwrap();
-    assert_eq!(due, [engine.run_id("r1")], "a worker finds it");
+    let now = EPOCH + 3_600_000;
+    let taken = house.store.take(&Taking::new("finder", now, now + 1, 10)).await.unwrap();
+    assert_eq!(taken[0].run, engine.run_id("r1"), "a worker finds it");
+    house.store.release(&taken[0]).await.unwrap();
     house.driver(&engine, "w").drive("r1").await.unwrap();
     assert_eq!(house.document("r1", "/answer").await, json!("nothing"));
 }

@@ -1,7 +1,6 @@
 //! `PostgreSQL` as a source: a read-only transaction for every question, by named queries only.
 
 mod cell;
-mod encrypted;
 mod server;
 mod source;
 

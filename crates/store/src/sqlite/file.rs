@@ -29,10 +29,21 @@ impl SqliteFile {
         settings: Settings,
         schema: Schema,
     ) -> Result<Self, StoreError> {
+        Self::open_prepared(path, settings, schema, |_| Ok(()))
+    }
+
+    /// The same, with something to be done after its schema was brought forward and before anybody reads or writes.
+    pub fn open_prepared(
+        path: impl AsRef<Path>,
+        settings: Settings,
+        schema: Schema,
+        prepare: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
         let place = Place { path: path.clone(), settings };
         let mut db = place.writer()?;
         migrate(&mut db, schema)?;
+        prepare(&mut db)?;
         let readers = (0..place.settings.readers.max(1)).map(|_| place.reader());
         let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(no_thread)?;
         let writer = Writer::start(db, move || place.writer()).map_err(no_thread)?;

@@ -11,6 +11,8 @@ mod log;
 mod outstanding;
 mod write;
 mod read;
+mod due;
+mod workers;
 mod fault;
 mod health;
 

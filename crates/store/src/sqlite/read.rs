@@ -1,4 +1,4 @@
-//! The statements that read. Each question names its tenant, but for the worker's: what is due.
+//! The statements that read. Each question names its tenant; what workers ask is `due` and `workers`.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::log::Log;
 use super::outstanding::unpack;
 use crate::lease::Tenure;
+use crate::prefix::past;
 use crate::{
     ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError, TenantId,
     WaitFilter, WaitRow,
@@ -37,12 +38,6 @@ const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, w
     ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
 const ACTIONS: &str = "SELECT actions FROM runs WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
-const WOKEN: &str = "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
-    ORDER BY wake_at, tenant, id LIMIT ?2";
-const WORKING: &str = "SELECT tenant, id FROM runs
-    WHERE working = 1 AND (lease_worker IS NULL OR lease_until <= ?1)
-        AND (wake_at IS NULL OR wake_at > ?1)
-    ORDER BY tenant, id LIMIT ?2";
 const BLOB: &str = "SELECT bytes FROM blobs WHERE tenant = ?1 AND digest = ?2";
 const PROTOCOL: &str = "SELECT text FROM protocols WHERE tenant = ?1 AND digest = ?2";
 const STARTING: &str = "SELECT tenant, id FROM runs WHERE tenant = ?1 AND id >= ?2
@@ -132,17 +127,6 @@ pub(super) fn keyed(db: &Connection, run: &RunId, input: &str) -> Result<Option<
     Ok(version.optional()?.map(|version| version as u64))
 }
 
-pub(super) fn due(db: &Connection, now: i64, limit: usize) -> Result<Vec<RunId>, StoreError> {
-    let mut due: Vec<RunId> = Vec::new();
-    for sql in [WOKEN, WORKING] {
-        let mut statement = db.prepare_cached(sql)?;
-        for run in statement.query_map((now, count(limit - due.len())), read_id)? {
-            due.push(run?);
-        }
-    }
-    Ok(due)
-}
-
 pub(super) fn blob(
     db: &Connection,
     tenant: &TenantId,
@@ -170,19 +154,6 @@ pub(super) fn resolve(
     let wanted = params![tenant.as_str(), prefix, past(prefix), count(RESOLVE_LIMIT)];
     let rows = statement.query_map(wanted, read_id)?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// The first text that comes after every text with this prefix.
-fn past(prefix: &str) -> Option<String> {
-    let mut text = prefix.to_owned();
-    while let Some(last) = text.pop() {
-        // The range steps over the surrogates, which are no characters.
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            text.push(next);
-            return Some(text);
-        }
-    }
-    None
 }
 
 fn key(run: &RunId) -> (&str, &str) {
@@ -222,21 +193,11 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::migrate::{RUNS_SCHEMA, migrate};
-
-    /// How `SQLite` goes about a statement, a line a step.
-    fn plan(sql: &str) -> Vec<String> {
-        let mut db = Connection::open_in_memory().unwrap();
-        migrate(&mut db, RUNS_SCHEMA).unwrap();
-        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let blanks = vec![Value::Null; statement.parameter_count()];
-        let rows = statement.query_map(rusqlite::params_from_iter(blanks), |row| row.get(3));
-        rows.unwrap().map(Result::unwrap).collect()
-    }
+    use crate::sqlite::migrate::plan;
 
     #[test]
     fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
-        for sql in [HEAD, RUNS, ACTIONS, WAITS, KEYED, WOKEN, BLOB, PROTOCOL, STARTING] {
+        for sql in [HEAD, RUNS, ACTIONS, WAITS, KEYED, BLOB, PROTOCOL, STARTING] {
             let steps = plan(sql);
             let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
             assert!(steps.iter().all(sound), "{sql}: {steps:?}");
@@ -251,16 +212,5 @@ mod tests {
         // This sorts what one run has open.
         let plan_of_run = plan(WAITS_OF_RUN);
         assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
-        // This reads an index that holds only the runs at work.
-        assert_eq!(plan(WORKING), ["SCAN runs USING INDEX runs_working"]);
-    }
-
-    #[test]
-    fn a_prefix_ends_before_the_next_text() {
-        assert_eq!(past("ab").as_deref(), Some("ac"));
-        assert_eq!(past("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(past("a\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(past("\u{10ffff}"), None);
-        assert_eq!(past(""), None);
     }
 }

@@ -7,12 +7,15 @@ use rusqlite::Connection;
 use super::connection::Settings;
 use super::file::SqliteFile;
 use super::migrate::RUNS_SCHEMA;
-use super::{read, write};
+use super::{due, read, workers, write};
 use crate::lease::check_request;
+use crate::rounds::Round;
+use crate::wakes::Bell;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
+use crate::worker::check_worker;
 use crate::{
     ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId, Store,
-    StoreError, TenantId, WaitFilter, WaitRow,
+    StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -22,6 +25,8 @@ use crate::{
 #[derive(Debug)]
 pub struct SqliteStore {
     file: SqliteFile,
+    round: Round,
+    bell: Bell,
 }
 
 impl SqliteStore {
@@ -32,7 +37,8 @@ impl SqliteStore {
 
     /// Opens a file in another way than the usual one.
     pub fn open_with(path: impl AsRef<Path>, settings: Settings) -> Result<Self, StoreError> {
-        Ok(Self { file: SqliteFile::open(path, settings, RUNS_SCHEMA)? })
+        let file = SqliteFile::open(path, settings, RUNS_SCHEMA)?;
+        Ok(Self { file, round: Round::default(), bell: Bell::default() })
     }
 
     fn write<T: Send + 'static>(
@@ -46,6 +52,27 @@ impl SqliteStore {
         })
     }
 
+    /// Keeps a commit, and tells who listens where it makes a run due.
+    fn keep(
+        &self,
+        check: Result<(), StoreError>,
+        calls: bool,
+        work: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
+    ) -> Reply<'_, ()> {
+        let kept = self.write(check, work);
+        Box::pin(async move {
+            kept.await?;
+            self.ring(calls);
+            Ok(())
+        })
+    }
+
+    fn ring(&self, calls: bool) {
+        if calls {
+            self.bell.ring();
+        }
+    }
+
     fn read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -57,11 +84,11 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
         let check = check_creation(&run, &commit);
-        self.write(check, move |db| write::create(db, &run, &commit))
+        self.keep(check, commit.calls(), move |db| write::create(db, &run, &commit))
     }
 
     fn append(&self, commit: Commit) -> Reply<'_, ()> {
-        self.write(check_commit(&commit), move |db| write::append(db, &commit))
+        self.keep(check_commit(&commit), commit.calls(), move |db| write::append(db, &commit))
     }
 
     fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>> {
@@ -104,8 +131,19 @@ impl Store for SqliteStore {
         self.read(move |db| read::keyed(db, &run, &key))
     }
 
-    fn due(&self, now: i64, limit: usize) -> Reply<'_, Vec<RunId>> {
-        self.read(move |db| read::due(db, now, limit))
+    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+        Box::pin(async move {
+            check_request(&taking.worker, taking.now, taking.until)?;
+            let (taking, asked, last) = (taking.clone(), taking.clone(), self.round.last());
+            // Workers ask often and mostly for nothing: that must not stand in the way of who writes.
+            if taking.limit == 0 || !self.file.read(move |db| due::is_any(db, &asked)).await? {
+                return Ok(Vec::new());
+            }
+            let taken = self.file.write(move |db| workers::take(db, &taking, last.as_ref()));
+            let taken = taken.await?;
+            taken.last().inspect(|lease| self.round.served(&lease.run.tenant));
+            Ok(taken)
+        })
     }
 
     fn lease<'a>(
@@ -122,7 +160,48 @@ impl Store for SqliteStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
         let lease = lease.clone();
-        self.write(Ok(()), move |db| write::release(db, &lease))
+        let released = self.write(Ok(()), move |db| write::release(db, &lease));
+        Box::pin(async move {
+            self.ring(released.await?);
+            Ok(())
+        })
+    }
+
+    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+        let lease = lease.clone();
+        let rested = self.write(Ok(()), move |db| workers::rest(db, &lease, version, wake_at));
+        Box::pin(async move {
+            let rests = rested.await?;
+            self.ring(!rests);
+            Ok(rests)
+        })
+    }
+
+    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
+        self.read(move |db| workers::held(db, now, limit))
+    }
+
+    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+        let check = check_worker(worker, now, until);
+        let worker = worker.clone();
+        self.write(check, move |db| workers::announce(db, &worker, now, until))
+    }
+
+    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+        let name = name.to_owned();
+        self.write(Ok(()), move |db| workers::retire(db, &name))
+    }
+
+    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
+        self.read(move |db| workers::workers(db, now))
+    }
+
+    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
+        self.read(workers::tenants)
+    }
+
+    fn wakes(&self) -> Wakes {
+        self.bell.listen()
     }
 
     fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {

@@ -14,7 +14,7 @@ use crate::{
 
 const STANDING: &str =
     "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
-        working, actions, tail
+        actions, tail
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const TENURE: &str =
     "SELECT lease_worker, lease_epoch, lease_until FROM runs WHERE tenant = ?1 AND id = ?2";
@@ -22,13 +22,13 @@ const SET_TENURE: &str = "UPDATE runs SET lease_worker = ?3, lease_epoch = ?4, l
     WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const ADD_RUN: &str = "INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq,
-        hash, tail, status, phase, updated_at, summary, lease_epoch, lease_until, working, actions)
-    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', 0, '', '', ?5, '', 0, 0, 0, '')";
+        hash, tail, status, phase, updated_at, summary, lease_epoch, lease_until, actions)
+    VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, '', 0, '', '', ?5, '', 0, 0, '')";
 const STEP: &str = "UPDATE runs SET version = ?2, seq = ?3, hash = ?4, status = ?5, phase = ?6,
         updated_at = ?7, summary = ?8, lease_until = ?9, actions = ?10, tail = ?11
     WHERE number = ?1";
-/// For when an index must be written too.
-const INDEX: &str = "UPDATE runs SET wake_at = ?2, working = ?3 WHERE number = ?1";
+/// For when indexes must be written too.
+const WAKE: &str = "UPDATE runs SET wake_at = ?2 WHERE number = ?1";
 const ADD_ENTRY: &str = "INSERT INTO log VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
 const ADD_WAIT: &str = "INSERT INTO waits (tenant, run, id, kind, opened_at, deadline, who, body)
@@ -44,8 +44,6 @@ const ADD_PROTOCOL: &str =
 struct Row {
     number: i64,
     standing: Standing,
-    wake_at: Option<i64>,
-    working: bool,
     actions: String,
     tail: i64,
 }
@@ -111,13 +109,15 @@ pub(super) fn lease(
     Ok(asked.lease(run))
 }
 
-pub(super) fn release(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
+/// Whether it was the current one.
+pub(super) fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
     match tenure(db, &lease.run)? {
         Some(known) if known.is(lease) => {
             let free = Tenure { worker: None, epoch: lease.epoch, until: 0 };
-            set_tenure(db, &lease.run, &free)
+            set_tenure(db, &lease.run, &free)?;
+            Ok(true)
         }
-        _ => Ok(()),
+        _ => Ok(false),
     }
 }
 
@@ -150,10 +150,10 @@ fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
             version: row.get::<_, i64>(1)? as u64,
             seq: row.get::<_, i64>(2)? as u64,
             tenure,
+            wake_at: row.get(6)?,
             keyed: None,
         };
-        let (number, wake_at, working) = (row.get(0)?, row.get(6)?, row.get(7)?);
-        Ok(Row { number, standing, wake_at, working, actions: row.get(8)?, tail: row.get(9)? })
+        Ok(Row { number: row.get(0)?, standing, actions: row.get(7)?, tail: row.get(8)? })
     });
     let Some(mut row) = row.optional()? else { return Ok(None) };
     if let Some(input) = &commit.key {
@@ -186,9 +186,9 @@ fn step(
         actions,
         tail,
     ])?;
-    let working = !actions.is_empty();
-    if commit.wake_at != row.wake_at || working != row.working {
-        db.prepare_cached(INDEX)?.execute(params![row.number, commit.wake_at, working])?;
+    let wake_at = row.standing.wake_at(commit);
+    if wake_at != row.standing.wake_at {
+        db.prepare_cached(WAKE)?.execute(params![row.number, wake_at])?;
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ fn change_waits(db: &Connection, commit: &Commit) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn tenure(db: &Connection, run: &RunId) -> Result<Option<Tenure>, StoreError> {
+pub(super) fn tenure(db: &Connection, run: &RunId) -> Result<Option<Tenure>, StoreError> {
     let mut statement = db.prepare_cached(TENURE)?;
     let tenure = statement.query_row(key(run), |row| {
         let epoch = row.get::<_, i64>(1)? as u64;
@@ -239,7 +239,7 @@ fn tenure(db: &Connection, run: &RunId) -> Result<Option<Tenure>, StoreError> {
     Ok(tenure.optional()?)
 }
 
-fn set_tenure(db: &Connection, run: &RunId, tenure: &Tenure) -> Result<(), StoreError> {
+pub(super) fn set_tenure(db: &Connection, run: &RunId, tenure: &Tenure) -> Result<(), StoreError> {
     let (owner, id) = key(run);
     db.prepare_cached(SET_TENURE)?.execute(params![
         owner,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::sample::{self, NOW, Told, told};
-use crate::{Commit, Head, Loaded, RunId, Store, StoreError};
+use crate::{Commit, Head, Loaded, RunId, Store, StoreError, Taking};
 
 pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
     let run = RunId::local("r");
@@ -68,7 +68,8 @@ pub async fn a_conflict_leaves_nothing(store: Arc<dyn Store>) {
         assert_eq!(told(&*store, &run).await, before);
         assert_eq!(store.keyed(&run, "late-key").await.unwrap(), None);
         assert_eq!(store.blob(&run.tenant, "sha256:late").await.unwrap(), None);
-        assert!(store.due(NOW + 1000, 10).await.unwrap().is_empty());
+        let taking = Taking::new("w", NOW + 1000, NOW + 1001, 10);
+        assert!(store.take(&taking).await.unwrap().is_empty());
     }
     store.append(sample::step(&run, 2)).await.unwrap();
 }

@@ -16,6 +16,7 @@ pub mod refusals;
 pub mod logs;
 pub mod lists;
 pub mod leases;
+pub mod workers;
 pub mod tenants;
 pub mod crowds;
 
@@ -59,7 +60,18 @@ macro_rules! store_suite {
                 leases::a_late_worker_is_fenced,
                 leases::a_commit_renews_its_lease,
                 leases::a_lease_needs_a_run_a_worker_and_a_future,
-                leases::due_are_the_woken_and_the_deserted,
+                workers::due_is_what_must_wake_and_nobody_holds,
+                workers::a_dead_workers_runs_are_taken_when_its_leases_are_over,
+                workers::a_run_that_only_waits_is_never_due,
+                workers::what_rests_is_due_when_it_says,
+                workers::what_came_meanwhile_is_not_put_to_rest,
+                workers::a_run_keeps_its_place_while_it_goes_on,
+                workers::tenants_are_served_in_turn,
+                workers::a_tenant_has_no_more_than_its_share,
+                workers::what_is_held_is_told,
+                workers::workers_come_and_go,
+                workers::who_listens_hears_of_what_is_due,
+                workers::no_run_is_taken_by_two,
                 tenants::tenants_never_see_each_other,
                 crowds::one_writer_wins_each_version,
                 crowds::many_runs_go_on_at_once,

@@ -8,12 +8,13 @@ use crate::{
 /// When everything in samples happens.
 pub const NOW: i64 = 1_763_200_000_000;
 
-const CASES: [&str; 7] = [
+const CASES: [&str; 8] = [
     include_str!("commits.rs"),
     include_str!("refusals.rs"),
     include_str!("logs.rs"),
     include_str!("lists.rs"),
     include_str!("leases.rs"),
+    include_str!("workers.rs"),
     include_str!("tenants.rs"),
     include_str!("crowds.rs"),
 ];

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::sample::{self, NOW, every_wait, told};
-use crate::{Blob, RunFilter, RunId, Store, StoreError, TenantId};
+use crate::{Blob, RunFilter, RunId, Store, StoreError, Taking, TenantId};
 
 pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     let (ours, theirs) = (TenantId::new("ours"), TenantId::new("ours2"));
     let (run, same) = (RunId::new(ours.clone(), "r"), RunId::new(theirs.clone(), "r"));
     store.create(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
     store.put_protocol(&ours, "sha256:p", "ours").await.unwrap();
+
+    assert_eq!(store.tenants().await.unwrap(), std::slice::from_ref(&ours));
 
     // Nothing of ours is theirs.
     let nothing = told(&*store, &RunId::local("nobody")).await;
@@ -50,6 +52,11 @@ pub async fn tenants_never_see_each_other(store: Arc<dyn Store>) {
     store.release(&mine).await.unwrap();
     assert_eq!(store.head(&same).await.unwrap().unwrap().lease, Some(lease));
 
+    assert_eq!(store.tenants().await.unwrap(), [ours.clone(), theirs.clone()]);
+
     // What is due names its tenant.
-    assert_eq!(store.due(NOW + 1000, 10).await.unwrap(), [run, same]);
+    store.append(crate::Commit { wake_at: Some(NOW), ..sample::step(&same, 3) }).await.unwrap();
+    let taking = Taking::new("w", NOW + 1000, NOW + 1001, 10);
+    let taken = store.take(&taking).await.unwrap();
+    assert_eq!(taken.into_iter().map(|lease| lease.run).collect::<Vec<_>>(), [run, same]);
 }

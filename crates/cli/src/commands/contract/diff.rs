@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use countersign_core::contract::{Answer, Comparison, Contract, compare_with};
-use serde_json::{Value, json};
+use countersign_server::wire;
+use serde_json::json;
 
 use crate::exit::{Error, Exit};
 use crate::show::HEADING;
@@ -20,7 +21,7 @@ pub(super) fn run(
     let examples = examples.map(files::lines).transpose()?.unwrap_or_default();
     let comparison = compare_with(&old, &new, &examples);
     if json {
-        output::json(&report(&old, &new, &comparison));
+        output::json(&json!(wire::Comparison::of(&old, &new, &comparison)));
     } else {
         output::data(&page(&old, &new, &comparison));
     }
@@ -69,32 +70,5 @@ fn direction(question: &str, answer: &Answer) -> String {
             }
             shown
         }
-    }
-}
-
-fn report(old: &Contract, new: &Contract, comparison: &Comparison) -> Value {
-    let named = |contract: &Contract| json!({ "id": contract.id, "version": contract.version, "digest": contract.digest });
-    let changes = comparison.changes.iter().map(|change| {
-        json!({ "pointer": change.pointer, "kind": change.kind.as_str(), "says": change.says })
-    });
-    json!({
-        "old": named(old),
-        "new": named(new),
-        "compatibility": comparison.compatibility().as_str(),
-        "declared": new.compatibility.as_str(),
-        "undecided": comparison.undecided(),
-        "backward": answer(&comparison.backward),
-        "forward": answer(&comparison.forward),
-        "changes": changes.collect::<Value>(),
-    })
-}
-
-fn answer(answer: &Answer) -> Value {
-    match answer {
-        Answer::Yes => json!({ "answer": "yes" }),
-        Answer::No { witness, text, because } => {
-            json!({ "answer": "no", "witness": witness, "text": text, "because": because })
-        }
-        Answer::Unknown { reason } => json!({ "answer": "unknown", "reason": reason }),
     }
 }

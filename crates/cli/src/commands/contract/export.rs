@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use countersign_core::contract::{Export, Target, export};
-use serde_json::{Value, json};
+use countersign_server::wire::ContractExport;
+use serde_json::json;
 
 use crate::args::TargetName;
 use crate::exit::{Error, Exit};
@@ -24,7 +25,7 @@ pub(super) fn run(
     };
     let exported = export(&contract, target);
     if json {
-        output::json(&report(&exported, target));
+        output::json(&json!(ContractExport::of(&exported, target)));
         return Ok(Exit::Good);
     }
     match exported.grammar() {
@@ -55,25 +56,4 @@ fn talk(exported: &Export) {
         let places = exported.nullable.join(", ");
         output::talk(&format!("null means absent, and is dropped before admission, at: {places}"));
     }
-}
-
-fn report(exported: &Export, target: Target) -> Value {
-    let losses = exported.losses.iter().map(|loss| {
-        json!({
-            "pointer": loss.pointer,
-            "keyword": loss.keyword,
-            "effect": loss.effect.as_str(),
-            "reason": loss.reason,
-            "enforced_by": loss.enforced_by,
-        })
-    });
-    json!({
-        "target": target.as_str(),
-        "as_of": target.as_of(),
-        "schema": exported.schema(),
-        "grammar": exported.grammar(),
-        "nullable": exported.nullable,
-        "narrows": exported.narrows(),
-        "losses": losses.collect::<Value>(),
-    })
 }

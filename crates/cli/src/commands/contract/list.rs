@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use countersign_core::contract::Contract;
-use serde_json::{Value, json};
+use countersign_server::wire::ContractRow;
+use serde_json::json;
 
 use crate::exit::{Error, Exit};
 use crate::{files, output, table};
@@ -12,26 +13,12 @@ pub(super) fn run(folder: Option<&Path>, json: bool) -> Result<Exit, Error> {
     let registry = files::registry(folder)?;
     let contracts: Vec<&Contract> = registry.iter().map(AsRef::as_ref).collect();
     if json {
-        output::json(&contracts.iter().map(|contract| summary(contract)).collect());
+        let rows = contracts.iter().map(|contract| ContractRow::from(*contract));
+        output::json(&json!(rows.collect::<Vec<_>>()));
     } else {
         output::data(&table(&contracts));
     }
     Ok(Exit::Good)
-}
-
-/// A contract in one line, for programs.
-pub(super) fn summary(contract: &Contract) -> Value {
-    json!({
-        "id": contract.id,
-        "version": contract.version,
-        "title": contract.title,
-        "intake": contract.intake.as_str(),
-        "repairs": contract.repairs.as_str(),
-        "rules": contract.rules.len(),
-        "compatibility": contract.compatibility.as_str(),
-        "migration_notes": contract.migration_notes,
-        "digest": contract.digest,
-    })
 }
 
 fn table(contracts: &[&Contract]) -> String {

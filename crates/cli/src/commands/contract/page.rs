@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use countersign_core::contract::{Contract, Rule};
-use serde_json::{Value, json};
+use countersign_core::contract::Contract;
+use countersign_server::wire::ContractView;
+use serde_json::json;
 
-use super::list::summary;
 use crate::exit::{Error, Exit};
 use crate::show::HEADING;
 use crate::{files, output};
@@ -20,34 +20,11 @@ pub(super) fn run(
     if schema {
         output::json(contract.schema.source());
     } else if json {
-        output::json(&whole(&contract));
+        output::json(&json!(ContractView::from(&*contract)));
     } else {
         output::data(&page(&contract));
     }
     Ok(Exit::Good)
-}
-
-fn whole(contract: &Contract) -> Value {
-    let mut all = summary(contract);
-    all["description"] = contract.description.as_str().into();
-    all["on_violation"] = json!({
-        "reask": contract.on_violation.reask,
-        "then": contract.on_violation.then.as_str(),
-    });
-    all["rules"] = contract.rules.iter().map(|rule| rule_json(rule)).collect();
-    all["schema"] = contract.schema.source().clone();
-    all
-}
-
-fn rule_json(rule: &Rule) -> Value {
-    json!({
-        "id": rule.id,
-        "each": rule.each.as_ref().map(ToString::to_string),
-        "when": rule.when.as_ref().map(|when| when.source()),
-        "then": rule.then.source(),
-        "at": rule.at,
-        "says": rule.says,
-    })
 }
 
 fn page(contract: &Contract) -> String {

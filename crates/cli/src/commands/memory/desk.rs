@@ -3,15 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::json::digest;
 use countersign_core::run::Time;
 use countersign_memory::Scope;
 use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::Home;
-use serde_json::Value;
+use countersign_runtime::remember::moment;
 
-use super::moments::moment;
 use crate::args::{Site, Whose};
 use crate::exit::Error;
 use crate::settings::Settings;
@@ -53,9 +51,7 @@ pub(super) fn look(whose: &Whose) -> Result<SqliteMemory, Error> {
 
 /// The scope that is meant: flag over environment over file.
 pub(super) fn scope(whose: &Whose) -> Result<Scope, Error> {
-    let home = Home::find(Path::new("."))?;
-    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
-    let settings = Settings::read(folder, &Site::default(), None)?;
+    let settings = settings(None)?;
     // Whoever is logged in is not thereby the one whose memory it is.
     let set = settings.user.value.filter(|_| settings.user.origin != "default");
     let missing = |flag: &str, variable: &str, name: &str| {
@@ -68,6 +64,13 @@ pub(super) fn scope(whose: &Whose) -> Result<Scope, Error> {
     let agent = whose.agent.clone().or(settings.agent.value);
     let agent = agent.ok_or_else(|| missing("--agent", "COUNTERSIGN_AGENT", "agent"))?;
     within(whose, &user, &agent, &whose.session, &whose.run)
+}
+
+/// The settings of the folder, with the model that a flag names.
+pub(super) fn settings(model: Option<&str>) -> Result<Settings, Error> {
+    let home = Home::find(Path::new("."))?;
+    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
+    Settings::read(folder, &Site::default(), model)
 }
 
 /// The scope of these names; a fault names the flag.
@@ -90,14 +93,6 @@ pub(super) fn now(whose: &Whose) -> Result<Time, Error> {
         Some(text) => moment("--at", text).map_err(Error::Usage),
         None => Ok(SystemClock.now()),
     }
-}
-
-/// An id of what is said: the same twice is the same id.
-pub(super) fn id_of(prefix: &str, said: &Value) -> String {
-    const SHOWN: usize = 10;
-    let digest = digest(said);
-    let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
-    format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])
 }
 
 /// So many of something: `1 line`, `2 lines`.

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::meta::SectionBudgets;
-use countersign_memory::store::{Build, packet_digest};
+use countersign_memory::Scope;
+use countersign_memory::render::{CommonPrefix, common_prefix, render};
+use countersign_memory::store::{Build, Memory, MemoryError, packet_digest};
+use countersign_server::wire::Explained;
 use serde_json::{Value, json};
 
 use super::{desk, packets};
@@ -15,7 +18,8 @@ use crate::exit::{Error, Exit};
 use crate::house::wait;
 use crate::output;
 use crate::show::{BAD, DIM, HEADING};
-use crate::table::{shortened, table, width};
+use crate::table::{table, width};
+use countersign_server::show::shortened;
 
 /// What a packet calls its items.
 const KINDS: [&str; 8] =
@@ -23,7 +27,7 @@ const KINDS: [&str; 8] =
 
 /// What the score of an event is made of.
 pub(super) const SUM: [&str; 2] = ["words", "nearby"];
-pub(super) const FACTORS: [&str; 4] = ["session", "speaker", "question", "role"];
+pub(super) const FACTORS: [&str; 5] = ["session", "speaker", "time", "question", "role"];
 
 /// How many cells a bar has: the whole budget.
 const CELLS: u64 = 20;
@@ -35,21 +39,16 @@ pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Err
         let (build, found) = packets::build(&memory, &scope, &args.build).await?;
         let packet = build.again(&found)?;
         let same = packet_digest(&packet) == build.digest;
+        let prefix = prefix(&memory, &scope, &build, &packet).await?;
         if json {
-            output::json(&json!({
-                "build": build.id,
-                "request": build.request,
-                "policy": build.policy,
-                "tokenizer": build.tokenizer,
-                "digest": build.digest,
-                "same": same,
-                "budget_report": packet.budget_report,
-                "explain": packet.explain,
-                "rows": build.rows,
+            let mut told = json!(Explained::of(&build, &packet));
+            told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
+                "previous": previous, "bytes": prefix.bytes, "of": prefix.of, "share": prefix.share(),
             }));
+            output::json(&told);
             return Ok(if same { Exit::Good } else { Exit::Refused });
         }
-        output::data(&page(&build, &packet));
+        output::data(&page(&build, &packet, prefix.as_ref()));
         if !same {
             output::talk(&format!(
                 "{BAD}Composed again it is another one{BAD:#}; this is the one of now: `countersign memory replay {}`",
@@ -61,8 +60,38 @@ pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Err
     })
 }
 
-fn page(build: &Build, packet: &MemoryPacket) -> String {
+/// How much of the packet before stands unchanged at the beginning of this one: so much of a provider's cache
+/// holds. `None` where there is none before, or where it cannot be composed any more.
+async fn prefix(
+    memory: &dyn Memory,
+    scope: &Scope,
+    build: &Build,
+    packet: &MemoryPacket,
+) -> Result<Option<(String, CommonPrefix)>, Error> {
+    let subject = scope.subject();
+    let Some(id) = memory.build_before(&subject, &build.id).await? else { return Ok(None) };
+    let (before, found) = match memory.build(&subject, &id).await {
+        Ok(Some(before)) => before,
+        Ok(None) | Err(MemoryError::Gone { .. }) => return Ok(None),
+        Err(other) => return Err(other.into()),
+    };
+    let Ok(before) = before.again(&found) else { return Ok(None) };
+    let text = |packet: &MemoryPacket| render(packet, packet.meta.purpose);
+    let common = common_prefix(&text(&before)?, &text(packet)?);
+    Ok(Some((id, common)))
+}
+
+fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPrefix)>) -> String {
     let mut text = head(build);
+    if let Some((previous, prefix)) = prefix {
+        // Before the empty line that the head ends with.
+        let end = text.trim_end().len();
+        let share = (prefix.share() * 100.0).floor();
+        text.insert_str(end, &format!(
+            "\nprefix  {share} % of the packet before, {previous}: {} of {} bytes stand unchanged",
+            prefix.bytes, prefix.of
+        ));
+    }
     text.push_str(&budget(packet));
     let mut scores: BTreeMap<&str, i64> = BTreeMap::new();
     for row in &build.rows {

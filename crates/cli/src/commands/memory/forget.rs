@@ -2,6 +2,7 @@
 
 use countersign_memory::Subject;
 use countersign_memory::store::{Erased, Memory as _, Whom};
+use countersign_server::wire::Forgotten;
 use serde_json::json;
 
 use super::desk;
@@ -37,11 +38,7 @@ pub(super) fn run(whose: &Whose, args: &Forget, json: bool) -> Result<Exit, Erro
         }
         let erased = memory.forget(whom, now).await?;
         if json {
-            output::json(&json!({
-                "rows": erased.rows,
-                "shared": erased.shared,
-                "tombstones": erased.tombstones,
-            }));
+            output::json(&json!(Forgotten::from(erased)));
         } else {
             output::talk(&format!(
                 "{GOOD}forgotten{GOOD:#}: {}. Of {} a hash stays, so that nothing comes back.",

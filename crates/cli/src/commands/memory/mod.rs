@@ -1,18 +1,20 @@
 //! `countersign memory …`: memory alone, without a run.
 
+mod age;
 mod audit;
+mod candidates;
 mod carry;
 mod compose;
 mod desk;
 mod difference;
 mod explain;
 mod forget;
-mod moments;
 mod packets;
+mod propose;
 mod remember;
 mod replay;
 mod search;
-mod thing;
+mod summarize;
 mod told;
 mod verify;
 
@@ -27,6 +29,12 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Explain(args) => explain::run(whose, args, json),
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
+        MemoryCommand::Age(args) => age::run(whose, args, json),
+        MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
+        MemoryCommand::Propose(args) => propose::run(whose, args, json),
+        MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
+        MemoryCommand::Promote(args) => candidates::promote(whose, args, json),
+        MemoryCommand::Refuse(args) => candidates::refuse(whose, args, json),
         MemoryCommand::Export(args) => carry::export(whose, args, json),
         MemoryCommand::Import(args) => carry::import(whose, args, json),
         MemoryCommand::Forget(args) => forget::run(whose, args, json),

@@ -1,9 +1,9 @@
 //! `countersign memory replay BUILD`: the same bytes again; or, under another policy, what becomes different.
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_core::patch::Patch;
 use countersign_memory::render::render;
 use countersign_memory::store::{Build, packet_digest};
+use countersign_server::wire::Replayed;
 use serde_json::json;
 
 use super::difference::difference;
@@ -41,8 +41,7 @@ pub(super) fn run(whose: &Whose, args: &ReplayBuild, json: bool) -> Result<Exit,
 fn proved(build: &Build, packet: &MemoryPacket, json: bool) {
     let bytes = serde_json::to_string(packet).map_or(0, |text| text.len());
     if json {
-        let digest = &build.digest;
-        output::json(&json!({ "build": build.id, "same": true, "digest": digest, "bytes": bytes }));
+        output::json(&json!(Replayed::same(build, bytes)));
     } else {
         output::talk(&format!(
             "{GOOD}the same{GOOD:#}: build {} is composed again to the same {bytes} bytes, {}",
@@ -54,9 +53,7 @@ fn proved(build: &Build, packet: &MemoryPacket, json: bool) {
 fn not_the_same(build: &Build, again: &MemoryPacket, json: bool) {
     let now = packet_digest(again);
     if json {
-        output::json(
-            &json!({ "build": build.id, "same": false, "digest": build.digest, "now": now }),
-        );
+        output::json(&json!(Replayed::other(build, now)));
     } else {
         output::talk(&format!(
             "{BAD}not the same{BAD:#}: build {} was {}, and is {now} now",
@@ -73,17 +70,8 @@ fn compared(
     json: bool,
 ) -> Result<(), Error> {
     let (was, is) = (render(before, before.meta.purpose)?, render(after, after.meta.purpose)?);
-    let digest = packet_digest(after);
     if json {
-        let patch = Patch::between(&json!(before), &json!(after));
-        output::json(&json!({
-            "build": build.id,
-            "same": true,
-            "digest": build.digest,
-            "policy": named,
-            "other": { "digest": digest, "packet": after, "text": is },
-            "difference": patch,
-        }));
+        output::json(&json!(Replayed::under(build, before, after, named)?));
         return Ok(());
     }
     let tokens = |packet: &MemoryPacket| {

@@ -4,7 +4,8 @@ use countersign_contracts::memory::meta::Purpose;
 use countersign_memory::record::Event;
 use countersign_memory::store::Memory as _;
 use countersign_memory::{Request, Score, Scored};
-use serde_json::{Value, json};
+use countersign_server::wire::Hit;
+use serde_json::json;
 
 use super::desk;
 use super::explain::{FACTORS, SUM, points};
@@ -14,7 +15,8 @@ use crate::exit::{Error, Exit};
 use crate::house::wait;
 use crate::output;
 use crate::show::HEADING;
-use crate::table::{shortened, table};
+use crate::table::table;
+use countersign_server::show::shortened;
 
 pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Error> {
     let request = Request {
@@ -45,7 +47,8 @@ pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Erro
 
 fn tell(found: &[Scored<Event>], json: bool, empty: &str) {
     if json {
-        output::json(&found.iter().map(listed).collect());
+        let hits = found.iter().map(Hit::from);
+        output::json(&json!(hits.collect::<Vec<_>>()));
         return;
     }
     if found.is_empty() {
@@ -80,21 +83,4 @@ fn parts(score: &Score) -> String {
     let factors = FACTORS.into_iter().filter_map(part);
     let sum = if sum.len() > 1 { format!("({})", sum.join(" + ")) } else { sum.concat() };
     std::iter::once(sum).chain(factors).collect::<Vec<_>>().join(" × ")
-}
-
-fn listed(one: &Scored<Event>) -> Value {
-    let Event { id, scope, ts, role, kind, origin, speaker, text, .. } = &one.row;
-    json!({
-        "id": id,
-        "session": scope.session(),
-        "run": scope.run(),
-        "ts": ts,
-        "role": role,
-        "kind": kind,
-        "origin": origin,
-        "speaker": speaker,
-        "text": text,
-        "score": one.score.total,
-        "parts": one.score.parts,
-    })
 }

@@ -10,7 +10,8 @@ use crate::files;
 use crate::house::wait;
 use crate::output;
 use crate::show::{BAD, GOOD};
-use crate::table::{shortened, table};
+use crate::table::table;
+use countersign_server::show::shortened;
 
 /// Looks for bytes in the file of the memory, its write-ahead log and that log's index.
 pub(super) fn erased(whose: &Whose, args: &VerifyErased, json: bool) -> Result<Exit, Error> {

@@ -13,17 +13,22 @@ use crate::run::{Rejection, State, Time};
 /// The next moment at which something happens by itself.
 #[must_use]
 pub fn next_alarm(protocol: &Protocol, state: &State) -> Option<Time> {
-    let own = state.next_alarm();
-    if state.end.is_some() || state.halted.is_some() {
-        return None;
-    }
+    alarms(protocol, state).min()
+}
+
+/// The next such moment after one at which nothing could be done: what was due then is left to others.
+#[must_use]
+pub fn next_alarm_after(protocol: &Protocol, state: &State, now: Time) -> Option<Time> {
+    alarms(protocol, state).filter(|at| *at > now).min()
+}
+
+fn alarms(protocol: &Protocol, state: &State) -> impl Iterator<Item = Time> {
     let workflow = protocol.workflows.get(&state.workflow);
     let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
     let timeout = phase.and_then(|phase| phase.timeout.as_ref());
-    let timeout = timeout
-        .filter(|_| state.blocked.is_none())
-        .map(|(after, _)| state.entered_at.after(after.millis));
-    own.into_iter().chain(timeout).min()
+    let still = state.end.is_some() || state.halted.is_some() || state.blocked.is_some();
+    let timeout = timeout.filter(|_| !still).map(|(after, _)| state.entered_at.after(after.millis));
+    state.alarms().chain(timeout)
 }
 
 impl Deciding<'_> {

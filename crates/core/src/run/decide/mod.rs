@@ -36,7 +36,7 @@ use crate::protocol::Protocol;
 use deciding::Deciding;
 use phases::MOST_MOVES;
 
-pub use clock::next_alarm;
+pub use clock::{next_alarm, next_alarm_after};
 pub use models::hand_in;
 pub use tools::tool_calls;
 

@@ -10,10 +10,14 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
     Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, sweep, write};
+use super::super::{
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+};
 use super::state::State;
+use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
-use crate::rules::{Assurance, Refusal};
+use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// Keeps memory as long as it lives.
@@ -81,6 +85,10 @@ impl Memory for InMemory {
         self.with(move |state| write::write_summary(state, scope, &summary))
     }
 
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material> {
+        self.with(move |state| material::material(state, scope, now))
+    }
+
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()> {
         self.with(move |state| candidates::propose(state, scope, &candidate))
     }
@@ -115,6 +123,16 @@ impl Memory for InMemory {
         self.with(move |state| find::found(state, request, limits))
     }
 
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>> {
+        self.with(move |state| session::session(state, scope, after, limit, now))
+    }
+
     fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>> {
         self.with(move |state| find::working(state, scope))
     }
@@ -133,6 +151,10 @@ impl Memory for InMemory {
 
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>> {
         self.with(move |state| replay::found_for(state, subject, id))
+    }
+
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>> {
+        self.with(move |state| replay::before(state, subject, id))
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
@@ -157,6 +179,19 @@ impl Memory for InMemory {
 
     fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept> {
         self.with(move |state| sweep::end_run(state, scope))
+    }
+
+    fn would_age<'a>(
+        &'a self,
+        subject: &'a Subject,
+        ageing: Ageing,
+        now: Time,
+    ) -> Reply<'a, Vec<Aged>> {
+        self.with(move |state| Ok(ageing::ages(state, subject, ageing, now)?.aged))
+    }
+
+    fn age<'a>(&'a self, subject: &'a Subject, ageing: Ageing, now: Time) -> Reply<'a, Vec<Aged>> {
+        self.with(move |state| ageing::age(state, subject, ageing, now))
     }
 
     fn audit<'a>(&'a self, subject: &'a Subject, now: Time) -> Reply<'a, Audit> {

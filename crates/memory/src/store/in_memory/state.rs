@@ -221,6 +221,24 @@ impl Shelves for State {
         Ok(self.builds.get(&(subject.clone(), id.to_owned())).cloned())
     }
 
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let key = |build: &Build| (build.built_at, build.id.clone());
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let mut earlier: Vec<_> = own
+            .map(|(_, other)| other)
+            .filter(|other| other.request.scope.session() == build.request.scope.session())
+            .map(key)
+            .filter(|other| *other < key(build))
+            .collect();
+        earlier.sort_by(|one, other| other.cmp(one));
+        Ok(earlier.into_iter().take(limit).map(|(_, id)| id).collect())
+    }
+
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
         let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
         let rows = own.flat_map(|(_, build)| &build.rows).filter(|row| row.selected);

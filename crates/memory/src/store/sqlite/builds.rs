@@ -9,19 +9,24 @@ use super::super::shelves::Answer;
 use super::super::{Build, BuildRow, RowKind};
 use super::subjects::{from_body, to_body};
 
-const PUT: &str = "INSERT INTO context_builds (subject, id, body) VALUES (?1, ?2, ?3)";
+const PUT: &str = "INSERT INTO context_builds (subject, id, body, session, built_at)
+    VALUES (?1, ?2, ?3, ?4, ?5)";
 const PUT_ROW: &str =
     "INSERT INTO build_rows (subject, build, number, kind, id, revision, selected, score)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const ONE: &str = "SELECT body FROM context_builds WHERE subject = ?1 AND id = ?2";
 const ROWS: &str = "SELECT kind, id, revision, selected, score FROM build_rows
     WHERE subject = ?1 AND build = ?2 ORDER BY number";
+const EARLIER: &str = "SELECT id FROM context_builds
+    WHERE subject = ?1 AND session = ?2 AND (built_at, id) < (?3, ?4)
+    ORDER BY built_at DESC, id DESC LIMIT ?5";
 const SELECTED: &str =
     "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
 
 pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
     let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
-    db.prepare_cached(PUT)?.execute(params![subject, build.id, body])?;
+    let (session, built_at) = (build.request.scope.session(), build.built_at.0);
+    db.prepare_cached(PUT)?.execute(params![subject, build.id, body, session, built_at])?;
     let mut put = db.prepare_cached(PUT_ROW)?;
     for (number, row) in (0_i64..).zip(&build.rows) {
         let BuildRow { kind, id, revision, score, selected } = row;
@@ -59,6 +64,21 @@ pub(super) fn one(db: &Connection, subject: i64, id: &str) -> Answer<Option<Buil
         });
     }
     Ok(Some(build))
+}
+
+/// The builds of a session before one of them, the latest first.
+pub(super) fn earlier(
+    db: &Connection,
+    subject: i64,
+    build: &Build,
+    limit: usize,
+) -> Answer<Vec<String>> {
+    let (session, built_at) = (build.request.scope.session(), build.built_at.0);
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut query = db.prepare_cached(EARLIER)?;
+    let rows =
+        query.query_map(params![subject, session, built_at, build.id, limit], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn selected(db: &Connection, subject: i64) -> Answer<BTreeSet<(RowKind, String)>> {

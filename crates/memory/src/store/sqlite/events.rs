@@ -16,6 +16,8 @@ const REMOVE: &str = "DELETE FROM events WHERE subject = ?1 AND session = ?2 AND
 const BY_ID: &str = "SELECT body FROM events WHERE subject = ?1 AND id = ?2";
 const AT: &str = "SELECT body FROM events WHERE subject = ?1 AND session = ?2 AND position = ?3";
 const ALL: &str = "SELECT body FROM events WHERE subject = ?1 ORDER BY session, position";
+const BEHIND: &str = "SELECT body FROM events WHERE subject = ?1 AND (session, position) > (?2, ?3)
+    ORDER BY session, position LIMIT ?4";
 const EXPIRING: &str = "SELECT body FROM events WHERE subject = ?1 AND expires IS NOT NULL";
 const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
@@ -74,6 +76,18 @@ pub(super) fn cited(db: &Connection, subject: i64, id: &str) -> Answer<Option<Se
 
 pub(super) fn all(db: &Connection, subject: i64) -> Answer<Vec<Event>> {
     many(db, ALL, [subject])
+}
+
+/// Events behind a place, in the order of places.
+pub(super) fn behind(
+    db: &Connection,
+    subject: i64,
+    after: Option<Place>,
+    limit: usize,
+) -> Answer<Vec<Event>> {
+    let (session, position) = after.map_or((0, 0), |place| (place.session, place.position));
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    many(db, BEHIND, params![subject, session, position, limit])
 }
 
 pub(super) fn expiring(db: &Connection, subject: i64) -> Answer<Vec<Event>> {

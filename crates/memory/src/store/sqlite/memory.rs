@@ -12,21 +12,24 @@ use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
     Provenance, Swept, Trace, Whom,
 };
-use super::super::{audit, candidates, carry, find, replay, sweep, write};
+use super::super::{
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+};
 use super::shelves::Sql;
-use super::{forget, misplaced, traces};
+use super::{forget, misplaced, reindex, traces};
+use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
-use crate::rules::{Assurance, Refusal};
+use crate::rules::{Aged, Assurance, Refusal};
+use crate::summarize::Material;
 use crate::{Found, Request, Scope, Scored, Subject};
 
 /// The files that memory is kept in.
 const SCHEMA: Schema = Schema {
     application_id: 0x434E_544D,
-    migrations: &[Migration {
-        number: 1,
-        name: "memory",
-        sql: include_str!("migrations/0001_memory.sql"),
-    }],
+    migrations: &[
+        Migration { number: 1, name: "memory", sql: include_str!("migrations/0001_memory.sql") },
+        Migration { number: 2, name: "growth", sql: include_str!("migrations/0002_growth.sql") },
+    ],
 };
 
 /// Keeps memory in one `SQLite` file.
@@ -47,7 +50,7 @@ impl SqliteMemory {
     /// settings say.
     pub fn open_with(path: impl AsRef<Path>, mut settings: Settings) -> Result<Self, MemoryError> {
         settings.secure_delete = true;
-        Ok(Self { file: SqliteFile::open(path, settings, SCHEMA)? })
+        Ok(Self { file: SqliteFile::open_prepared(path, settings, SCHEMA, reindex::bring)? })
     }
 
     fn write<T: Send + 'static>(
@@ -125,6 +128,11 @@ impl Memory for SqliteMemory {
         self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
     }
 
+    fn material<'a>(&'a self, scope: &'a Scope, now: Time) -> Reply<'a, Material> {
+        let scope = scope.clone();
+        self.read(move |shelves| material::material(shelves, &scope, now))
+    }
+
     fn propose<'a>(&'a self, scope: &'a Scope, candidate: Candidate) -> Reply<'a, ()> {
         let scope = scope.clone();
         self.write(move |shelves| candidates::propose(shelves, &scope, &candidate))
@@ -164,6 +172,17 @@ impl Memory for SqliteMemory {
         self.read(move |shelves| find::found(shelves, &request, limits))
     }
 
+    fn session<'a>(
+        &'a self,
+        scope: &'a Scope,
+        after: u32,
+        limit: usize,
+        now: Time,
+    ) -> Reply<'a, Vec<Event>> {
+        let scope = scope.clone();
+        self.read(move |shelves| session::session(shelves, &scope, after, limit, now))
+    }
+
     fn working<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Option<Working>> {
         let scope = scope.clone();
         self.read(move |shelves| find::working(shelves, &scope))
@@ -186,6 +205,11 @@ impl Memory for SqliteMemory {
     fn build<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<(Build, Found)>> {
         let (subject, id) = (subject.clone(), id.to_owned());
         self.read(move |shelves| replay::found_for(shelves, &subject, &id))
+    }
+
+    fn build_before<'a>(&'a self, subject: &'a Subject, id: &'a str) -> Reply<'a, Option<String>> {
+        let (subject, id) = (subject.clone(), id.to_owned());
+        self.read(move |shelves| replay::before(shelves, &subject, &id))
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
@@ -223,6 +247,21 @@ impl Memory for SqliteMemory {
     fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept> {
         let scope = scope.clone();
         self.write(move |shelves| sweep::end_run(shelves, &scope))
+    }
+
+    fn would_age<'a>(
+        &'a self,
+        subject: &'a Subject,
+        ageing: Ageing,
+        now: Time,
+    ) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.read(move |shelves| Ok(ageing::ages(shelves, &subject, ageing, now)?.aged))
+    }
+
+    fn age<'a>(&'a self, subject: &'a Subject, ageing: Ageing, now: Time) -> Reply<'a, Vec<Aged>> {
+        let subject = subject.clone();
+        self.write(move |shelves| ageing::age(shelves, &subject, ageing, now))
     }
 
     fn audit<'a>(&'a self, subject: &'a Subject, now: Time) -> Reply<'a, Audit> {
@@ -273,7 +312,10 @@ mod tests {
         let sums = SCHEMA.migrations.iter().map(|step| sha256(&[step.sql.as_bytes()]));
         assert_eq!(
             sums.collect::<Vec<_>>(),
-            ["7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123"]
+            [
+                "7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123",
+                "a4458480647c5d2d099aa1bf8d84632453c90928acaef733f732b7b75dffc5bb"
+            ]
         );
     }
 }

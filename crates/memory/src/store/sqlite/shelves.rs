@@ -152,6 +152,16 @@ impl Shelves for Sql<'_> {
         builds::one(self.db, number, id)
     }
 
+    fn earlier_builds(
+        &self,
+        subject: &Subject,
+        build: &Build,
+        limit: usize,
+    ) -> Answer<Vec<String>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        builds::earlier(self.db, number, build, limit)
+    }
+
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
         let Some(number) = self.number(subject)? else { return Ok(BTreeSet::new()) };
         builds::selected(self.db, number)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_contracts::memory::meta::Purpose;
 use serde_json::json;
 
 use super::sample::{
@@ -86,4 +87,23 @@ pub async fn the_same_build_twice_is_one(memory: Arc<dyn Memory>) {
     let other = Build { digest: "sha256:1".to_owned(), ..one };
     let refused = memory.keep_build(other).await.unwrap_err();
     assert_eq!(refused.to_string(), "build `b1` is there already and says something else");
+}
+
+pub async fn the_build_before_is_of_the_same_session_and_purpose(memory: Arc<dyn Memory>) {
+    let kept = async |id: &str, at: i64, session: &str, purpose| {
+        let request = Request { purpose, ..ask(&within("u", session, "r1"), "x") };
+        let built = Build { built_at: NOW.after(at), ..build(id, &request, &Found::default()) };
+        memory.keep_build(built).await.unwrap();
+    };
+    kept("c", 3, "s1", Purpose::Planner).await;
+    kept("a", 1, "s1", Purpose::Planner).await;
+    kept("b", 2, "s1", Purpose::Tool).await;
+    kept("z", 2, "s2", Purpose::Planner).await;
+    let subject = scope().subject();
+    let before = async |id| memory.build_before(&subject, id).await.unwrap();
+    assert_eq!(before("c").await.as_deref(), Some("a"));
+    for first in ["a", "b", "z", "none"] {
+        assert_eq!(before(first).await, None, "{first}");
+    }
+    assert_eq!(memory.build_before(&within("u2", "s1", "r1").subject(), "c").await.unwrap(), None);
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::sample::{ids, said, scope, tell, within};
+use super::sample::{NOW, ids, said, scope, tell, within};
 use crate::Scope;
-use crate::record::Place;
+use crate::record::{Expiry, Place};
 use crate::rules::Refusal;
 use crate::store::{Memory, MemoryError};
 
@@ -80,6 +80,28 @@ pub async fn the_last_event_of_a_run_is_known(memory: Arc<dyn Memory>) {
     assert_eq!(last(memory, &parent).await.as_deref(), Some("b"));
     assert_eq!(last(memory, &child).await.as_deref(), Some("c99"));
     assert_eq!(last(memory, &within("u2", "s1", "r1")).await, None);
+}
+
+pub async fn a_session_is_read_in_its_order(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    assert!(memory.session(&scope, 0, 10, NOW).await.unwrap().is_empty());
+    let mut passing = said(&scope, "c", "c");
+    passing.expires = Some(Expiry::At(NOW));
+    let mut of_run = said(&within("u", "s1", "r2"), "d", "d");
+    of_run.expires = Some(Expiry::RunEnd);
+    let all = vec![said(&scope, "a", "a"), said(&scope, "b", "b"), passing, of_run];
+    memory.remember(all).await.unwrap();
+    tell(&*memory, &within("u", "s2", "r1"), "x", "x").await;
+    tell(&*memory, &within("u2", "s1", "r1"), "y", "y").await;
+    let ids = async |after, limit, now| {
+        let events = memory.session(&scope, after, limit, now).await.unwrap();
+        events.into_iter().map(|event| event.id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(0, 10, NOW).await, ["a", "b", "c"]);
+    assert_eq!(ids(0, 10, NOW.after(1)).await, ["a", "b"]);
+    assert_eq!(ids(1, 10, NOW).await, ["b", "c"]);
+    assert_eq!(ids(0, 3, NOW).await, ["b", "c"], "the latest of them");
+    assert!(ids(4, 10, NOW).await.is_empty());
 }
 
 async fn last(memory: &dyn Memory, scope: &Scope) -> Option<String> {

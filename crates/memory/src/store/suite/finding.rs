@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_contracts::memory::meta::CueTimeRange;
 use countersign_core::run::Time;
 
 use super::sample::{
@@ -144,4 +145,41 @@ pub async fn many_events_are_ranked_alike_however_they_came(memory: Arc<dyn Memo
         assert!(slow.len() > 10, "{question}");
         assert_eq!(slow, told("quick").await, "{question}");
     }
+}
+
+pub async fn what_happened_in_a_time_is_found_by_it(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let at = |day: &str| Time::parse(&format!("{day}T12:00:00Z")).unwrap();
+    let days = [
+        ("e1", "2025-01-12", "Herons came."),
+        ("e2", "2026-01-12", "Herons left."),
+        ("e3", "2026-01-14", "It snowed."),
+        ("e4", "2026-03-02", "Herons slept."),
+    ];
+    for (id, day, text) in days {
+        let mut event = said(&scope, id, text);
+        event.ts = at(day);
+        memory.remember(vec![event]).await.unwrap();
+    }
+    let best = async |words: &str, start: Option<&str>, end: Option<&str>| {
+        let mut request = ask(&scope, words);
+        let told = |day: Option<&str>| day.map(|day| at(day).to_string());
+        let range = CueTimeRange { start: told(start), end: told(end) };
+        request.cues.as_mut().unwrap().time_range = Some(range);
+        request.as_of = at("2026-04-01");
+        let hits = memory.search(&request, 10).await.unwrap();
+        let hits = hits.into_iter().map(|hit| (hit.row.id, hit.score.parts.contains_key("time")));
+        hits.collect::<Vec<_>>()
+    };
+    let is = |id: &str| (id.to_owned(), true);
+    // Without a word of theirs, by days.
+    let week = best("", Some("2026-01-12"), Some("2026-01-16")).await;
+    assert!(week.contains(&is("e2")) && week.contains(&is("e3")), "{week:?}");
+    assert!(!week.contains(&is("e1")) && !week.contains(&is("e4")), "{week:?}");
+    // With one, those of the time come first.
+    assert_eq!(best("herons", Some("2026-01-10"), Some("2026-01-20")).await[0], is("e2"));
+    assert_eq!(best("herons", Some("2025-01-01"), Some("2025-01-31")).await[0], is("e1"));
+    assert_eq!(best("herons", Some("2026-02-01"), None).await[0], is("e4"), "until now");
+    let years = best("", Some("2024-06-01"), Some("2025-12-31")).await;
+    assert!(years.contains(&is("e1")) && !years.contains(&is("e2")), "{years:?}");
 }

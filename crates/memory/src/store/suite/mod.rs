@@ -15,6 +15,7 @@ pub mod candidates;
 pub mod finding;
 pub mod builds;
 pub mod sweeping;
+pub mod ageing;
 pub mod carrying;
 pub mod forgetting;
 pub mod isolation;
@@ -36,10 +37,13 @@ macro_rules! memory_suite {
                 events::a_batch_is_kept_whole_or_not_at_all,
                 events::what_has_no_name_is_refused,
                 events::the_last_event_of_a_run_is_known,
+                events::a_session_is_read_in_its_order,
                 states::one_of_two_writers_is_told,
                 states::a_summary_is_kept_by_revision,
                 states::states_belong_to_their_run_and_session,
                 states::the_latest_state_of_a_run_is_read_alone,
+                states::a_summary_is_made_of_what_is_new_and_what_it_kept,
+                states::a_summary_is_made_without_guesses,
                 facts::the_newer_fact_takes_the_place,
                 facts::an_unresolved_contradiction_is_disputed_until_confirmed,
                 facts::the_same_fact_again_adds_evidence,
@@ -59,12 +63,17 @@ macro_rules! memory_suite {
                 finding::what_rows_cite_is_there,
                 finding::procedures_are_those_of_the_task,
                 finding::many_events_are_ranked_alike_however_they_came,
+                finding::what_happened_in_a_time_is_found_by_it,
                 builds::a_build_is_read_as_it_was_found,
                 builds::a_build_whose_rows_are_gone_is_told,
                 builds::the_same_build_twice_is_one,
+                builds::the_build_before_is_of_the_same_session_and_purpose,
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,
                 sweeping::junk_is_counted_with_examples,
+                ageing::what_is_old_is_told_shorter_and_as_one,
+                ageing::a_build_of_before_is_composed_as_before,
+                ageing::whoever_is_forgotten_has_not_aged,
                 carrying::an_export_comes_back_as_it_was,
                 carrying::what_comes_from_elsewhere_is_imported,
                 carrying::a_line_that_is_refused_holds_up_no_other,

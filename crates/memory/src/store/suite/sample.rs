@@ -18,7 +18,7 @@ use crate::{Found, Request, Scope};
 /// The moment at which cases begin.
 pub const NOW: Time = Time(1_768_996_800_000);
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     include_str!("events.rs"),
     include_str!("states.rs"),
     include_str!("facts.rs"),
@@ -26,6 +26,7 @@ const SOURCES: [&str; 10] = [
     include_str!("finding.rs"),
     include_str!("builds.rs"),
     include_str!("sweeping.rs"),
+    include_str!("ageing.rs"),
     include_str!("carrying.rs"),
     include_str!("forgetting.rs"),
     include_str!("isolation.rs"),
@@ -93,6 +94,8 @@ pub fn episode(id: &str, summary: &str, sources: &[&str]) -> Episode {
         entities: Vec::new(),
         sources: sources.iter().map(|id| (*id).to_owned()).collect(),
         compression: CompressionLevel::Raw,
+        from: Vec::new(),
+        into: None,
     }
 }
 
@@ -145,7 +148,15 @@ pub fn working(goal: &str) -> Working {
 
 pub fn summary(text: &str, quotes: &[&str]) -> Summary {
     let quotes = quotes.iter().map(|id| (*id).to_owned()).collect();
-    Summary { revision: 1, text: text.to_owned(), quotes, upto: 1, recorded_at: NOW }
+    Summary {
+        revision: 1,
+        text: text.to_owned(),
+        quotes,
+        sources: Vec::new(),
+        by: None,
+        upto: 1,
+        recorded_at: NOW,
+    }
 }
 
 pub fn candidate(id: &str, claim: Claim, origin: Origin) -> Candidate {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::sample::{found, scope, summary, tell, within, working};
+use super::sample::{NOW, found, insight, keep, said, scope, summary, tell, within, working};
+use crate::record::{Claim, Event, Expiry, Origin, Role};
 use crate::store::{Memory, MemoryError};
+use crate::summarize::Material;
 
 pub async fn one_of_two_writers_is_told(memory: Arc<dyn Memory>) {
     let scope = scope();
@@ -61,4 +63,52 @@ pub async fn the_latest_state_of_a_run_is_read_alone(memory: Arc<dyn Memory>) {
     assert_eq!(latest.unwrap().state.state_version, 2);
     assert_eq!(memory.working(&within("u", "s1", "r2")).await.unwrap(), None);
     assert_eq!(memory.working(&within("u2", "s1", "r1")).await.unwrap(), None);
+}
+
+pub async fn a_summary_is_made_of_what_is_new_and_what_it_kept(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    assert_eq!(memory.material(&scope, NOW).await.unwrap(), Material::default());
+    for number in 1..=3 {
+        tell(&*memory, &scope, &format!("e{number}"), &format!("words {number}")).await;
+    }
+    tell(&*memory, &within("u", "s2", "r1"), "other", "another session").await;
+    let mut passing = said(&scope, "p", "what ends with the run");
+    passing.expires = Some(Expiry::RunEnd);
+    memory.remember(vec![passing]).await.unwrap();
+    let ids = |events: &[Event]| events.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
+    let material = memory.material(&scope, NOW).await.unwrap();
+    assert_eq!(
+        (ids(&material.new), material.upto),
+        (vec!["e1".into(), "e2".into(), "e3".into()], 4)
+    );
+    assert!(material.is_by_rules());
+    let mut told = summary("words 2", &[]);
+    (told.sources, told.by, told.upto) = (vec!["e2".to_owned()], Some("rules".to_owned()), 4);
+    memory.write_summary(&scope, told.clone()).await.unwrap();
+    tell(&*memory, &scope, "e4", "words 4").await;
+    let material = memory.material(&scope, NOW).await.unwrap();
+    assert_eq!((ids(&material.kept), ids(&material.new)), (vec!["e2".into()], vec!["e4".into()]));
+    assert!(material.is_by_rules());
+    // A packet cites what its summary tells of.
+    let evidence = found(&*memory, &scope, "").await.evidence;
+    assert!(evidence.contains_key("e2"), "{evidence:?}");
+    told.sources = vec!["nowhere".to_owned()];
+    let refused = memory.write_summary(&scope, told).await.unwrap_err();
+    assert_eq!(refused.to_string(), "it cites `nowhere`, and there is no such event");
+    memory.write_summary(&scope, summary("by hand", &[])).await.unwrap();
+    assert!(!memory.material(&scope, NOW).await.unwrap().is_by_rules());
+}
+
+pub async fn a_summary_is_made_without_guesses(memory: Arc<dyn Memory>) {
+    let (scope, other_run) = (scope(), within("u", "s1", "r2"));
+    // A guess of another run of the session, said aloud by the model, and by the user too.
+    let guess = insight("i1", "r2", "Bob may like tofu");
+    keep(&*memory, &other_run, Claim::Insight(Box::new(guess))).await.unwrap();
+    let mut model = said(&scope, "m", "I think that Bob may like tofu!");
+    (model.role, model.origin) = (Role::Assistant, Origin::Model);
+    memory.remember(vec![model, said(&scope, "u", "Bob may like tofu")]).await.unwrap();
+    let material = memory.material(&scope, NOW).await.unwrap();
+    let ids: Vec<&str> = material.new.iter().map(|event| event.id.as_str()).collect();
+    assert_eq!(ids, ["u"], "what a user says is theirs");
+    assert_eq!(material.guesses, ["bob may like tofu"]);
 }

@@ -2,11 +2,14 @@
 
 use countersign_core::run::prompt;
 use countersign_memory::packet::meta::Purpose;
-use countersign_memory::record::{EventKind, Role};
+use countersign_memory::record::{EventKind, Role, Summary};
+use countersign_memory::store::NewEvent;
+use countersign_memory::{Scope, Subject};
+use countersign_runtime::clock::Clock as _;
 use countersign_runtime::driver::handed_in;
 use countersign_runtime::recall::{catch_up, remind};
 
-use super::desk::{GOOD, LAMPS, Parrot, build, events, memory, reminded, replies, start};
+use super::desk::{GOOD, LAMPS, Parrot, build, events, memory, of, reminded, replies, start};
 use crate::rig::{House, Kind, answer};
 
 async fn what_a_person_said_in_one_run_is_told_to_the_next(kind: Kind) {
@@ -157,6 +160,36 @@ async fn children_share_the_session_of_their_family(kind: Kind) {
     assert!(events(&*memory, "somebody").await.is_empty());
 }
 
+async fn a_long_session_is_summed_up_at_rest(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    let Subject { tenant, user, agent } = of("anna");
+    let scope = Scope::new(tenant, user, agent, "r1", "r1").unwrap();
+    let said = |number: usize| {
+        let text = format!("Lamp {number} hangs in room {number} of the tower.");
+        NewEvent::said(scope.clone(), format!("said-{number}"), text, house.clock.now())
+    };
+    memory.remember((0..10).map(said).collect()).await.unwrap();
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    let summary = async || memory.material(&scope, house.clock.now()).await.unwrap().previous;
+    assert_eq!(summary().await, None, "a short session needs none");
+    memory.remember((10..30).map(said).collect()).await.unwrap();
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    let first = summary().await.unwrap();
+    assert_eq!(first.by.as_deref(), Some("rules"));
+    assert!(first.text.contains("of the tower."), "{}", first.text);
+    assert!(!first.sources.is_empty());
+    // What somebody wrote is theirs.
+    let mine = Summary { text: "Mine.".to_owned(), sources: Vec::new(), by: None, ..first };
+    memory.write_summary(&scope, mine).await.unwrap();
+    memory.remember((30..60).map(said).collect()).await.unwrap();
+    own.driver.drive("r1").await.unwrap();
+    assert_eq!(summary().await.unwrap().text, "Mine.");
+}
+
 on_both!(
     what_a_person_said_in_one_run_is_told_to_the_next,
     what_was_refused_is_not_remembered,
@@ -164,4 +197,5 @@ on_both!(
     remembering_twice_is_remembering_once,
     a_reply_by_hand_names_what_was_shown,
     children_share_the_session_of_their_family,
+    a_long_session_is_summed_up_at_rest,
 );

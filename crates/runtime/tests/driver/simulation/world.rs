@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use countersign_core::run::{Event, Incoming, State};
+use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::{Engine, EngineError};
 use countersign_runtime::watch::Watch;
@@ -185,7 +186,9 @@ impl World {
             over = false;
             self.answer(engine, run).await?;
             let head = engine.store().head(&head.run).await?;
-            wakes = wakes.into_iter().chain(head.and_then(|head| head.wake_at)).min();
+            let now = self.clock.now().0;
+            let later = head.and_then(|head| head.wake_at).filter(|at| *at > now);
+            wakes = wakes.into_iter().chain(later).min();
         }
         if let Some(wakes) = wakes {
             self.clock.reach(wakes);

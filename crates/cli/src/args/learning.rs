@@ -1,0 +1,87 @@
+//! Commands by which memory grows, as clap sees them.
+
+use clap::Parser;
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Nothing that is proposed is known: it waits as a candidate, which you promote or refuse.
+Ends with 1 where the contract `memory_candidates_v1` refused every reply; then nothing was written.
+
+Examples:
+  countersign memory propose --model ollama:llama3.2
+  countersign memory propose --model script:replies.yaml --session monday --events 100"
+)]
+pub(crate) struct Propose {
+    /// The model that reads the events; else `COUNTERSIGN_MODEL`, or `model` in countersign.toml
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How many of the latest events of the session it is shown, at most
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub(crate) events: usize,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Candidates {
+    /// Also those that were ruled on
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Ends with 1 where the rules refuse it; that is written down with the reason."
+)]
+pub(crate) struct Promote {
+    /// The candidate, or as much of the beginning of its id as is unique
+    pub(crate) candidate: String,
+    /// You answer for it: it takes the place of whatever contradicts it
+    #[arg(long)]
+    pub(crate) confirmed: bool,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Refuse {
+    /// The candidate, or as much of the beginning of its id as is unique
+    pub(crate) candidate: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "refused by hand")]
+    pub(crate) because: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "A week of episodes becomes phase summaries once all of it is older than `ageing.raw` days of the policy (7), four
+weeks become milestones after `ageing.phase_summary` days (30). No model is asked, and nothing is lost."
+)]
+pub(crate) struct Age {
+    /// Only tell what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Whose days count: `default`, `recall`, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "default")]
+    pub(crate) policy: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Without a model: the lines that say most, in the words of whoever said them. With one: under the contract
+`memory_summary_v1`; ends with 1 where it refused every reply. Words of guesses go into neither.
+
+Examples:
+  countersign memory summarize --session monday
+  countersign memory summarize --model ollama:llama3.2 --tokens 120 --dry-run"
+)]
+pub(crate) struct Summarize {
+    /// The model that writes it; rules do, where absent
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// How many tokens at most
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub(crate) tokens: u64,
+    /// Only show it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}

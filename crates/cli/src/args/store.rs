@@ -1,0 +1,51 @@
+//! The command line of `countersign store`, as clap sees it.
+
+use clap::{Parser, Subcommand};
+
+use super::Site;
+
+/// Looks after the database itself.
+#[derive(Debug, Parser)]
+pub(crate) struct Store {
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy every run of one database into another, proved; asked again, it goes on where it stopped
+    #[command(
+        after_help = "What came to a run after it was copied is copied when you ask again. Let only one of the two work on open runs.\n\nExamples:\n  countersign store copy .countersign/countersign.db postgres://cs@db.example/runs\n  countersign store copy postgres://cs@db.example/runs backup.db --tenant local"
+    )]
+    Copy(Copy),
+    /// Follow the chain of every run, tenant by tenant
+    #[command(
+        after_help = "Ends with 1 where a chain does not hold. `--decide` also decides every input again, as `replay --verify` does for one run.\n\nExample:\n  countersign store verify --store postgres://cs@db.example/runs"
+    )]
+    Verify(Verify),
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Copy {
+    /// The database that is read: a file, or `postgres://user@host/name`
+    #[arg(value_name = "FROM")]
+    pub(crate) source: String,
+    /// The database that is written
+    #[arg(value_name = "TO")]
+    pub(crate) target: String,
+    /// Only the runs of this tenant
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Verify {
+    /// Only the runs of this tenant
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
+    /// Decide every input again, and hold everything beside the log against it
+    #[arg(long)]
+    pub(crate) decide: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}

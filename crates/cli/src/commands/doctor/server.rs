@@ -1,0 +1,85 @@
+//! What `countersign doctor` tells of a `PostgreSQL` server.
+
+use countersign_postgres::Server;
+use countersign_runtime::folder::Home;
+use countersign_store::{PostgresHealth, StoreError};
+use serde_json::json;
+
+use super::report::Report;
+use crate::house::wait;
+
+/// Looks at a server; false where nothing can be read there.
+pub(super) fn examine(report: &mut Report, server: &Server, home: Option<&Home>) -> bool {
+    report.add("database", server.to_string(), server.to_string());
+    let health = match wait(async { Ok(PostgresHealth::of(server).await?) }) {
+        Ok(health) => health,
+        Err(crate::exit::Error::Store(error)) => {
+            report.bad(
+                "server",
+                told(&error),
+                "docs/reference/postgres.md tells what each of these means and what to do.",
+            );
+            return false;
+        }
+        Err(error) => {
+            report.bad("server", error.to_string(), "Try again.");
+            return false;
+        }
+    };
+    let millis = health.latency.as_secs_f64() * 1000.0;
+    let encrypted = if server.is_encrypted() { "encrypted" } else { "not encrypted" };
+    let line = format!("PostgreSQL {}, {encrypted}, answers in {millis:.1} ms", health.version);
+    let value = json!({ "version": health.version, "encrypted": server.is_encrypted(), "latency_ms": millis });
+    report.good("server", line, value);
+    schema(report, &health);
+    let wall = if health.walled {
+        "row-level security stands between tenants"
+    } else {
+        "it is a superuser or bypasses row-level security: only the queries keep tenants apart"
+    };
+    let value = json!({ "name": health.role, "walled": health.walled });
+    report.add("role", format!("{}; {wall}", health.role), value);
+    if health.standby {
+        report.bad(
+            "writes",
+            "the server is a standby and cannot write",
+            "Name the primary, or several hosts with `target_session_attrs=read-write`.",
+        );
+    } else if health.durable {
+        report.good("writes", "what is acknowledged is on its disk", true);
+    } else {
+        report.bad(
+            "writes",
+            "the server acknowledges what is not on its disk yet",
+            "Set `fsync` and `synchronous_commit` to `on` for this database.",
+        );
+    }
+    if let Some(home) = home {
+        let file = home.memory().display().to_string();
+        report.add("memory", format!("stays here, in `{file}`"), file);
+    }
+    true
+}
+
+fn schema(report: &mut Report, health: &PostgresHealth) {
+    let (found, known) = (health.schema, health.known);
+    let value = json!({ "number": found, "known": known });
+    match found {
+        0 => report.add("schema", "none yet; the first run makes it", value),
+        _ if found == known => report.good("schema", found.to_string(), value),
+        _ if found < known => {
+            report.add("schema", format!("{found}; the next command brings it to {known}"), value);
+        }
+        _ => {
+            let told = format!("{found}, of a newer program; this one knows {known}");
+            report.add("schema", told, value);
+        }
+    }
+}
+
+fn told(error: &StoreError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,168 @@
+//! `countersign serve`: HTTP, live events and the driver of runs, in one process.
+
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use countersign_contracts::registry;
+use countersign_core::run::{Event, State};
+use countersign_runtime::driver::Connected;
+use countersign_runtime::watch::Watch;
+use countersign_server::access::{Demand, Hosts, Keyring};
+use countersign_server::house::{Furniture, House as Served};
+use countersign_server::serve::{ServeError, Server};
+use countersign_server::stop::Stop;
+use serde_json::json;
+
+use super::worker::host;
+use crate::args::Serve;
+use crate::exit::{Error, Exit};
+use crate::house::{House, wait};
+use crate::settings::env;
+use crate::show::{BAD, DIM, HEADING};
+use crate::{output, sources};
+
+pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
+    wait(async {
+        let model = args.model.as_deref();
+        let house =
+            House::open_remembering(&args.site, model, Arc::new(Warnings), !args.no_memory)?;
+        let keyring = Arc::new(Keyring::at(house.home.folder().join("keys.json")));
+        let demand = if args.keys { Demand::Always } else { Demand::BeyondLoopback };
+        let shown = Arc::new(Served::open(furniture(&house)?));
+        let server = Server::bind(&args.listen, shown, keyring, demand).await.map_err(told)?;
+        let addresses = server.addresses().to_vec();
+        let (stop, stopping) = Stop::new();
+        if json {
+            output::json(&json!({ "listening": addresses }));
+        } else {
+            greet(&house, &addresses, demand);
+        }
+        if args.open {
+            browse(&addresses);
+        }
+        let signals = tokio::spawn(async move {
+            asked_to_end().await;
+            output::talk(
+                "Ending: what is under way is brought to its end. Once more ends at once.",
+            );
+            stop.say();
+            asked_to_end().await;
+            // Whatever was kept is kept; what was not is done again by the next process.
+            std::process::exit(Exit::World as i32);
+        });
+        server.with_rate(args.rate).run(stopping).await;
+        signals.abort();
+        if !json {
+            output::talk(
+                "Ended. Every run can go on: `countersign serve`, or `countersign run --resume RUN`.",
+            );
+        }
+        Ok(Exit::Good)
+    })
+}
+
+/// What the server is furnished with: what every command has.
+fn furniture(house: &House) -> Result<Furniture, Error> {
+    let settings = countersign_models::Settings::from_env(&env)
+        .map_err(|error| Error::Usage(error.to_string()))?;
+    let engine = &house.engine;
+    Ok(Furniture {
+        store: Arc::clone(engine.store()),
+        memory: engine.recall().map(|recall| Arc::clone(recall.memory())),
+        clock: Arc::clone(engine.clock()),
+        watch: Arc::clone(engine.watch()),
+        models: Arc::new(Connected::new(settings, house.home.workspace().to_owned())),
+        sources: Arc::new(sources::kinds()),
+        contracts: Arc::new(registry()),
+        home: house.home.clone(),
+        protocol: house.protocol_folder().ok(),
+        model: house.settings.model.value.clone(),
+        user: house.settings.user(),
+        host: host(),
+    })
+}
+
+fn told(error: ServeError) -> Error {
+    match error {
+        ServeError::Taken { address } => {
+            let port = address.port().wrapping_add(1).max(1024);
+            let ip = address.ip();
+            Error::Usage(format!(
+                "`{address}` is taken: another program listens there, perhaps another `countersign serve`\n  elsewhere: `countersign serve --listen {}`",
+                SocketAddr::new(ip, port)
+            ))
+        }
+        ServeError::Open { address } => Error::Usage(format!(
+            "every request at `{address}` would need a key, and there is none\n  a key:     `countersign key create --tenant local --role operator`\n  or alone:  `countersign serve --listen 127.0.0.1:{}`",
+            address.port()
+        )),
+        ServeError::Refused { address, source } => {
+            Error::Unreadable { what: format!("`{address}`, to listen there"), source }
+        }
+        ServeError::Keys(error) => Error::Usage(error.to_string()),
+    }
+}
+
+fn greet(house: &House, addresses: &[SocketAddr], demand: Demand) {
+    for address in addresses {
+        output::talk(&format!("Countersign listens at {HEADING}http://{address}{HEADING:#}"));
+    }
+    let door = if Hosts::of(addresses, demand).keyless() {
+        "no key is needed on this machine"
+    } else {
+        "every request needs a key: `countersign key list`"
+    };
+    output::talk(&format!("  API       /v1, listed at /v1/docs {DIM}({door}){DIM:#}"));
+    output::talk(&format!("  runs      {}", house.place()));
+    let protocol = house.protocol_folder();
+    let protocol = protocol.as_ref().map_or_else(
+        |_| "those that ship: `countersign init --list`".to_owned(),
+        |folder| folder.display().to_string(),
+    );
+    output::talk(&format!("  protocols {protocol}"));
+    let memory = if house.engine.recall().is_some() { "on" } else { "off" };
+    output::talk(&format!("  memory    {memory}"));
+    output::talk("Ctrl-C ends it.");
+}
+
+/// Opens the page with whatever the system opens pages with. That it cannot is no fault.
+fn browse(addresses: &[SocketAddr]) {
+    let Some(address) = addresses.first() else { return };
+    let page = format!("http://{address}/");
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command.arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if command.spawn().is_err() {
+        output::talk(&format!("  no browser could be opened; the page is {page}"));
+    }
+}
+
+/// Waits for Ctrl-C, or for the word of whatever supervises processes.
+async fn asked_to_end() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    drop(tokio::signal::ctrl_c().await);
+}
+
+/// Tells what went wrong, and nothing else: who wants to follow a run asks for its events.
+struct Warnings;
+
+impl Watch for Warnings {
+    fn committed(&self, _: &State, _: &[Event]) {}
+
+    fn writing(&self, _: &str, _: &str) {}
+
+    fn warned(&self, run: &str, message: &str) {
+        output::talk(&format!("{BAD}warning{BAD:#}: run {run}: {message}"));
+    }
+}

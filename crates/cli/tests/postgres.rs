@@ -1,0 +1,231 @@
+//! The program on `PostgreSQL`: every command by `--store`, variable and file; the database is copied
+//! there and back, and nothing shows a password.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio_postgres::NoTls;
+
+const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// A database of its own for a test, and a folder of work.
+struct Desk {
+    base: String,
+    name: String,
+    folder: TempDir,
+}
+
+impl Desk {
+    fn open(test: &str) -> Option<Self> {
+        let Ok(base) = std::env::var(ADDRESS) else {
+            let why =
+                format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
+            testkit::not_run(&format!("cli on postgres: {test}"), &why);
+            return None;
+        };
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("cli{}_{number}", std::process::id());
+        let desk = Self { base, name, folder: tempfile::tempdir().unwrap() };
+        desk.admin(&format!("CREATE ROLE r_{} LOGIN", desk.name));
+        desk.admin(&format!("CREATE DATABASE {0} OWNER r_{0} TEMPLATE template0", desk.name));
+        Some(desk)
+    }
+
+    fn admin(&self, statement: &str) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.base, NoTls).await.unwrap();
+            drop(tokio::spawn(connection));
+            client.batch_execute(statement).await.unwrap();
+        });
+    }
+
+    /// The address, with a password that the server does not ask for.
+    fn url(&self) -> String {
+        let (server, _) = self.base.rsplit_once('/').unwrap();
+        let server = server.replace("tester@", &format!("r_{}:s3cret@", self.name));
+        format!("{server}/{}", self.name)
+    }
+
+    fn run(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env_remove("COUNTERSIGN_STORE").env("COUNTERSIGN_USER", "ann");
+        command.envs(variables.iter().copied()).output().unwrap()
+    }
+
+    /// Runs what must go well, on the server.
+    #[track_caller]
+    fn does(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments, &[("COUNTERSIGN_STORE", &self.url())]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(!format!("{out}{err}").contains("s3cret"), "{arguments:?}: {out}{err}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {out}{err}");
+        out
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        let shown = self.does(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&shown).unwrap_or_else(|error| panic!("{error}: {shown}"))
+    }
+
+    /// A run of the demo's protocol, which waits for a person.
+    fn begin(&self) -> String {
+        self.does(&["init", "demo"]);
+        assert_eq!(self.json(&["run", "--detach"])["status"], "waiting");
+        self.json(&["list"])[0]["run"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.admin(&format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        self.admin(&format!("DROP ROLE IF EXISTS r_{}", self.name));
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_run_goes_from_the_first_word_to_the_last() {
+    let Some(desk) = Desk::open("a_run_goes_from_the_first_word_to_the_last") else { return };
+    let run = desk.begin();
+    assert!(!desk.folder.path().join(".countersign/countersign.db").exists());
+    assert_eq!(desk.json(&["inbox"])[0]["address"], format!("{run}/w1"));
+    desk.does(&["approve", &format!("{run}/w1"), "--note", "fine"]);
+    assert_eq!(desk.json(&["status", &run[..3]])["status"], "completed");
+    for command in ["history", "show", "graph"] {
+        desk.does(&[command, &run]);
+    }
+    desk.does(&["fork", &run, "--at", "2", "--detach"]);
+    let proofs = desk.json(&["replay", "--all", "--verify"]);
+    assert!(proofs.as_array().unwrap().iter().all(|proof| proof["good"] == true), "{proofs}");
+    let verified = desk.json(&["store", "verify", "--decide"]);
+    assert_eq!((&verified["good"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
+    assert!(desk.does(&["store", "verify"]).is_empty());
+}
+
+#[test]
+fn the_store_is_named_by_flag_variable_and_file() {
+    let Some(desk) = Desk::open("the_store_is_named_by_flag_variable_and_file") else { return };
+    let run = desk.begin();
+    let listed = |arguments: &[&str]| {
+        let output = desk.run(arguments, &[]);
+        text(&output.stdout)
+    };
+    assert!(listed(&["list", "--store", &desk.url(), "--json"]).contains(&run));
+    fs::write(desk.folder.path().join("countersign.toml"), format!("store = \"{}\"\n", desk.url()))
+        .unwrap();
+    assert!(listed(&["list", "--json"]).contains(&run));
+}
+
+#[test]
+fn doctor_tells_what_the_server_is_like() {
+    let Some(desk) = Desk::open("doctor_tells_what_the_server_is_like") else { return };
+    let url = desk.url();
+    let report = |url: &str| {
+        let output = desk.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", url)]);
+        let told = text(&output.stdout);
+        assert!(!told.contains("s3cret"), "{told}");
+        serde_json::from_str::<Value>(&told).unwrap()
+    };
+    let before = report(&url);
+    assert_eq!(before["store"]["schema"]["number"], 0);
+    desk.begin();
+    let after = report(&url);
+    let store = &after["store"];
+    assert_eq!(store["schema"]["number"], store["schema"]["known"]);
+    assert_eq!(store["role"]["walled"], true);
+    assert!(store["server"]["latency_ms"].as_f64().unwrap() > 0.0);
+    assert_eq!(store["runs"]["waiting"], 1);
+    // The server of the tests does not wait for its disk, and is told so.
+    assert_eq!(after["problems"][0]["what"], "the server acknowledges what is not on its disk yet");
+    let stranger = report(&url.replace("r_cli", "r_nobody"));
+    let told = stranger["problems"][0]["what"].as_str().unwrap();
+    assert_eq!(told, "the database is not available: the server does not let this role in (28000)");
+}
+
+#[test]
+fn what_is_wrong_with_an_address_shows_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |store: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(["list", "--store", store]).current_dir(folder.path()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!told.contains("s3cret"), "{told}");
+        (output.status.code().unwrap(), told)
+    };
+    let (code, told) = run("postgres://u:s3cret@h:port/d");
+    assert_eq!(code, 2, "{told}");
+    assert!(told.contains("expected `postgres://user@host:port/database`"), "{told}");
+    let (code, told) = run("postgres://u:s3cret@%2Fno%2Fsuch%2Ffolder/d");
+    assert_eq!(code, 3, "{told}");
+    assert!(told.contains("the connection was refused"), "{told}");
+}
+
+#[test]
+fn a_database_is_copied_there_and_back() {
+    let Some(desk) = Desk::open("a_database_is_copied_there_and_back") else { return };
+    // Two runs in a file: one has ended, one waits.
+    let local = |arguments: &[&str]| {
+        let output = desk.run(arguments, &[]);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(!format!("{out}{err}").contains("s3cret"), "{arguments:?}: {out}{err}");
+        (output.status.code().unwrap(), out, err)
+    };
+    assert_eq!(local(&["init", "demo"]).0, 0);
+    for _ in 0..2 {
+        assert_eq!(local(&["run", "--detach"]).0, 0);
+    }
+    let (_, listed, _) = local(&["list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let run = listed[1]["run"].as_str().unwrap();
+    assert_eq!(local(&["approve", &format!("{run}/w1")]).0, 0);
+
+    let file = ".countersign/countersign.db";
+    let url = desk.url();
+    let (code, _, told) = local(&["store", "copy", file, &url]);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("local: 2 runs copied, 0 were there already"), "{told}");
+    assert!(
+        told.contains("1 runs are open: let only one of the two databases work on them"),
+        "{told}"
+    );
+    // Again: nothing is to be done. What came meanwhile is taken along.
+    let (_, _, told) = local(&["store", "copy", file, &url]);
+    assert!(told.contains("local: 0 runs copied, 2 were there already"), "{told}");
+    let open = listed[0]["run"].as_str().unwrap();
+    assert_eq!(local(&["approve", &format!("{open}/w1")]).0, 0);
+    let (_, _, told) = local(&["store", "copy", file, &url]);
+    assert!(told.contains("local: 1 runs copied, 1 were there already"), "{told}");
+
+    // There the runs are the same, and back again too.
+    let verified = desk.json(&["store", "verify", "--decide"]);
+    assert_eq!((&verified["good"], &verified["tenants"][0]["runs"]), (&true.into(), &2.into()));
+    let (code, _, told) = local(&["store", "copy", &url, "back.db"]);
+    assert_eq!(code, 0, "{told}");
+    for run in [run, open] {
+        let there = desk.does(&["export", run]);
+        let (_, back, _) = local(&["export", run, "--store", "back.db"]);
+        assert_eq!(back, there);
+        assert_eq!(local(&["export", run]).1, there);
+    }
+
+    // A run that went another way in the two is refused, and the others are not.
+    let (code, _, told) = local(&["store", "copy", &url, &url]);
+    assert_eq!((code, told.contains("cannot be copied into itself")), (2, true), "{told}");
+    let (code, _, told) = local(&["store", "copy", "gone.db", &url]);
+    assert_eq!((code, told.contains("no database at `gone.db`")), (2, true), "{told}");
+}

@@ -1,0 +1,95 @@
+//! Scenes in a real browser against a real server: `tests/web/scenes` has a file for each.
+//!
+//! The browser comes from `cargo xtask verify`, or from `cargo xtask foreign test -p countersign --test web`.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const FOLDER: &str = "COUNTERSIGN_TEST_BROWSER";
+
+/// Plays a scene; says by name that it did not where there is no browser.
+fn scene(name: &str) {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
+        let why =
+            format!("{FOLDER} is not set; `cargo xtask verify` installs a browser where it can");
+        testkit::not_run(&format!("web::{name}"), &why);
+        return;
+    };
+    // The browser is unpacked into the folder for temporary files, once for all scenes.
+    let unpacked = folder.join("unpacked");
+    fs::create_dir_all(&unpacked).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/web/scene.mjs");
+    let played = Command::new("node")
+        .arg(script)
+        .arg(name)
+        .env("COUNTERSIGN_BIN", env!("CARGO_BIN_EXE_countersign"))
+        .env("TMPDIR", &unpacked)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&played.stderr);
+    assert!(played.status.success(), "scene {name}:\n{told}");
+}
+
+#[test]
+fn every_page_in_both_themes_and_on_a_phone() {
+    scene("pages");
+}
+
+#[test]
+fn an_interview_from_start_to_ready() {
+    scene("interview");
+}
+
+#[test]
+fn forms_a_document_and_an_approval() {
+    scene("delivery");
+}
+
+#[test]
+fn an_answer_with_its_evidence() {
+    scene("answer");
+}
+
+#[test]
+fn two_people_answer_the_same_question() {
+    scene("two_people");
+}
+
+#[test]
+fn the_server_is_started_again_in_between() {
+    scene("restart");
+}
+
+#[test]
+fn a_reply_is_seen_while_it_is_written() {
+    scene("streaming");
+}
+
+#[test]
+fn the_page_without_a_mouse() {
+    scene("keyboard");
+}
+
+#[test]
+fn an_inbox_of_twenty_four_thousand() {
+    scene("many");
+}
+
+#[test]
+fn a_contract_is_tried_and_compared() {
+    scene("contracts");
+}
+
+#[test]
+fn a_run_is_steered() {
+    scene("steering");
+}
+
+#[test]
+fn a_server_that_wants_a_key() {
+    scene("locked");
+}

@@ -1,0 +1,75 @@
+// A server of its own in a folder of its own, which can be ended and started again at the same address.
+
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+const PROGRAM = process.env.COUNTERSIGN_BIN;
+const HERE = import.meta.dirname;
+
+// A scene that fails must leave no server behind.
+const running = new Set();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+export class House {
+  /** A folder with a shipped protocol in it, or with the one of these tests; `more` is said to `serve`, and `before`
+   * is called with the house before it is started. */
+  static async open(protocol, { more = [], before } = {}) {
+    const house = new House();
+    house.more = more;
+    house.folder = fs.mkdtempSync(path.join(os.tmpdir(), "countersign-web-"));
+    if (protocol === "desk") fs.cpSync(path.join(HERE, "protocol"), path.join(house.folder, ".opencode/protocol"), { recursive: true });
+    else house.run("init", protocol);
+    before?.(house);
+    await house.start();
+    return house;
+  }
+
+  /** Runs a command in the folder, and gives what it prints. */
+  run(...args) {
+    const done = spawnSync(PROGRAM, args, { cwd: this.folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    if (done.status === null || done.status > 3) throw new Error(`countersign ${args.join(" ")}: ${done.status} ${done.stderr}`);
+    return done.stdout;
+  }
+
+  /** Starts the server: at any port the first time, at the same one afterwards. */
+  async start() {
+    const listen = this.base ? new URL(this.base).host : "127.0.0.1:0";
+    this.child = spawn(PROGRAM, ["serve", "--listen", listen, "--json", ...this.more], { cwd: this.folder, stdio: ["ignore", "pipe", "ignore"] });
+    running.add(this.child);
+    const line = await new Promise((done, failed) => {
+      let text = "";
+      this.child.once("exit", (code) => failed(new Error(`the server ended with ${code}: ${text}`)));
+      this.child.stdout.on("data", (bytes) => {
+        text += bytes;
+        const found = /"(127\.0\.0\.1:\d+)"/.exec(text);
+        if (found) done(found[1]);
+      });
+    });
+    this.child.removeAllListeners("exit");
+    this.base = `http://${line}`;
+  }
+
+  /** Ends the server, as Ctrl-C does. */
+  async end() {
+    if (this.child.exitCode !== null) return;
+    const over = new Promise((done) => this.child.once("exit", done));
+    this.child.kill("SIGINT");
+    await over;
+    running.delete(this.child);
+  }
+
+  /** Ends the server and forgets the folder. */
+  async close() {
+    await this.end();
+    fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Asks the API. */
+  async api(method, at, body, headers = {}) {
+    const response = await fetch(`${this.base}/v1${at}`, { method, headers: { "content-type": "application/json", prefer: "wait=10", ...headers }, body: body === undefined ? undefined : JSON.stringify(body) });
+    if (!response.ok) throw new Error(`${method} ${at}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}

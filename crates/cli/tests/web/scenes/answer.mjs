@@ -1,0 +1,28 @@
+// A question is answered from evidence; the page shows the answer, the evidence, and the reply that was sent back.
+
+import assert from "node:assert/strict";
+import { browser, person } from "../browser.mjs";
+import { House } from "../house.mjs";
+
+export default async function play() {
+  const house = await House.open("answer");
+  const { run } = await house.api("POST", "/runs", { protocol: "answer", input: "How many tasks of project Atlas are late?" }, { prefer: "wait=25" });
+  const chromium = await browser();
+  const ann = await person(chromium, house);
+  const { page } = ann;
+  await ann.to(`/runs/${run}`);
+  await page.getByText("In project ATLAS 1 task is late").first().waitFor();
+  await page.getByRole("link", { name: "Document" }).click();
+  await page.getByText("query:figures?about=ATLAS#project=ATLAS").first().waitFor();
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator(".entry").nth(5).waitFor();
+  assert.ok((await page.locator(".entry").count()) > 5);
+  const packet = page.getByRole("link", { name: "The packet of memory it was shown" });
+  if (await packet.count()) {
+    await packet.first().click();
+    await page.getByRole("heading", { name: "Chosen" }).waitFor();
+  }
+  ann.check();
+  await chromium.close();
+  await house.close();
+}

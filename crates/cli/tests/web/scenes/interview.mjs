@@ -1,0 +1,42 @@
+// An interview from start to ready, held on the page.
+
+import assert from "node:assert/strict";
+import { browser, person, picture } from "../browser.mjs";
+import { House } from "../house.mjs";
+
+export default async function play() {
+  const house = await House.open("intake");
+  const chromium = await browser();
+  const ann = await person(chromium, house, { name: "Ann" });
+  const { page } = ann;
+  await ann.to("/");
+  await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+  await page.getByRole("main").getByRole("link", { name: "New run" }).click();
+  await page.getByRole("link", { name: /intake/ }).click();
+  await page.getByRole("main").getByRole("textbox").first().fill("I need a contract for the supply of 200 chairs.");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("heading", { name: "What does one chair cost?", exact: true }).waitFor();
+  await page.getByLabel("Your answer").fill("40 euros a chair.");
+  await picture(page, "interview");
+  await page.getByRole("button", { name: "Send answer" }).click();
+  await page.getByRole("heading", { name: "Before we can go on: No price. What does one chair cost?" }).waitFor();
+  await page.getByLabel("Your answer").fill("Forty euros, as I said.");
+  await page.getByRole("button", { name: "Send answer" }).click();
+  await page.getByText("Completed", { exact: true }).first().waitFor();
+  // What was asked and said stands there as a conversation, in order.
+  const said = await page.locator(".talk .said").allTextContents();
+  assert.deepEqual(said, ["I need a contract for the supply of 200 chairs.", "What does one chair cost?", "40 euros a chair.", "Before we can go on: No price. What does one chair cost?", "Forty euros, as I said."]);
+  await page.getByRole("navigation", { name: "Views of the run" }).getByRole("link", { name: "Timeline" }).click();
+  await page.getByText("Refused: 1 violation").first().waitFor();
+  await page.locator(".violation code", { hasText: "/patch/ops/0/path" }).first().waitFor();
+  await page.getByRole("link", { name: "Proof" }).click();
+  await page.getByRole("button", { name: "Prove it now" }).click();
+  await page.getByRole("heading", { name: "Everything agrees" }).waitFor();
+  const [run] = JSON.parse(house.run("list", "--json")).filter((one) => !one.run.includes("."));
+  assert.equal(run.status, "completed");
+  const [first] = JSON.parse(house.run("history", run.run, "--json"));
+  assert.equal(first.input.by, "Ann");
+  ann.check();
+  await chromium.close();
+  await house.close();
+}

@@ -1,0 +1,48 @@
+// An inbox of 24,000 waits, all of them read, is shown as fast as one of a hundred, and goes on as one scrolls.
+
+import assert from "node:assert/strict";
+import { browser, person, picture } from "../browser.mjs";
+import { House } from "../house.mjs";
+
+const MANY = 24_000;
+const PAGE = 100;
+
+export default async function play() {
+  const house = await House.open("demo");
+  const now = Date.now();
+  const row = (n) => ({ id: "w1", kind: n % 3 ? "question" : "approval", phase: "ask", name: "q", question: `Question number ${n}: what is the delivery date of order ${n * 7}?`, shape: { shape: "value", schema: { type: "string" } }, deadline: now + n * 60_000, opened_at: now - n * 1_000, run: `r${n}`, address: `r${n}/w1`, in_words: "a text", answer_with: "" });
+  const chromium = await browser();
+  const ann = await person(chromium, house);
+  const { page } = ann;
+  // What the store takes to find a page is measured elsewhere; here it is what the page takes to show it.
+  await page.route(/\/v1\/inbox(\?|$)/, (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+    const items = Array.from({ length: Math.min(PAGE, MANY - from) }, (_, at) => row(from + at));
+    return route.fulfill({ json: { items, ...(from + PAGE < MANY ? { next: String(from + PAGE) } : {}) } });
+  });
+  await ann.to("/system");
+  await page.getByRole("heading", { name: "System" }).waitFor();
+  // All of them are known to the page, as after a long look through the list.
+  const known = await page.evaluate(async () => {
+    const [inbox, { store }] = await Promise.all([import("/assets/js/core/inbox.js"), import("/assets/js/core/store.js")]);
+    while (!store.get("inbox")?.items.length || store.get("inbox").more) await inbox.more();
+    return store.get("inbox").items.length;
+  });
+  assert.equal(known, MANY);
+  const shown = await page.evaluate(async () => {
+    const began = performance.now();
+    document.querySelector('a[href="/inbox"][data-page]').click();
+    while (document.querySelectorAll(".rows > li").length < 100) await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    return performance.now() - began;
+  });
+  console.log(`the first rows after ${shown.toFixed(0)} ms`);
+  assert.ok(shown < 200, `the inbox took ${shown} ms`);
+  assert.equal(await page.locator(".nav .count").textContent(), String(MANY));
+  await picture(page, "inbox-many");
+  await page.locator(".rows > li").last().scrollIntoViewIfNeeded();
+  await page.locator(".rows > li").nth(150).waitFor({ state: "attached" });
+  ann.check();
+  await chromium.close();
+  await house.close();
+}

@@ -1,0 +1,41 @@
+// A run is halted with a reason, resumed, forked from a version, and ended for good.
+
+import assert from "node:assert/strict";
+import { axe, browser, person } from "../browser.mjs";
+import { House } from "../house.mjs";
+
+export default async function play() {
+  const house = await House.open("demo");
+  const { run } = await house.api("POST", "/runs", { protocol: "demo" });
+  const chromium = await browser();
+  const ann = await person(chromium, house, { name: "Änne" });
+  const { page } = ann;
+  await ann.to(`/runs/${run}`);
+  await page.getByRole("button", { name: "Halt" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(/Reason/).fill("Lunch.");
+  assert.deepEqual(await axe(page), []);
+  await dialog.getByRole("button", { name: "Halt" }).click();
+  await page.getByText("Halted by Änne.").waitFor();
+  await page.getByText("Lunch.").waitFor();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await dialog.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("Halted by Änne.").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Fork" }).click();
+  await dialog.getByLabel("From version").fill("900");
+  await dialog.getByRole("button", { name: "Fork" }).click();
+  await dialog.getByText(/From 1 to/).waitFor();
+  await dialog.getByLabel("From version").fill("2");
+  await dialog.getByRole("button", { name: "Fork" }).click();
+  await page.getByText("Forked from").waitFor();
+  assert.notEqual(new URL(page.url()).pathname, `/runs/${run}`);
+  await page.getByRole("link", { name: run }).click();
+  await page.getByRole("heading", { name: run, level: 1 }).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await dialog.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByText("Cancelled", { exact: true }).waitFor();
+  assert.equal((await house.api("GET", `/runs/${run}`)).status, "failed");
+  ann.check();
+  await chromium.close();
+  await house.close();
+}

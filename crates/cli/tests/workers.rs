@@ -1,0 +1,304 @@
+//! Workers as processes: they share what is due, a dead one's runs go on, a stopped one's late word is refused.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A program that takes as long as the file `slow` is there, then a question.
+const FILES: [(&str, &str); 4] = [
+    (
+        ".opencode/protocol/index.yaml",
+        "name: w\nversion: 1.0.0\ndefault_workflow: main\npolicy: { programs: { mark: { command: [./mark.sh], timeout: 2m } } }\n",
+    ),
+    (
+        ".opencode/protocol/workflows/main.yaml",
+        r"
+id: main
+phases:
+  - { id: mark, do: { run: { program: mark } }, apply: { append: { at: /marks, value: reply.stdout } } }
+  - { id: ask, ask: { question: Which?, apply: { set: /answer } } }
+  - { id: again, do: { run: { program: mark } }, apply: { append: { at: /marks, value: reply.stdout } } }
+  - { id: done, terminal: true }
+transitions: [{ from: mark, to: ask }, { from: ask, to: again }, { from: again, to: done }]
+",
+    ),
+    (
+        "mark.sh",
+        "#!/bin/sh\necho \"$COUNTERSIGN_ACTION_ID\" >> begun.txt\nwhile [ -e slow ]; do sleep 0.02; done\necho done\n",
+    ),
+    ("slow", ""),
+];
+
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        for (path, text) in FILES {
+            let path = desk.0.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            if text.starts_with("#!") {
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            }
+        }
+        desk
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        for name in ["COUNTERSIGN_MODEL", "COUNTERSIGN_PROTOCOL", "COUNTERSIGN_STORE"] {
+            command.env_remove(name);
+        }
+        command.env("COUNTERSIGN_USER", "ann");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {complaint}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn said(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        said
+    }
+
+    /// Lets programs end.
+    fn hurry(&self) {
+        fs::remove_file(self.0.path().join("slow")).unwrap();
+    }
+
+    /// How often a program was begun.
+    fn begun(&self) -> usize {
+        fs::read_to_string(self.0.path().join("begun.txt")).unwrap_or_default().lines().count()
+    }
+
+    fn worker(&self, name: &str, more: &[&str]) -> Running {
+        let arguments = ["worker", "--json", "--name", name, "--poll", "100ms"];
+        let mut command = self.command(&[&arguments, more].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut running = Running { child, lines };
+        running.tells("began");
+        running
+    }
+
+    fn proved(&self) {
+        let proof = self.json(&["replay", "--all", "--verify"]);
+        assert!(proof.as_array().unwrap().iter().all(|run| run["good"] == true), "{proof:#}");
+    }
+}
+
+/// A worker process, and what it tells.
+struct Running {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Running {
+    /// Reads on to a piece of news.
+    fn tells(&mut self, news: &str) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.lines.read_line(&mut line).unwrap(), 0, "it never told `{news}`");
+            let line: Value = serde_json::from_str(&line).unwrap();
+            if line["news"] == news {
+                return line;
+            }
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.child.id().cast_signed()).unwrap(), signal).unwrap();
+    }
+
+    /// Reads what is left, and gives the code it ends with.
+    fn ends(mut self) -> Option<i32> {
+        let left = self.lines.by_ref().lines().map(Result::unwrap).collect::<Vec<_>>();
+        let code = self.child.wait().unwrap().code();
+        assert!(left.last().is_none_or(|line| line.contains("stopped")), "{left:?}");
+        code
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Where a test broke off.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_queued_run_is_worked_on_and_an_answer_beside_a_worker_is_left_to_it() {
+    let desk = Desk::new();
+    let empty = desk.said(&["workers"]);
+    assert_eq!(empty.trim(), "nobody is at work; `countersign worker` starts a worker");
+    let told = desk.said(&["run", "--queue", "--key", "1"]);
+    assert!(told.contains("run key-1 is left to the workers: nobody is at work"), "{told}");
+    let mut worker = desk.worker("w1", &[]);
+    assert_eq!(worker.tells("took")["run"], "key-1");
+    let workers = desk.json(&["workers"]);
+    assert_eq!(workers[0]["name"], "w1");
+    assert_eq!(workers[0]["lost"], false);
+    assert_eq!(workers[0]["runs"], serde_json::json!(["key-1"]));
+    let table = String::from_utf8(desk.run(&["workers"]).stdout).unwrap();
+    assert!(table.starts_with("WORKER  HOST"), "{table}");
+    // A command that finds the run held leaves it there, and says so.
+    let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(told.contains("worker w1 works on run key-1, and goes on with it."), "{told}");
+    desk.hurry();
+    assert_eq!(worker.tells("rested")["rest"], "waiting");
+    // Whoever is first drives it on.
+    desk.said(&["answer", "key-1", "red"]);
+    let status = || desk.json(&["status", "key-1"])["status"].clone();
+    let patience = Instant::now() + Duration::from_secs(30);
+    while status() != "completed" {
+        assert!(Instant::now() < patience, "{}", status());
+    }
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.ends(), Some(0));
+    assert_eq!(desk.json(&["workers"]), serde_json::json!([]));
+    assert_eq!(desk.begun(), 2);
+    desk.proved();
+}
+
+#[test]
+fn whoever_sits_at_a_terminal_follows_a_worker() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    let mut worker = desk.worker("w1", &[]);
+    worker.tells("took");
+    let mut command = desk.command(&["run", "--resume", "key-1"]);
+    let mut following = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(following.stderr.take().unwrap()).lines();
+    let told = lines.find(|line| line.as_ref().unwrap().contains("following")).unwrap().unwrap();
+    assert!(told.contains("worker w1 works on run key-1; following"), "{told}");
+    desk.hurry();
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert!(rest.iter().any(|line| line.contains("Which?")), "{rest:?}");
+    assert!(following.wait().unwrap().success());
+    worker.signal(Signal::INT);
+    assert_eq!(worker.ends(), Some(0));
+}
+
+#[test]
+fn a_dead_workers_run_goes_on_within_two_leases() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    let mut first = desk.worker("first", &["--lease", "2s"]);
+    first.tells("took");
+    let mut second = desk.worker("second", &["--lease", "2s"]);
+    first.signal(Signal::KILL);
+    let killed = Instant::now();
+    assert_eq!(second.tells("took")["run"], "key-1");
+    let took = killed.elapsed();
+    assert!(took < Duration::from_secs(4), "{took:?}, and leases are of 2 s");
+    desk.hurry();
+    second.tells("rested");
+    // The list says that one was lost.
+    let workers = desk.json(&["workers"]);
+    let lost: Vec<_> = workers.as_array().unwrap().iter().map(|one| &one["lost"]).collect();
+    assert_eq!(lost, [true, false], "{workers:#}");
+    second.signal(Signal::TERM);
+    assert_eq!(second.ends(), Some(0));
+    desk.proved();
+}
+
+#[test]
+fn a_stopped_workers_late_word_is_refused() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    let mut first = desk.worker("first", &["--lease", "1s", "--capacity", "1"]);
+    first.tells("took");
+    while desk.begun() < 1 {
+        std::thread::yield_now();
+    }
+    first.signal(Signal::STOP);
+    let mut second = desk.worker("second", &["--lease", "1s"]);
+    assert_eq!(second.tells("took")["run"], "key-1");
+    while desk.begun() < 2 {
+        std::thread::yield_now();
+    }
+    // Both programs end; the second worker keeps what came of it, and the first wakes with the same in its hands.
+    desk.hurry();
+    assert_eq!(second.tells("rested")["rest"], "waiting");
+    let version = desk.json(&["status", "key-1"])["version"].clone();
+    first.signal(Signal::CONT);
+    assert_eq!(first.tells("lost")["run"], "key-1");
+    assert_eq!(desk.json(&["status", "key-1"])["version"], version, "nothing of it was kept");
+    let marks = desk.json(&["show", "key-1", "--pointer", "/marks"]);
+    assert_eq!(marks, serde_json::json!(["done\n"]));
+    for worker in [first, second] {
+        worker.signal(Signal::TERM);
+        assert_eq!(worker.ends(), Some(0));
+    }
+    desk.proved();
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_waits_for_its_steps_and_a_second_word_ends_it() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    let mut worker = desk.worker("w1", &[]);
+    worker.tells("took");
+    while desk.begun() < 1 {
+        std::thread::yield_now();
+    }
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.tells("stopping")["runs"], 1);
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.tells("stopped")["handed_back"], 1);
+    assert_eq!(worker.ends(), Some(0));
+    // What it held is free at once: another goes on with the same order.
+    let mut worker = desk.worker("w2", &["--until-idle"]);
+    worker.tells("took");
+    while desk.begun() < 2 {
+        std::thread::yield_now();
+    }
+    worker.signal(Signal::TERM);
+    worker.tells("stopping");
+    desk.hurry();
+    assert_eq!(worker.tells("rested")["rest"], "waiting");
+    assert_eq!(worker.tells("stopped")["handed_back"], 0);
+    assert_eq!(worker.ends(), Some(0));
+    let ids = fs::read_to_string(desk.0.path().join("begun.txt")).unwrap();
+    let ids: Vec<&str> = ids.lines().collect();
+    assert_eq!(ids[0], ids[1], "the same order, under the same id");
+    desk.proved();
+}
+
+#[test]
+fn wrong_terms_are_told() {
+    let desk = Desk::new();
+    for (arguments, told) in [
+        (["--lease", "soon"], "expected a length of time such as `30s`"),
+        (["--lease", "5ms"], "of 100ms or more"),
+        (["--capacity", "0"], "0 is not in 1..=65535"),
+        (["--name", "../w"], "expected up to 64 letters"),
+    ] {
+        let output = desk.run(&[&["worker"], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(told), "{said}");
+    }
+}

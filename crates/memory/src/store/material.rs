@@ -1,0 +1,51 @@
+//! What a summary of a session is made of.
+
+use countersign_contracts::memory::insight::ValidationState;
+use countersign_core::run::Time;
+
+use super::session::session;
+use super::shelves::{Answer, Shelves};
+use crate::Scope;
+use crate::compose::{guess, tells_guess};
+use crate::record::{Event, EventKind, Insight, Summary};
+use crate::rules::is_over;
+use crate::summarize::Material;
+
+/// So many events are looked at, the latest ones.
+const MOST: usize = 2_000;
+
+/// What is new since the last summary, and what that one told; without the words of guesses that nobody has
+/// validated, of whatever run: a summary is seen by all runs of its session.
+pub(super) fn material(shelves: &impl Shelves, scope: &Scope, now: Time) -> Answer<Material> {
+    scope.check()?;
+    let subject = scope.subject();
+    let previous: Option<Summary> = shelves.row(&subject, scope.session(), None)?;
+    let mut guesses = Vec::new();
+    for (_, insight) in shelves.rows::<Insight>(&subject, usize::MAX)? {
+        if insight.validation != ValidationState::Validated {
+            guesses.push(guess(&insight.statement));
+        }
+    }
+    let told = |event: &Event| {
+        event.kind != EventKind::StatePatch
+            && !event.text.trim().is_empty()
+            && !tells_guess(&guesses, event)
+    };
+    let mut kept = Vec::new();
+    for id in previous.iter().flat_map(|summary| &summary.sources) {
+        if let Some(event) = shelves.event(&subject, id)?
+            && !is_over(event.expires, event.scope.run(), scope.run(), now)
+        {
+            kept.push(event);
+        }
+    }
+    kept.retain(told);
+    kept.sort_by_key(|event| event.place);
+    let upto = previous.as_ref().map_or(0, |summary| summary.upto);
+    let mut new = session(shelves, scope, upto, MOST, now)?;
+    new.retain(told);
+    // What ends with a run is not told to the session's others.
+    new.retain(|event| event.expires.is_none());
+    let upto = shelves.last_place(scope)?.map_or(upto, |place| place.position.max(upto));
+    Ok(Material { previous, kept, new, guesses, upto })
+}

@@ -1,0 +1,107 @@
+//! A password from a file, in the form that `psql` reads: `host:port:database:user:password` a line,
+//! where `*` fits everything and `\` takes the meaning from a colon.
+
+use std::fs;
+use std::path::Path;
+
+use crate::address::AddressError;
+
+/// Whom a password is wanted for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+    pub(crate) database: &'a str,
+    pub(crate) user: &'a str,
+}
+
+/// The first password in a file that fits. A file that others may read is refused, as `psql` does.
+pub(crate) fn password(path: &Path, wanted: &Wanted<'_>) -> Result<Option<String>, AddressError> {
+    let unreadable = |why: String| AddressError::Passfile { path: path.to_owned(), why };
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.kind().to_string()))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let found = fs::metadata(path).map_err(|error| unreadable(error.kind().to_string()))?;
+        if found.permissions().mode() & 0o077 != 0 {
+            return Err(unreadable(
+                "others may read it; expected the permissions `0600`".to_owned(),
+            ));
+        }
+    }
+    Ok(text.lines().find_map(|line| fitting(line, wanted)))
+}
+
+fn fitting(line: &str, wanted: &Wanted<'_>) -> Option<String> {
+    if line.starts_with('#') {
+        return None;
+    }
+    let fields = fields(line);
+    let [host, port, database, user, password] = fields.as_slice() else { return None };
+    let port_wanted = wanted.port.to_string();
+    let pairs = [
+        (host, wanted.host),
+        (port, port_wanted.as_str()),
+        (database, wanted.database),
+        (user, wanted.user),
+    ];
+    pairs.iter().all(|(said, wanted)| *said == "*" || said == wanted).then(|| password.clone())
+}
+
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        let literal = match character {
+            // A password may hold colons: nothing follows it.
+            ':' if fields.len() < 5 => {
+                fields.push(String::new());
+                continue;
+            }
+            '\\' => characters.next().unwrap_or('\\'),
+            other => other,
+        };
+        if let Some(last) = fields.last_mut() {
+            last.push(literal);
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WANTED: Wanted<'_> = Wanted { host: "db", port: 5432, database: "runs", user: "cs" };
+
+    #[test]
+    fn the_first_line_that_fits_counts() {
+        for (line, found) in [
+            ("db:5432:runs:cs:secret", Some("secret")),
+            ("*:*:*:cs:se\\:cr\\\\et", Some("se:cr\\et")),
+            ("*:*:*:*:a:b", Some("a:b")),
+            ("db:5433:runs:cs:secret", None),
+            ("other:5432:runs:cs:secret", None),
+            ("# db:5432:runs:cs:secret", None),
+            ("db:5432", None),
+            ("", None),
+        ] {
+            assert_eq!(fitting(line, &WANTED).as_deref(), found, "{line}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pass");
+        fs::write(&path, "*:*:*:*:secret\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let told = password(&path, &WANTED).unwrap_err().to_string();
+        assert!(told.contains("others may read it") && !told.contains("secret"), "{told}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(password(&path, &WANTED).unwrap().as_deref(), Some("secret"));
+        let gone = password(&folder.path().join("gone"), &WANTED).unwrap_err().to_string();
+        assert!(gone.ends_with("cannot be used: entity not found"), "{gone}");
+    }
+}

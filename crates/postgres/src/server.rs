@@ -1,0 +1,185 @@
+//! Where a server is, and how a connection to it is made.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
+
+use crate::address::{self, AddressError, Given};
+use crate::encrypted::Encrypted;
+use crate::outage::Outage;
+use crate::tls::{connector, is_loopback};
+
+/// How long it may take to reach a server.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// What is done with the payload of every notice of a connection that listens.
+pub type Hear = Box<dyn Fn(&str) + Send>;
+
+/// A server, or several of which one is taken, and a database there.
+#[derive(Clone)]
+pub struct Server {
+    config: Config,
+    tls: Option<Encrypted>,
+    shown: String,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Server").field(&self.shown).finish()
+    }
+}
+
+/// Who, where and which database; never the password.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl Server {
+    /// Reads an address. Nothing is reached yet.
+    ///
+    /// Another machine is talked to under TLS, with its certificate checked, unless the address says
+    /// `sslmode=disable`.
+    pub fn parse(address: &str, given: &Given) -> Result<Self, AddressError> {
+        let (mut config, authority) = address::read(address, given)?;
+        if config.get_application_name().is_none() {
+            config.application_name("countersign");
+        }
+        config.connect_timeout(CONNECTING);
+        let near = config.get_hosts().iter().all(|host| match host {
+            Host::Tcp(host) => is_loopback(host),
+            #[cfg(unix)]
+            Host::Unix(_) => true,
+        });
+        // `prefer`, the client's habit, lets anybody on the way turn encryption off.
+        let mode = match config.get_ssl_mode() {
+            SslMode::Prefer if near && authority.is_none() => SslMode::Disable,
+            SslMode::Prefer => SslMode::Require,
+            said => said,
+        };
+        config.ssl_mode(mode);
+        let tls = match mode {
+            SslMode::Disable => None,
+            _ => Some(Encrypted(connector(authority.as_deref())?)),
+        };
+        let shown = shown(&config);
+        Ok(Self { config, tls, shown })
+    }
+
+    /// Whether what is said to it is encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// The role that logs in, where the address names one.
+    #[must_use]
+    pub fn role(&self) -> Option<&str> {
+        self.config.get_user()
+    }
+
+    /// The database, where the address names one.
+    #[must_use]
+    pub fn database(&self) -> Option<&str> {
+        self.config.get_dbname()
+    }
+
+    /// A new connection. It ends when the client is dropped.
+    pub async fn connect(&self) -> Result<Client, Outage> {
+        self.connect_hearing(None).await
+    }
+
+    /// A new connection whose notices are heard.
+    pub async fn connect_hearing(&self, hear: Option<Hear>) -> Result<Client, Outage> {
+        // The client's own limit ends with the first packet; one who then says nothing is waited for
+        // without end.
+        match timeout(CONNECTING, self.greet(hear)).await {
+            Ok(Ok(client)) => Ok(client),
+            Ok(Err(error)) => Err(Outage::of_connecting(&error)),
+            Err(_) => Err(Outage::Unreached),
+        }
+    }
+
+    async fn greet(&self, hear: Option<Hear>) -> Result<Client, tokio_postgres::Error> {
+        match &self.tls {
+            None => {
+                let (client, connection) = self.config.connect(NoTls).await?;
+                drop(tokio::spawn(drive(connection, hear)));
+                Ok(client)
+            }
+            Some(tls) => {
+                let (client, connection) = self.config.connect(tls.clone()).await?;
+                drop(tokio::spawn(drive(connection, hear)));
+                Ok(client)
+            }
+        }
+    }
+}
+
+/// Moves what is said between the client and its socket until one of them ends.
+async fn drive<S, T>(mut connection: Connection<S, T>, hear: Option<Hear>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+        if let (AsyncMessage::Notification(notice), Some(hear)) = (message, &hear) {
+            hear(notice.payload());
+        }
+    }
+}
+
+fn shown(config: &Config) -> String {
+    let ports = config.get_ports();
+    let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
+        let port = ports.get(at).or_else(|| ports.first()).filter(|port| **port != 5432);
+        let host = match host {
+            Host::Tcp(host) => host.clone(),
+            #[cfg(unix)]
+            Host::Unix(folder) => folder.display().to_string(),
+        };
+        port.map_or(host.clone(), |port| format!("{host}:{port}"))
+    });
+    let hosts: Vec<String> = hosts.collect();
+    let user = config.get_user().map_or_else(String::new, |user| format!("{user}@"));
+    let database = config.get_dbname().map_or_else(String::new, |name| format!("/{name}"));
+    format!("postgres://{user}{}{database}", hosts.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(address: &str) -> Server {
+        Server::parse(address, &Given::default()).unwrap()
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let server = parse("postgres://cs:s3cret@localhost:5433,127.0.0.1:5434/runs");
+        assert_eq!(server.to_string(), "postgres://cs@localhost:5433,127.0.0.1:5434/runs");
+        assert!(!format!("{server:?}").contains("s3cret"));
+        assert_eq!(parse("postgres://cs@localhost").to_string(), "postgres://cs@localhost");
+    }
+
+    #[test]
+    fn another_machine_is_talked_to_under_tls() {
+        for (address, encrypted) in [
+            ("postgres://u@localhost/d", false),
+            ("postgres://u@%2Ftmp/d", false),
+            ("postgres://u@[::1]/d", false),
+            ("postgres://u@db.example/d", true),
+            ("postgres://u@localhost,db.example/d", true),
+            ("postgres://u@db.example/d?sslmode=disable", false),
+            ("postgres://u@localhost/d?sslmode=require", true),
+        ] {
+            assert_eq!(parse(address).is_encrypted(), encrypted, "{address}");
+        }
+    }
+}

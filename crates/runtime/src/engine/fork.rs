@@ -1,0 +1,48 @@
+//! Forking: a new run that begins where another stood.
+
+use std::sync::Arc;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{Fork, Start};
+
+use super::{Engine, EngineError};
+
+/// What a fork does otherwise than the run it comes from.
+#[derive(Debug, Clone, Default)]
+pub struct Otherwise {
+    /// The version it goes on from; the newest where absent.
+    pub at: Option<u64>,
+    /// Another protocol, so that a changed prompt or contract can be tried.
+    pub protocol: Option<Arc<Protocol>>,
+    /// Another model.
+    pub model: Option<String>,
+    /// Who forks it.
+    pub by: String,
+}
+
+impl Engine {
+    /// Begins a run with the document and the phase of another at a version. Tells its id and that version.
+    pub async fn fork(
+        &self,
+        run: &str,
+        otherwise: Otherwise,
+        key: Option<String>,
+    ) -> Result<(String, u64), EngineError> {
+        let Otherwise { at, protocol, model, by } = otherwise;
+        let live = self.at(run, at).await?;
+        let protocol = protocol.unwrap_or_else(|| Arc::clone(&live.protocol));
+        let version = live.state.version;
+        let start = Start {
+            protocol: protocol.digest.clone(),
+            workflow: live.state.workflow.clone(),
+            document: Some((*live.state.document).clone()),
+            phase: Some(live.state.phase.clone()),
+            model: model.or_else(|| live.state.model.clone()),
+            by: Some(by),
+            fork: Some(Fork { run: run.to_owned(), version, hash: live.hash.clone() }),
+            tickets: live.state.tickets.iter().cloned().collect(),
+            ..Start::default()
+        };
+        Ok((self.begin(&protocol, start, key).await?, version))
+    }
+}

@@ -1,0 +1,136 @@
+//! Something to be remembered, as it is told: a line of JSON, the flags of a command, the body of a request.
+
+use countersign_contracts::Object;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Something to be remembered. One of the first seven is there; the others say more of it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Told {
+    /// What was said or done.
+    pub event: Option<String>,
+    /// The key; `value` has what it is.
+    pub fact: Option<String>,
+    /// Something that happened, told as a whole.
+    pub episode: Option<String>,
+    /// The content.
+    pub procedure: Option<Object>,
+    /// A guess.
+    pub insight: Option<String>,
+    /// What a run is doing.
+    pub working: Option<Object>,
+    /// A session so far, in short.
+    pub summary: Option<String>,
+
+    /// The session, where it is another.
+    pub session: Option<String>,
+    /// The run, where it is another.
+    pub run: Option<String>,
+    /// What a fact is.
+    pub value: Option<Value>,
+    /// Its id; made of what it says and when, where absent.
+    pub id: Option<String>,
+    /// Who spoke: `user`, `assistant`, `tool`.
+    pub role: Option<String>,
+    /// What an event is.
+    pub kind: Option<String>,
+    /// Where it came from.
+    pub origin: Option<String>,
+    /// The name of whoever spoke.
+    pub speaker: Option<String>,
+    /// When it happened.
+    pub ts: Option<String>,
+    /// By which cues find it.
+    pub tags: Vec<String>,
+    /// Whom and what it is about.
+    pub entities: Vec<String>,
+    /// The ids of events it rests on.
+    pub sources: Vec<String>,
+    /// Words that stand in the first source, letter for letter.
+    pub quote: Option<String>,
+    /// From 0 to 1.
+    pub confidence: Option<f64>,
+    /// Whom a fact belongs to.
+    pub level: Option<String>,
+    /// Whether it is a preference.
+    pub preference: bool,
+    /// Whether a person answers for it.
+    pub confirmed: bool,
+    /// From when it holds.
+    pub valid_from: Option<String>,
+    /// Until when it holds.
+    pub valid_to: Option<String>,
+    /// When it began.
+    pub start: Option<String>,
+    /// When it ended.
+    pub end: Option<String>,
+    /// Points that matter.
+    pub highlights: Vec<String>,
+    /// The kind of task.
+    pub task_type: Option<String>,
+    /// The highest comes first.
+    pub priority: Option<i64>,
+    /// What kind of guess.
+    #[serde(rename = "type")]
+    pub guess: Option<String>,
+    /// How far it was tested.
+    pub validation: Option<String>,
+    /// Until when it may be seen: a moment, or `run_end`.
+    pub expires: Option<String>,
+}
+
+impl Told {
+    /// What a line tells.
+    ///
+    /// # Errors
+    /// Where it names nothing, or several things, or something unknown.
+    pub fn by_line(line: Value) -> Result<Self, String> {
+        let told: Self = serde_json::from_value(line).map_err(|error| error.to_string())?;
+        match &told.things()[..] {
+            [_] => Ok(told),
+            [] => Err(
+                "it names nothing to remember; expected one of `event`, `fact`, `episode`, `procedure`, `insight`, `working`, `summary`"
+                    .to_owned(),
+            ),
+            several => Err(format!("it names several things: `{}`", several.join("`, `"))),
+        }
+    }
+
+    /// The names of the things it tells: one, where it is well formed.
+    #[must_use]
+    pub fn things(&self) -> Vec<&'static str> {
+        let all = [
+            ("event", self.event.is_some()),
+            ("fact", self.fact.is_some()),
+            ("episode", self.episode.is_some()),
+            ("procedure", self.procedure.is_some()),
+            ("insight", self.insight.is_some()),
+            ("working", self.working.is_some()),
+            ("summary", self.summary.is_some()),
+        ];
+        all.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_names_one_thing() {
+        let said = |line: Value| Told::by_line(line).unwrap_err();
+        assert!(Told::by_line(json!({"event": "Hi", "role": "user"})).is_ok());
+        assert!(said(json!({"role": "user"})).starts_with("it names nothing to remember"));
+        assert_eq!(
+            said(json!({"event": "a", "fact": "b"})),
+            "it names several things: `event`, `fact`"
+        );
+        assert!(said(json!({"evnt": "a"})).starts_with("unknown field `evnt`"));
+        assert!(
+            said(json!([])).contains("expected struct") || said(json!(1)).contains("invalid type")
+        );
+    }
+}

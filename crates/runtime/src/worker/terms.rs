@@ -1,0 +1,51 @@
+//! On which terms a worker works.
+
+use countersign_store::TenantId;
+
+use crate::driver::TERM;
+
+/// How many runs, for how long, how often it looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// What its leases are known by; no other worker may have it.
+    pub name: String,
+    /// The machine it runs on, for people.
+    pub host: String,
+    /// The program's version, for people.
+    pub version: String,
+    /// How many runs it works on at once.
+    pub capacity: usize,
+    /// How many runs of one tenant all workers together may hold for it to take another.
+    pub per_tenant: usize,
+    /// Only runs of these tenants; of all where there are none.
+    pub tenants: Vec<TenantId>,
+    /// How long a lease lasts without being renewed, in milliseconds.
+    pub term: i64,
+    /// How long what is under way may take once it is told to stop, in milliseconds.
+    pub grace: i64,
+    /// How often it looks for what is due where nothing hints at it, in milliseconds.
+    pub poll: i64,
+}
+
+impl Terms {
+    /// The usual terms under a name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            host: String::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capacity: 16,
+            per_tenant: usize::MAX,
+            tenants: Vec::new(),
+            term: TERM,
+            grace: 20_000,
+            poll: 1_000,
+        }
+    }
+
+    /// When it next says that it is there: often enough that two losses in a row are not the end.
+    pub(super) fn heartbeat(&self) -> i64 {
+        (self.term / 3).max(1)
+    }
+}

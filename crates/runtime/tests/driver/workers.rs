@@ -1,0 +1,434 @@
+//! Workers: they take what is due, within their limits, leave what waits, and stop in good order.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use countersign_core::run::Status;
+use countersign_runtime::clock::Clock;
+use countersign_runtime::driver::{Driver, Models, Rest};
+use countersign_runtime::engine::Engine;
+use countersign_runtime::worker::{Crew, Ending, News, Report, Stop, Stopper, Terms, Worker};
+use countersign_store::{Fault, FaultyStore, Plan, Store, StoreError, Taking, TenantId};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
+
+use crate::family::FAMILY;
+use crate::replies::NOTE;
+use crate::rig::{Desk, EPOCH, House, Kind, Question, answer};
+
+const GOOD: &str = r#"{"note":"hello"}"#;
+
+/// One driver for the one tenant there is.
+struct One(Arc<Driver>);
+
+impl Crew for One {
+    fn driver(&self, _: &TenantId) -> Result<Arc<Driver>, String> {
+        Ok(Arc::clone(&self.0))
+    }
+
+    fn drivers(&self) -> Vec<Arc<Driver>> {
+        vec![Arc::clone(&self.0)]
+    }
+}
+
+/// Writes down what it is told.
+#[derive(Default)]
+struct Heard(Mutex<Vec<News>>);
+
+impl Report for Heard {
+    fn told(&self, news: News) {
+        self.0.lock().unwrap().push(news);
+    }
+}
+
+impl Heard {
+    fn all(&self) -> Vec<News> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// Where each run came to rest last.
+    fn rests(&self) -> BTreeMap<String, Rest> {
+        let rests = self.all().into_iter().filter_map(|news| match news {
+            News::Rested(run, rest) => Some((run.id, rest)),
+            _ => None,
+        });
+        rests.collect()
+    }
+}
+
+/// A worker over a store, and what it tells.
+fn worker(
+    house: &House,
+    store: &Arc<dyn Store>,
+    models: Option<Arc<dyn Models>>,
+    terms: Terms,
+) -> (Worker, Arc<Heard>) {
+    let engine = house.engine_over(Arc::clone(store));
+    let driver = match models {
+        Some(models) => house.driver_with(&engine, models, &terms.name),
+        None => house.driver(&engine, &terms.name),
+    };
+    let driver = driver.with_term(terms.term).with_patience(60_000);
+    let (crew, heard) = (Arc::new(One(Arc::new(driver))), Arc::new(Heard::default()));
+    let clock = Arc::clone(&house.clock) as Arc<dyn Clock>;
+    (Worker::new(Arc::clone(store), clock, crew, Arc::clone(&heard) as _, terms), heard)
+}
+
+fn terms(name: &str) -> Terms {
+    Terms { host: "here".to_owned(), ..Terms::new(name) }
+}
+
+/// Works until nothing is due.
+async fn until_idle(house: &House) -> Arc<Heard> {
+    let (worker, heard) = worker(house, &house.store, None, terms("w"));
+    let (_stopper, stop) = Stopper::new();
+    worker.work(Ending::Idle, stop).await.unwrap();
+    heard
+}
+
+/// A worker at work in a task of its own, whose models are the test.
+struct AtWork {
+    stopper: Stopper,
+    heard: Arc<Heard>,
+    questions: UnboundedReceiver<Question>,
+    task: JoinHandle<Result<(), StoreError>>,
+}
+
+fn at_work(house: &House, store: &Arc<dyn Store>, terms: Terms) -> AtWork {
+    let (desk, questions) = Desk::open();
+    let (worker, heard) = worker(house, store, Some(desk), terms);
+    let (stopper, stop): (Stopper, Stop) = Stopper::new();
+    let task = tokio::spawn(async move { worker.work(Ending::Told, stop).await });
+    AtWork { stopper, heard, questions, task }
+}
+
+async fn begin(house: &House, engine: &Engine, runs: &[&str]) {
+    for run in runs {
+        house.start(engine, run).await;
+    }
+}
+
+/// What anybody could take at a moment.
+async fn due(house: &House, now: i64) -> Vec<String> {
+    let taken = house.store.take(&Taking::new("finder", now, now + 1, 100)).await.unwrap();
+    let mut due = Vec::new();
+    for lease in taken {
+        house.store.release(&lease).await.unwrap();
+        due.push(lease.run.id);
+    }
+    due
+}
+
+async fn what_is_due_is_driven_to_its_end(kind: Kind) {
+    let script = "--- work/script.yaml\n- { reply: { note: hello } }\n";
+    let house = House::new(kind, &format!("{NOTE}{script}"));
+    begin(&house, &house.engine(), &["a", "b", "c"]).await;
+    let terms = Terms { capacity: 2, ..terms("w") };
+    let (worker, heard) = worker(&house, &house.store, None, terms);
+    let (_stopper, stop) = Stopper::new();
+    worker.work(Ending::Idle, stop).await.unwrap();
+    let ended = Rest::Ended(Status::Completed);
+    let rests: Vec<_> = heard.rests().into_iter().collect();
+    assert_eq!(rests, ["a", "b", "c"].map(|run| (run.to_owned(), ended.clone())));
+    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
+    assert!(house.store.workers(EPOCH).await.unwrap().is_empty(), "it said goodbye");
+    assert_eq!(heard.all().first(), Some(&News::Began));
+    assert_eq!(heard.all().last(), Some(&News::Stopped(0)));
+}
+
+async fn a_run_that_waits_for_its_child_or_a_person_is_not_due(kind: Kind) {
+    let house = House::new(kind, FAMILY);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    assert_eq!(due(&house, EPOCH).await, ["r1"]);
+    let heard = until_idle(&house).await;
+    // The child asks a person, so that nobody had to look at it.
+    let rests: Vec<_> = heard.rests().into_iter().collect();
+    assert_eq!(rests, [("r1".to_owned(), Rest::Child("r1.1".to_owned()))]);
+    // The phase of the parent has a time-out of five minutes; nothing wakes it before.
+    assert!(due(&house, EPOCH + 299_999).await.is_empty());
+    assert_eq!(due(&house, EPOCH + 300_000).await, ["r1"]);
+    answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
+    assert_eq!(due(&house, EPOCH).await, ["r1.1"]);
+    until_idle(&house).await;
+    assert_eq!(house.state("r1").await.status(), Status::Completed);
+    assert!(due(&house, i64::MAX - 1).await.is_empty());
+}
+
+async fn a_run_whose_model_is_a_person_is_not_due(kind: Kind) {
+    let nobody = NOTE.replace("models: { default: \"script:script.yaml\" }", "");
+    let house = House::new(kind, &nobody);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    assert_eq!(until_idle(&house).await.rests()["r1"], Rest::NeedsReply);
+    assert!(due(&house, i64::MAX - 1).await.is_empty());
+    // Neither is one that somebody halted.
+    house.start(&engine, "r2").await;
+    let by = "anna".to_owned();
+    let halted = countersign_core::run::Incoming::Halted { by, reason: None };
+    engine.give("r2", halted, None).await.unwrap();
+    assert!(due(&house, i64::MAX - 1).await.is_empty());
+}
+
+async fn capacity_and_share_are_kept(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    begin(&house, &house.engine(), &["a", "b", "c", "d", "e", "f"]).await;
+    let mut first = at_work(&house, &house.store, Terms { capacity: 3, ..terms("first") });
+    let mut out = Vec::new();
+    for _ in 0..3 {
+        out.push(first.questions.recv().await.unwrap());
+    }
+    assert_eq!(house.store.held(EPOCH, 9).await.unwrap().len(), 3);
+    // Another one may take one more, because four of a tenant are enough.
+    let mut second = at_work(&house, &house.store, Terms { per_tenant: 4, ..terms("second") });
+    out.push(second.questions.recv().await.unwrap());
+    assert_eq!(house.store.workers(EPOCH).await.unwrap().len(), 2);
+    let held = house.store.held(EPOCH, 9).await.unwrap();
+    let firsts = held.iter().filter(|lease| lease.worker == "first").count();
+    assert_eq!((held.len(), firsts), (4, 3));
+    for question in out {
+        question.answer(GOOD);
+    }
+    // Hands that are free take what is left, without anybody moving the clock.
+    for _ in 0..2 {
+        tokio::select! {
+            question = first.questions.recv() => question.unwrap().answer(GOOD),
+            question = second.questions.recv() => question.unwrap().answer(GOOD),
+        }
+    }
+    for one in [&first, &second] {
+        one.stopper.stop();
+    }
+    first.task.await.unwrap().unwrap();
+    second.task.await.unwrap().unwrap();
+    for run in ["a", "b", "c", "d", "e", "f"] {
+        house.events(run).await;
+    }
+    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
+}
+
+async fn a_hint_wakes_an_idle_worker(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    let mut one = at_work(&house, &house.store, terms("w"));
+    idles(&house, 0).await;
+    house.start(&house.engine(), "r1").await;
+    // The clock stands still: it is not the poll.
+    one.questions.recv().await.unwrap().answer(GOOD);
+    one.stopper.stop();
+    one.task.await.unwrap().unwrap();
+    house.events("r1").await;
+}
+
+/// Waits until somebody has begun to wait for a moment more often than this.
+async fn idles(house: &House, before: u64) {
+    while house.clock.asked() == before {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// How often a worker asks its store in ten minutes in which nothing happens.
+async fn asked_while_idle(house: &House) -> u64 {
+    let counting = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Well));
+    let store: Arc<dyn Store> = Arc::clone(&counting) as _;
+    let one = at_work(house, &store, terms("w"));
+    idles(house, house.clock.asked()).await;
+    let begun = counting.asked();
+    // More than the longest pause between two looks.
+    for _ in 0..500 {
+        let before = house.clock.asked();
+        house.clock.advance(1_200);
+        idles(house, before).await;
+    }
+    let asked = counting.asked() - begun;
+    one.stopper.stop();
+    one.task.await.unwrap().unwrap();
+    asked
+}
+
+async fn idle_workers_ask_as_often_however_many_runs_wait(kind: Kind) {
+    let house = House::new(kind, FAMILY);
+    let alone = asked_while_idle(&house).await;
+    // 500 looks, and an announcement every nine of them.
+    assert!((540..=570).contains(&alone), "{alone}");
+    let house = House::new(kind, NEVER);
+    let engine = house.engine();
+    for number in 0..40 {
+        house.start(&engine, &format!("r{number}")).await;
+    }
+    until_idle(&house).await;
+    assert_eq!(asked_while_idle(&house).await, alone);
+}
+
+/// Asks, and waits for ever.
+const NEVER: &str = r"
+--- index.yaml
+name: t
+version: 1.0.0
+default_workflow: main
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: ask, ask: { question: Which?, apply: { set: /answer } } }
+  - { id: done, terminal: true }
+transitions: [{ from: ask, to: done }]
+";
+
+async fn a_worker_that_is_told_to_stop_lets_its_steps_end(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    begin(&house, &house.engine(), &["r1", "r2"]).await;
+    let mut one = at_work(&house, &house.store, Terms { capacity: 1, ..terms("w") });
+    let question = one.questions.recv().await.unwrap();
+    one.stopper.stop();
+    // A refused reply asks for another try, which is left to somebody else.
+    question.answer("no");
+    one.task.await.unwrap().unwrap();
+    assert!(one.questions.recv().await.is_none(), "nothing was begun after that");
+    let news = one.heard.all();
+    assert!(news.contains(&News::Stopping(1)), "{news:?}");
+    assert_eq!(one.heard.rests().into_values().collect::<Vec<_>>(), [Rest::Stopped]);
+    assert_eq!(news.last(), Some(&News::Stopped(0)));
+    assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_refused").count(), 1);
+    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty(), "leases were handed back");
+    assert_eq!(due(&house, EPOCH).await.len(), 2);
+}
+
+async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
+    for grace in [false, true] {
+        let house = House::new(kind, NOTE);
+        house.start(&house.engine(), "r1").await;
+        let mut one = at_work(&house, &house.store, terms("w"));
+        let question = one.questions.recv().await.unwrap();
+        one.stopper.stop();
+        if grace {
+            while !one.heard.all().contains(&News::Stopping(1)) {
+                tokio::task::yield_now().await;
+            }
+            let before = house.clock.asked();
+            idles(&house, before.saturating_sub(1)).await;
+            house.clock.advance(20_000);
+        } else {
+            one.stopper.stop();
+        }
+        question.dropped().await;
+        one.task.await.unwrap().unwrap();
+        assert_eq!(one.heard.all().last(), Some(&News::Stopped(1)));
+        let now = house.clock.now().0;
+        assert!(house.store.held(now, 9).await.unwrap().is_empty());
+        // The order is out still, and is done again under its id.
+        assert_eq!(due(&house, now).await, ["r1"]);
+        let model_asked = house.kinds("r1").await.into_iter().filter(|kind| *kind == "model_asked");
+        assert_eq!(model_asked.count(), 1);
+    }
+}
+
+async fn a_run_that_was_lost_is_dropped_without_harm(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    let mut one = at_work(&house, &house.store, Terms { capacity: 1, ..terms("w") });
+    let question = one.questions.recv().await.unwrap();
+    let lease = house.store.held(EPOCH, 1).await.unwrap().remove(0);
+    // To the store, its lease ran out: another has the run by now, and has gone on.
+    house.store.release(&lease).await.unwrap();
+    let mut other = at_work(&house, &house.store, terms("other"));
+    other.questions.recv().await.unwrap().answer(GOOD);
+    while !other.heard.rests().contains_key("r1") {
+        tokio::task::yield_now().await;
+    }
+    question.answer(r#"{"note":"too late"}"#);
+    while !one.heard.all().iter().any(|news| matches!(news, News::Lost(_))) {
+        tokio::task::yield_now().await;
+    }
+    for worker in [one, other] {
+        worker.stopper.stop();
+        worker.task.await.unwrap().unwrap();
+    }
+    assert_eq!(house.document("r1", "/note").await, serde_json::json!("hello"));
+    house.events("r1").await;
+}
+
+async fn a_run_that_is_taken_anew_is_begun_anew(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    let mut one = at_work(&house, &house.store, terms("w"));
+    let stale = one.questions.recv().await.unwrap();
+    let lease = house.store.held(EPOCH, 1).await.unwrap().remove(0);
+    // To the store its lease ran out, and it is the first to take the run again.
+    house.store.release(&lease).await.unwrap();
+    let fresh = one.questions.recv().await.unwrap();
+    stale.dropped().await;
+    fresh.answer(GOOD);
+    while !one.heard.rests().contains_key("r1") {
+        tokio::task::yield_now().await;
+    }
+    one.stopper.stop();
+    one.task.await.unwrap().unwrap();
+    assert!(one.heard.all().contains(&News::Lost(lease.run)));
+    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
+    house.events("r1").await;
+}
+
+async fn a_store_that_is_away_is_waited_for(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    // The announcement goes well; then looking fails five times.
+    let script = (2..=6).map(|write| (write, Fault::Before)).collect();
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Script(script)));
+    let store: Arc<dyn Store> = faulty;
+    let mut one = at_work(&house, &store, terms("w"));
+    let question = loop {
+        tokio::select! {
+            biased;
+            question = one.questions.recv() => break question.unwrap(),
+            () = tokio::task::yield_now() => house.clock.advance(50),
+        }
+    };
+    question.answer(GOOD);
+    while !one.heard.rests().contains_key("r1") {
+        house.clock.advance(50);
+        tokio::task::yield_now().await;
+    }
+    one.stopper.stop();
+    one.task.await.unwrap().unwrap();
+    let news = one.heard.all();
+    let told = |wanted: fn(&News) -> bool| news.iter().filter(|one| wanted(one)).count();
+    assert_eq!(told(|news| matches!(news, News::Away(_))), 1, "{news:?}");
+    assert_eq!(told(|news| matches!(news, News::Back(_))), 1, "{news:?}");
+    assert_eq!(house.document("r1", "/note").await, serde_json::json!("hello"));
+    let replies = house.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_accepted");
+    assert_eq!(replies.count(), 1);
+}
+
+async fn whoever_stays_offers_a_reply_until_it_is_kept(kind: Kind) {
+    let house = House::new(kind, NOTE);
+    house.start(&house.engine(), "r1").await;
+    // The lease is the first write; then keeping the reply fails for longer than a command would wait.
+    let script = (2..=12).map(|write| (write, Fault::Before)).collect();
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Script(script)));
+    let (desk, mut questions) = Desk::open();
+    let driver = house.driver_with(&house.engine_over(faulty), desk, "w").with_patience(60_000);
+    let task = tokio::spawn(async move { driver.drive("r1").await });
+    questions.recv().await.unwrap().answer(GOOD);
+    let begun = house.clock.now().0;
+    while !task.is_finished() {
+        house.clock.advance(100);
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert!(house.clock.now().0 - begun > 20_000);
+    assert!(questions.recv().await.is_none(), "the model was asked once");
+}
+
+on_both!(
+    what_is_due_is_driven_to_its_end,
+    a_run_that_waits_for_its_child_or_a_person_is_not_due,
+    a_run_whose_model_is_a_person_is_not_due,
+    capacity_and_share_are_kept,
+    a_hint_wakes_an_idle_worker,
+    idle_workers_ask_as_often_however_many_runs_wait,
+    a_worker_that_is_told_to_stop_lets_its_steps_end,
+    a_second_word_or_the_end_of_grace_ends_at_once,
+    a_run_that_was_lost_is_dropped_without_harm,
+    a_run_that_is_taken_anew_is_begun_anew,
+    a_store_that_is_away_is_waited_for,
+    whoever_stays_offers_a_reply_until_it_is_kept,
+);

@@ -1,0 +1,270 @@
+//! The keys of a house, in one file of hashes: `.countersign/keys.json`.
+//!
+//! The file is read again whenever it changed, so that a key that was taken back opens nothing any more, also
+//! with a server that is running.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use countersign_core::run::Time;
+use countersign_runtime::engine::fresh_name;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::key::{Key, Secret};
+use super::role::Role;
+
+/// The version of the file's format.
+const FORMAT: u32 = 1;
+
+/// How long the name of a tenant may be.
+const LONGEST: usize = 63;
+
+/// Why keys cannot be had.
+#[derive(Debug, Error)]
+pub enum KeyringError {
+    /// The file cannot be read or written.
+    #[error("`{}` is not accessible: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("`{}` is no file of keys: {why}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A tenant must be a name that a folder can have.
+    #[error(
+        "`{0}` is no name of a tenant: expected 1 to {LONGEST} of a-z, 0-9, `-` and `_`, not beginning with `-`"
+    )]
+    Tenant(String),
+    /// The holder has no name.
+    #[error("`{0}` is no name of a user: expected 1 to 200 characters without control characters")]
+    User(String),
+    /// It ends before it begins.
+    #[error("the key would be over at once: it ends {0}, and that has passed")]
+    Over(Time),
+    /// There is no such key.
+    #[error("no key `{0}`; `countersign key list` shows them")]
+    Unknown(String),
+    /// The system has no chance to give.
+    #[error("no key can be made: the system gives no random bytes: {0}")]
+    NoChance(getrandom::Error),
+}
+
+/// What a key is made of.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// Whose runs and memory it opens.
+    pub tenant: String,
+    /// What its holder may do.
+    pub role: Role,
+    /// Who its holder is; its id where nobody says.
+    pub user: Option<String>,
+    /// When it stops being one.
+    pub expires_at: Option<Time>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct File {
+    v: u32,
+    keys: Vec<Key>,
+}
+
+/// The keys of a house.
+#[derive(Debug)]
+pub struct Keyring {
+    path: PathBuf,
+    read: Mutex<Option<(Stamp, Arc<Vec<Key>>)>>,
+}
+
+type Stamp = (SystemTime, u64);
+
+impl Keyring {
+    /// The keys in a file, which need not be there yet.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, read: Mutex::default() }
+    }
+
+    /// Every key, the oldest first.
+    pub fn keys(&self) -> Result<Arc<Vec<Key>>, KeyringError> {
+        let stamp = match fs::metadata(&self.path) {
+            Ok(found) => (found.modified().unwrap_or(SystemTime::UNIX_EPOCH), found.len()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
+            Err(source) => return Err(self.io(source)),
+        };
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, keys)) = &*read
+            && *known == stamp
+        {
+            return Ok(Arc::clone(keys));
+        }
+        let text = fs::read_to_string(&self.path).map_err(|source| self.io(source))?;
+        let unreadable = |why: String| KeyringError::Unreadable { path: self.path.clone(), why };
+        let file: File =
+            serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
+        if file.v > FORMAT {
+            let why = format!("its format is {}, and this program knows {FORMAT}", file.v);
+            return Err(unreadable(why));
+        }
+        let keys = Arc::new(file.keys);
+        *read = Some((stamp, Arc::clone(&keys)));
+        Ok(keys)
+    }
+
+    /// The key that somebody showed, dead or alive. All are compared, so that time tells nothing.
+    pub fn find(&self, shown: &str) -> Result<Option<Key>, KeyringError> {
+        let hash = Secret::shown(shown).hash();
+        let mut found = None;
+        for key in self.keys()?.iter() {
+            if key.is(&hash) {
+                found = Some(key.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes a key. The secret is told here and nowhere else.
+    pub fn create(&self, new: NewKey, now: Time) -> Result<(Key, Secret), KeyringError> {
+        let NewKey { tenant, role, user, expires_at } = new;
+        if !is_tenant(&tenant) {
+            return Err(KeyringError::Tenant(tenant));
+        }
+        if let Some(at) = expires_at.filter(|at| *at <= now) {
+            return Err(KeyringError::Over(at));
+        }
+        let mut keys = (*self.keys()?).clone();
+        let id = loop {
+            let id = fresh_name();
+            if keys.iter().all(|key| key.id != id) {
+                break id;
+            }
+        };
+        let user = user.unwrap_or_else(|| format!("key-{id}"));
+        let named = !user.trim().is_empty() && user.chars().count() <= 200;
+        if !named || user.chars().any(char::is_control) {
+            return Err(KeyringError::User(user));
+        }
+        let secret = Secret::fresh().map_err(KeyringError::NoChance)?;
+        let hash = secret.hash();
+        let key =
+            Key { id, hash, tenant, role, user, created_at: now, expires_at, revoked_at: None };
+        keys.push(key.clone());
+        self.write(keys)?;
+        Ok((key, secret))
+    }
+
+    /// Takes a key back. One that was taken back before stays so.
+    pub fn revoke(&self, id: &str, now: Time) -> Result<Key, KeyringError> {
+        let mut keys = (*self.keys()?).clone();
+        let key = keys.iter_mut().find(|key| key.id == id);
+        let key = key.ok_or_else(|| KeyringError::Unknown(id.to_owned()))?;
+        key.revoked_at = key.revoked_at.or(Some(now));
+        let revoked = key.clone();
+        self.write(keys)?;
+        Ok(revoked)
+    }
+
+    /// The old file or the new one, never half of one.
+    fn write(&self, keys: Vec<Key>) -> Result<(), KeyringError> {
+        let text = serde_json::to_string_pretty(&File { v: FORMAT, keys }).expect("keys are JSON");
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let part = folder.join(format!(".countersign-keys-{}.tmp", std::process::id()));
+        let written = || {
+            fs::create_dir_all(folder)?;
+            private(&part)?;
+            let mut file = fs::OpenOptions::new().write(true).truncate(true).open(&part)?;
+            io::Write::write_all(&mut file, text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&part, &self.path)
+        };
+        written().map_err(|source| self.io(source))?;
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+
+    fn io(&self, source: io::Error) -> KeyringError {
+        KeyringError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// An empty file that only its owner can read.
+fn private(path: &Path) -> io::Result<()> {
+    drop(fs::remove_file(path));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+/// A tenant is a folder too, so its name is one that means nothing else anywhere.
+pub(crate) fn is_tenant(name: &str) -> bool {
+    let plain = |sign: char| matches!(sign, 'a'..='z' | '0'..='9' | '-' | '_');
+    (1..=LONGEST).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn new(tenant: &str) -> NewKey {
+        NewKey { tenant: tenant.to_owned(), role: Role::Operator, user: None, expires_at: None }
+    }
+
+    #[test]
+    fn a_key_is_found_until_it_is_taken_back_also_by_another_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.json");
+        let (ours, theirs) = (Keyring::at(path.clone()), Keyring::at(path.clone()));
+        assert!(ours.keys().unwrap().is_empty());
+        let (key, secret) = theirs.create(new("acme"), Time(5)).unwrap();
+        assert_eq!(ours.find(secret.reveal()).unwrap(), Some(key.clone()));
+        assert_eq!(ours.find("csk_nothing").unwrap(), None);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(secret.reveal()), "only a hash is kept");
+        theirs.revoke(&key.id, Time(9)).unwrap();
+        let found = ours.find(secret.reveal()).unwrap().unwrap();
+        assert_eq!(found.dead(Time(10)), Some("revoked"));
+        assert!(matches!(ours.revoke("zzz", Time(9)), Err(KeyringError::Unknown(_))));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_its_owner_reads_the_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.json");
+        Keyring::at(path.clone()).create(new("acme"), Time(5)).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn odd_names_and_broken_files_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.json");
+        let keyring = Keyring::at(path.clone());
+        for odd in ["", "../x", "A", "a b", "-a", &"a".repeat(64)] {
+            let refused = keyring.create(new(odd), Time(5)).unwrap_err();
+            assert!(refused.to_string().contains("is no name of a tenant"), "{refused}");
+        }
+        let over = NewKey { expires_at: Some(Time(5)), ..new("a") };
+        assert!(matches!(keyring.create(over, Time(5)), Err(KeyringError::Over(_))));
+        assert!(!path.exists());
+        for broken in ["{", r#"{"v": 2, "keys": []}"#, "[]"] {
+            fs::write(&path, broken).unwrap();
+            assert!(matches!(keyring.keys(), Err(KeyringError::Unreadable { .. })), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The protocols of a house: that of its folder, and those that ship.
+//!
+//! Files are read anew each time: whoever edits a protocol sees it at once. Not here: runs, which keep the
+//! protocol they began with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_core::contract::Registry;
+use countersign_core::nearest;
+use countersign_core::protocol::{Bundle, Protocol, check};
+use countersign_core::spec::Diagnostic;
+use countersign_protocols::{SHIPPED, Shipped, find};
+use countersign_runtime::driver::data_folder;
+use countersign_runtime::folder::{self, FolderError, Home, load_protocol};
+use thiserror::Error;
+
+use crate::wire::{Findings, ProtocolRow, ProtocolView, WorkflowView};
+
+/// Where protocols that are run without a copy have their data, in the engine's own folder.
+pub const SHIPPED_DATA: &str = "shipped";
+
+/// Why a protocol cannot be had.
+#[derive(Debug, Error)]
+pub enum CatalogError {
+    /// Nobody offers it.
+    #[error("no protocol `{name}`{}; there are {known}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        near: Option<String>,
+        /// What there is.
+        known: String,
+    },
+    /// None was named, and there is no folder.
+    #[error("no protocol is named, and there is none in the folder of work")]
+    NoFolder,
+    /// It has no such workflow.
+    #[error("{0}")]
+    NoWorkflow(String),
+    /// Its files have faults.
+    #[error("the protocol has {} in its files", if .0.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", .0.len()) })]
+    Faults(Vec<Diagnostic>),
+    /// Its folder cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It ships with a script of replies, which only a copy has, and no model is named.
+    #[error("`{name}` asks a model, and none is named")]
+    NoModel {
+        /// The protocol.
+        name: String,
+        /// Whether its default workflow takes an input.
+        takes_input: bool,
+    },
+    /// What its sources read could not be put beside it.
+    #[error("cannot write `{}`: {source}", path.display())]
+    Unwritable {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// The protocols of a house.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    folder: Option<PathBuf>,
+    home: Home,
+    contracts: Arc<Registry>,
+}
+
+impl Catalog {
+    /// The protocols of a home, and the one of a folder where there is one.
+    #[must_use]
+    pub fn new(folder: Option<PathBuf>, home: Home, contracts: Arc<Registry>) -> Self {
+        Self { folder, home, contracts }
+    }
+
+    /// The contracts that ship.
+    #[must_use]
+    pub fn contracts(&self) -> &Arc<Registry> {
+        &self.contracts
+    }
+
+    /// The shipped contracts and those of the folder's protocol, where that loads.
+    #[must_use]
+    pub fn registry(&self) -> Arc<Registry> {
+        match self.own() {
+            Some(Ok(protocol)) => Arc::new(protocol.contracts.clone()),
+            Some(Err(_)) | None => Arc::clone(&self.contracts),
+        }
+    }
+
+    /// The protocol of the folder, where there is a folder.
+    fn own(&self) -> Option<Result<Arc<Protocol>, CatalogError>> {
+        let folder = self.folder.as_ref()?;
+        Some(self.load(|| Ok(folder::read(folder)?)))
+    }
+
+    fn load(
+        &self,
+        bundle: impl FnOnce() -> Result<Bundle, CatalogError>,
+    ) -> Result<Arc<Protocol>, CatalogError> {
+        let loaded = load_protocol(bundle()?, &self.contracts).map_err(CatalogError::Faults)?;
+        Ok(loaded.0)
+    }
+
+    /// The digest of the folder's files, where they are of the protocol with this name.
+    #[must_use]
+    pub fn folder_digest(&self, name: &str) -> Option<String> {
+        let bundle = folder::read(self.folder.as_ref()?).ok()?;
+        let digest = bundle.digest();
+        let other =
+            load_protocol(bundle, &self.contracts).is_ok_and(|(found, _)| found.name != name);
+        (!other).then_some(digest)
+    }
+
+    /// What a run is started of: a protocol by name, or that of the folder; a workflow of it by id, or its
+    /// default. `model` is whether somebody names one.
+    pub fn meant(
+        &self,
+        protocol: Option<&str>,
+        workflow: Option<&str>,
+        model: bool,
+    ) -> Result<(Arc<Protocol>, String), CatalogError> {
+        let own = self.own();
+        let found = match (protocol, own) {
+            (None, None) => return Err(CatalogError::NoFolder),
+            (None, Some(own)) => own?,
+            (Some(name), Some(Ok(own))) if own.name == name => own,
+            // One whose name cannot be read is asked for by nobody but the one who wrote it.
+            (Some(name), Some(Err(error))) if find(name).is_none() => return Err(error),
+            (Some(name), _) => match find(name) {
+                Some(shipped) => self.shipped(shipped, model)?,
+                None => return Err(self.unknown(name)),
+            },
+        };
+        let workflow = workflow.unwrap_or(&found.default_workflow).to_owned();
+        found.workflow(&workflow).map_err(CatalogError::NoWorkflow)?;
+        Ok((found, workflow))
+    }
+
+    /// A protocol that ships, ready to be run without a copy. What its sources read is put into the engine's
+    /// folder once.
+    pub fn shipped(&self, shipped: &Shipped, model: bool) -> Result<Arc<Protocol>, CatalogError> {
+        let protocol = self.load(|| Ok(shipped.bundle_without_copy()))?;
+        let script = protocol.default_model.as_deref();
+        let script = script.and_then(|model| model.strip_prefix("script:"));
+        // A script of replies goes beside a copy; without one it would be missed in the middle of the run.
+        if let Some(script) = script.filter(|_| !model)
+            && !self.home.workspace().join(script).is_file()
+        {
+            let workflow = protocol.workflows.get(&protocol.default_workflow);
+            let takes_input = workflow.is_some_and(|one| one.input.is_some());
+            return Err(CatalogError::NoModel { name: shipped.name.to_owned(), takes_input });
+        }
+        if !protocol.policy.sources.is_empty() {
+            let data = self.home.folder().join(SHIPPED_DATA).join(data_folder(&protocol));
+            put_beside(shipped, &data)?;
+        }
+        Ok(protocol)
+    }
+
+    fn unknown(&self, name: &str) -> CatalogError {
+        let own = self.own().and_then(Result::ok).map(|protocol| protocol.name.clone());
+        let known: Vec<&str> =
+            own.as_deref().into_iter().chain(SHIPPED.iter().map(|one| one.name)).collect();
+        let near = nearest(name, known.iter().copied()).map(str::to_owned);
+        CatalogError::Unknown { name: name.to_owned(), near, known: known.join(", ") }
+    }
+
+    /// Every protocol, that of the folder first.
+    pub fn rows(&self) -> Result<Vec<ProtocolRow>, CatalogError> {
+        let mut rows = Vec::new();
+        if let Some(folder) = &self.folder {
+            rows.push(self.row(folder::read(folder)?, "folder", folder_name(folder), ""));
+        }
+        for one in SHIPPED {
+            rows.push(self.row(one.bundle_without_copy(), "shipped", one.name, one.about));
+        }
+        Ok(rows)
+    }
+
+    fn row(&self, bundle: Bundle, origin: &str, name: &str, about: &str) -> ProtocolRow {
+        let digest = bundle.digest();
+        let row = ProtocolRow {
+            name: name.to_owned(),
+            version: None,
+            about: about.to_owned(),
+            origin: origin.to_owned(),
+            digest,
+            default_workflow: None,
+            workflows: Vec::new(),
+            errors: 0,
+        };
+        match load_protocol(bundle, &self.contracts) {
+            Ok((protocol, _)) => ProtocolRow {
+                name: if origin == "folder" { protocol.name.clone() } else { row.name },
+                version: Some(protocol.version.clone()),
+                about: if row.about.is_empty() { protocol.description.clone() } else { row.about },
+                default_workflow: Some(protocol.default_workflow.clone()),
+                workflows: protocol.workflows.keys().cloned().collect(),
+                ..row
+            },
+            Err(faults) => ProtocolRow { errors: faults.len(), ..row },
+        }
+    }
+
+    /// One protocol whole; that of the folder before one that ships.
+    pub fn view(&self, name: &str) -> Result<ProtocolView, CatalogError> {
+        if let Some(folder) = &self.folder {
+            let bundle = folder::read(folder)?;
+            let row = self.row(bundle.clone(), "folder", folder_name(folder), "");
+            if row.name == name {
+                return Ok(self.whole(bundle, row));
+            }
+        }
+        let shipped = find(name).ok_or_else(|| self.unknown(name))?;
+        let bundle = shipped.bundle_without_copy();
+        let row = self.row(bundle.clone(), "shipped", shipped.name, shipped.about);
+        Ok(self.whole(bundle, row))
+    }
+
+    fn whole(&self, bundle: Bundle, row: ProtocolRow) -> ProtocolView {
+        let files = bundle.files.keys().cloned().collect();
+        let ProtocolRow { name, version, about, origin, digest, default_workflow, .. } = row;
+        let (loaded, findings) = self.looked_over(bundle);
+        let findings = Findings::of(String::new(), 0, findings).findings;
+        let workflows = loaded.iter().flat_map(|protocol| {
+            protocol.workflows.values().map(|workflow| WorkflowView::of(protocol, workflow))
+        });
+        ProtocolView {
+            name,
+            version,
+            about,
+            origin,
+            digest,
+            default_workflow,
+            default_model: loaded.as_ref().and_then(|protocol| protocol.default_model.clone()),
+            workflows: workflows.collect(),
+            agents: loaded.iter().flat_map(|protocol| protocol.agents.keys().cloned()).collect(),
+            findings,
+            files,
+        }
+    }
+
+    /// A protocol out of files, where it loads, and everything that `check` finds in it.
+    #[must_use]
+    pub fn looked_over(&self, bundle: Bundle) -> (Option<Arc<Protocol>>, Vec<Diagnostic>) {
+        match load_protocol(bundle, &self.contracts) {
+            Ok((protocol, mut findings)) => {
+                findings.extend(check(&protocol));
+                (Some(protocol), findings)
+            }
+            Err(faults) => (None, faults),
+        }
+    }
+}
+
+/// What a folder is called whose index cannot be read.
+fn folder_name(folder: &Path) -> &str {
+    folder.file_name().and_then(|name| name.to_str()).unwrap_or("folder")
+}
+
+/// Writes what goes beside a protocol into a folder of its own, all of it or nothing, and only once.
+fn put_beside(shipped: &Shipped, folder: &Path) -> Result<(), CatalogError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let unwritable = |path: &Path| {
+        let path = path.to_owned();
+        |source| CatalogError::Unwritable { path, source }
+    };
+    let part = folder.with_extension(format!("part-{}", std::process::id()));
+    for (path, bytes) in shipped.beside {
+        let path = part.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(unwritable(&path))?;
+        }
+        fs::write(&path, bytes).map_err(unwritable(&path))?;
+    }
+    match fs::rename(&part, folder) {
+        // Another process was faster; its files are the same.
+        Err(_) if folder.is_dir() => drop(fs::remove_dir_all(&part)),
+        other => other.map_err(unwritable(folder))?,
+    }
+    Ok(())
+}

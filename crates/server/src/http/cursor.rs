@@ -1,0 +1,88 @@
+//! Places in lists, as clients carry them: opaque, and good for the list they came from.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_core::json::sha256;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::ApiError;
+
+/// How many things a page has where nobody says.
+pub(crate) const USUAL: usize = 50;
+
+/// How many it has at most.
+pub(crate) const MOST: usize = 500;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Carried<P> {
+    /// Which list, with which filter.
+    of: String,
+    place: P,
+}
+
+/// A place in a list. `filter` is everything that chooses what is in it.
+pub(crate) fn cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
+    let carried = Carried { of: digest(filter), place };
+    URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("places are JSON"))
+}
+
+/// The place that a cursor of the same list names.
+pub(crate) fn place<P: DeserializeOwned>(
+    filter: &impl Serialize,
+    cursor: &str,
+) -> Result<P, ApiError> {
+    let wrong =
+        || ApiError::bad("bad_cursor", "the cursor is not one of this list with this filter");
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| wrong())?;
+    let carried: Carried<P> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
+    if carried.of == digest(filter) { Ok(carried.place) } else { Err(wrong()) }
+}
+
+/// How many things are wanted.
+pub(crate) fn limit(asked: Option<usize>) -> Result<usize, ApiError> {
+    match asked {
+        None => Ok(USUAL),
+        Some(limit @ 1..=MOST) => Ok(limit),
+        Some(other) => Err(ApiError::bad(
+            "bad_query",
+            format!("`limit` must be from 1 to {MOST}, found {other}"),
+        )),
+    }
+}
+
+fn digest(filter: &impl Serialize) -> String {
+    let text = serde_json::to_vec(filter).expect("filters are JSON");
+    sha256(&[&text])[..16].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_good_for_its_own_list_and_no_other() {
+        let here = cursor(&("runs", Some("waiting")), (5_i64, "r"));
+        assert_eq!(
+            place::<(i64, String)>(&("runs", Some("waiting")), &here).unwrap(),
+            (5, "r".into())
+        );
+        for (filter, cursor) in [
+            (("runs", Some("failed")), here.as_str()),
+            (("inbox", Some("waiting")), here.as_str()),
+            (("runs", Some("waiting")), "zz"),
+            (("runs", Some("waiting")), "!"),
+            (("runs", Some("waiting")), ""),
+        ] {
+            let error = place::<(i64, String)>(&filter, cursor).unwrap_err();
+            assert_eq!(error.problem().code, "bad_cursor");
+        }
+    }
+
+    #[test]
+    fn a_page_is_neither_empty_nor_endless() {
+        assert_eq!(limit(None).unwrap(), USUAL);
+        assert_eq!(limit(Some(500)).unwrap(), 500);
+        assert!(limit(Some(0)).is_err() && limit(Some(501)).is_err());
+    }
+}

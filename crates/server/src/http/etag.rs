@@ -1,0 +1,43 @@
+//! Versions of runs as entity tags: `"5"` is the fifth version.
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use super::ApiError;
+
+/// The tag of a version.
+pub(crate) fn etag(version: u64) -> HeaderValue {
+    HeaderValue::try_from(format!("\"{version}\"")).expect("digits between quotes are a header")
+}
+
+/// The version that `If-Match` demands; `None` where it demands nothing.
+pub(crate) fn demanded(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let version = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let version = version.and_then(|digits| digits.parse().ok());
+    version.map(Some).ok_or_else(|| {
+        let detail =
+            "`If-Match` must be one version in quotes, such as `\"5\"`, as an `ETag` has it";
+        ApiError::bad("bad_if_match", detail)
+    })
+}
+
+/// Whether the client has this version already.
+pub(crate) fn known(headers: &HeaderMap, version: u64) -> bool {
+    let Some(Ok(value)) = headers.get(header::IF_NONE_MATCH).map(HeaderValue::to_str) else {
+        return false;
+    };
+    let tag = format!("\"{version}\"");
+    value
+        .split(',')
+        .map(|one| one.trim().trim_start_matches("W/"))
+        .any(|one| one == tag || one == "*")
+}
+
+/// What is said to a client that must say which version it means.
+pub(crate) fn undemanded(detail: &str) -> ApiError {
+    ApiError::new(StatusCode::PRECONDITION_REQUIRED, "version_required", detail)
+}

@@ -1,0 +1,124 @@
+//! What a request says, read into a type, or told as a problem: path, query, body.
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use super::ApiError;
+use crate::access::Caller;
+
+/// How long a body of JSON may be.
+pub(crate) const MOST_JSON: usize = 4 << 20;
+
+/// How long a document may be that is uploaded.
+pub(crate) const MOST_DOCUMENT: usize = 32 << 20;
+
+/// The parts of the path.
+#[derive(Debug, Clone)]
+pub(crate) struct At<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        let Path(path) = path.map_err(|error| ApiError::bad("bad_path", error.body_text()))?;
+        Ok(Self(path))
+    }
+}
+
+/// What stands behind the `?`.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = Query::<T>::try_from_uri(&parts.uri);
+        let Query(query) = query.map_err(|error| ApiError::bad("bad_query", error.body_text()))?;
+        Ok(Self(query))
+    }
+}
+
+/// The body, which is JSON. An absent one is an empty object.
+#[derive(Debug, Clone)]
+pub(crate) struct Body<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let kind = request.headers().get(header::CONTENT_TYPE).cloned();
+        let bytes = read(request, MOST_JSON).await?;
+        if bytes.is_empty() {
+            return parsed(b"{}").map(Self);
+        }
+        // Also what keeps a page of somebody else from sending it as a form.
+        let kind = kind.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case("application/json") {
+            let found = if kind.is_empty() { "none".to_owned() } else { format!("`{kind}`") };
+            let detail = format!("the body must be `application/json`, found {found}");
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", detail));
+        }
+        parsed(&bytes).map(Self)
+    }
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // A list would be read as members in the order of the code, which is nobody's business.
+    if bytes.trim_ascii_start().first().is_some_and(|first| b"[\"tfn-0123456789".contains(first)) {
+        return Err(ApiError::wrong("bad_body", "the body must be a JSON object"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        if error.is_data() {
+            return ApiError::wrong("bad_body", format!("the body: {error}"));
+        }
+        ApiError::bad("invalid_json", format!("the body is not JSON: {error}"))
+    })
+}
+
+/// The body as it is, up to the length of a document.
+#[derive(Debug, Clone)]
+pub(crate) struct Upload(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Upload {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        read(request, MOST_DOCUMENT).await.map(Self)
+    }
+}
+
+async fn read(request: Request, most: usize) -> Result<Bytes, ApiError> {
+    let too_large = || {
+        let detail = format!("the body is longer than {most} bytes");
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+    };
+    let announced = request.headers().get(header::CONTENT_LENGTH);
+    let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > most as u64) {
+        return Err(too_large());
+    }
+    match Limited::new(request.into_body(), most).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),
+        Err(error) => {
+            Err(ApiError::bad("cut_off", format!("the body did not come whole: {error}")))
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = parts.extensions.get::<Self>().cloned();
+        // The guard puts it there for every route that is anybody's; one that forgot stays shut.
+        caller.ok_or_else(|| ApiError::ours("no_guard", "the route has no guard"))
+    }
+}

@@ -1,0 +1,33 @@
+//! `Idempotency-Key`: the same request twice is done once.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::ApiError;
+
+/// The longest key that is taken.
+const LONGEST: usize = 255;
+
+/// The key of a request, where it has one.
+#[derive(Debug, Clone)]
+pub(crate) struct Once(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Once {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        let text = value.to_str().unwrap_or_default().trim();
+        // The draft of the standard has it in quotes, and most clients have not.
+        let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+        if text.is_empty()
+            || text.len() > LONGEST
+            || text.chars().any(|sign| sign.is_ascii_control())
+        {
+            let detail =
+                format!("`Idempotency-Key` must be 1 to {LONGEST} visible ASCII characters");
+            return Err(ApiError::bad("bad_idempotency_key", detail));
+        }
+        Ok(Self(Some(text.to_owned())))
+    }
+}

@@ -1,0 +1,294 @@
+//! What a run is given from outside: a reply, an answer, a document, a decision, a person's word.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse as _, Response};
+use countersign_core::run::{Incoming, Pending, WaitKind};
+use countersign_runtime::driver::handed_in;
+use countersign_runtime::workspace::bring;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::{IntoParams, ToSchema};
+
+use super::etag::{demanded, etag, undemanded};
+use super::extract::{Asked, At, Body, Upload};
+use super::given::{Patience, taken};
+use super::idempotency::Once;
+use super::{ApiError, App};
+use crate::access::Caller;
+use crate::wire::Taken;
+
+/// A reply in a model's place, or a patch.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "text": "{\"points\": []}", "action": "2.0.1" }))]
+pub(crate) struct Reply {
+    /// The text, as a model would give it.
+    text: String,
+    /// The order it answers, as `next` names it; without one, `If-Match` must say the version.
+    action: Option<String>,
+}
+
+/// An answer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "value": 3 }))]
+pub(crate) struct Answer {
+    /// The answer, in the shape that is asked for; the id of a choice.
+    #[serde(deserialize_with = "there")]
+    value: Value,
+}
+
+/// Null is an answer too, and an absent one is none.
+fn there<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+    Value::deserialize(from)
+}
+
+/// Why somebody says yes or no.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "note": "well written" }))]
+pub(crate) struct Note {
+    /// Why.
+    note: Option<String>,
+}
+
+/// Why somebody stops or ends a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "reason": "wrong input" }))]
+pub(crate) struct Why {
+    /// Why.
+    reason: Option<String>,
+}
+
+/// What more may be spent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "grants": { "tokens": 10000 } }))]
+pub(crate) struct Grants {
+    /// By budget, `name` or `name@phase`; money in millionths, times in milliseconds.
+    #[serde(default)]
+    grants: BTreeMap<String, u64>,
+}
+
+/// What a document is called.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Called {
+    /// The name of the file, without folders; its ending says what it is.
+    name: String,
+}
+
+/// What comes with every input: the run, the key, the version it was decided on, how long to wait.
+struct Along {
+    run: String,
+    key: Option<String>,
+    at: Option<u64>,
+    patience: Patience,
+}
+
+impl Along {
+    fn of(run: String, key: Option<String>, headers: &HeaderMap) -> Result<Self, ApiError> {
+        let (at, patience) = (demanded(headers)?, Patience::of(headers)?);
+        Ok(Self { run, key, at, patience })
+    }
+}
+
+async fn give(
+    app: &App,
+    caller: &Caller,
+    along: Along,
+    what: Incoming,
+) -> Result<Response, ApiError> {
+    let Along { run, key, at, patience } = along;
+    let outcome = caller.desk.engine.give_at(&run, what, key, at).await?;
+    let refused = outcome.violations().map(<[_]>::to_vec);
+    let taken = taken(app, caller, &run, refused, patience).await?;
+    Ok(([(header::ETAG, etag(taken.version))], Json(taken)).into_response())
+}
+
+/// Hands in a reply in a model's place, or a patch where nobody in particular is asked. A reply that is refused
+/// is taken too: `violations` says everything that is wrong with it.
+#[utoipa::path(post, path = "/v1/runs/{run}/submit", tag = "runs", request_body = Reply,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
+        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    caller: Caller,
+    At(run): At<String>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Reply { text, action }): Body<Reply>,
+) -> Result<Response, ApiError> {
+    let along = Along::of(run, key, &headers)?;
+    let state = caller.desk.engine.look(&along.run).await?.state;
+    let out = state.pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
+    let by = caller.user.clone();
+    let what = match (action, out) {
+        (Some(action), _) => handed_in(&action, &text, &by),
+        (None, _) if along.at.is_none() => {
+            let detail = "name the order as `action`, or the version with `If-Match`: the run may have gone on";
+            return Err(undemanded(detail));
+        }
+        (None, Some((action, _))) => handed_in(action, &text, &by),
+        (None, None) => Incoming::Submitted { text, by },
+    };
+    give(&app, &caller, along, what).await
+}
+
+/// Answers a question. One answer is taken.
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/answer", tag = "inbox", request_body = Answer,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("wait" = String, Path, description = "The id of the wait."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn answer(
+    State(app): State<App>,
+    caller: Caller,
+    At((run, wait)): At<(String, String)>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Answer { value }): Body<Answer>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Answered { wait, value, by }).await
+}
+
+/// Brings a document: the body is the file, as it is. It is put into the folder of work, and the wait answered.
+#[utoipa::path(put, path = "/v1/runs/{run}/waits/{wait}/document", tag = "inbox",
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    params(("run" = String, Path, description = "The id of the run."),
+        ("wait" = String, Path, description = "The id of the wait."), Called,
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn document(
+    State(app): State<App>,
+    caller: Caller,
+    At((run, wait)): At<(String, String)>,
+    Asked(Called { name }): Asked<Called>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Upload(bytes): Upload,
+) -> Result<Response, ApiError> {
+    if name.contains(['/', '\\']) || name.is_empty() {
+        let detail = format!("`name` must be the name of a file without folders, found `{name}`");
+        return Err(ApiError::bad("bad_query", detail));
+    }
+    let along = Along::of(run, key, &headers)?;
+    let state = caller.desk.engine.look(&along.run).await?.state;
+    let open = state.waits.get(&wait).filter(|wait| wait.kind == WaitKind::Document).cloned();
+    let value = match open {
+        // Nothing is written for a wait that takes no document; the run says why.
+        None => json!({ "path": name }),
+        Some(open) => {
+            let workspace = caller.desk.workspace.clone();
+            let put = move || bring(&workspace, Some(&open), &name, &bytes);
+            let put = tokio::task::spawn_blocking(put).await;
+            put.map_err(|_| ApiError::ours("broke_down", "writing the document broke down"))??
+        }
+    };
+    let by = caller.user.clone();
+    give(&app, &caller, along, Incoming::Answered { wait, value, by }).await
+}
+
+/// Says yes to what waits for it: a way, more of a budget, another try.
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/approve", tag = "inbox", request_body = Note,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("wait" = String, Path, description = "The id of the wait."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn approve(
+    State(app): State<App>,
+    caller: Caller,
+    At((run, wait)): At<(String, String)>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Note { note }): Body<Note>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Decided { wait, approve: true, by, note }).await
+}
+
+/// Says no to what waits for a yes.
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/deny", tag = "inbox", request_body = Note,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("wait" = String, Path, description = "The id of the wait."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn deny(
+    State(app): State<App>,
+    caller: Caller,
+    At((run, wait)): At<(String, String)>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Note { note }): Body<Note>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Decided { wait, approve: false, by, note }).await
+}
+
+/// Stops a run until it is resumed.
+#[utoipa::path(post, path = "/v1/runs/{run}/halt", tag = "runs", request_body = Why,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
+        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn halt(
+    State(app): State<App>,
+    caller: Caller,
+    At(run): At<String>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Why { reason }): Body<Why>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Halted { by, reason }).await
+}
+
+/// Lets a halted or blocked run go on, with more of a budget where that is said.
+#[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", request_body = Grants,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
+        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn resume(
+    State(app): State<App>,
+    caller: Caller,
+    At(run): At<String>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Grants { grants }): Body<Grants>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Resumed { by, grants }).await
+}
+
+/// Ends a run for good.
+#[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", request_body = Why,
+    params(("run" = String, Path, description = "The id of the run."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
+        ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
+    responses((status = 200, body = Taken)))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    At(run): At<String>,
+    Once(key): Once,
+    headers: HeaderMap,
+    Body(Why { reason }): Body<Why>,
+) -> Result<Response, ApiError> {
+    let by = caller.user.clone();
+    let along = Along::of(run, key, &headers)?;
+    give(&app, &caller, along, Incoming::Cancelled { by, reason }).await
+}

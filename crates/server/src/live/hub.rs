@@ -1,0 +1,119 @@
+//! Who watches which run. A run that nobody watches costs nothing but the reply that is being written.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use countersign_store::RunId;
+use tokio::sync::{broadcast, watch};
+
+/// How many changes a slow listener may be behind before it is told to look at everything.
+const BEHIND: usize = 1_024;
+
+/// How much of a reply is kept for whoever comes while it is written.
+const MOST_WRITTEN: usize = 1 << 20;
+
+/// What can be seen of a run in passing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glimpse {
+    /// How often it changed since somebody looked first.
+    pub changes: u64,
+    /// What a model has written of the reply that is on its way.
+    pub written: String,
+}
+
+/// Tells whoever watches.
+#[derive(Debug)]
+pub struct Hub {
+    runs: Mutex<HashMap<RunId, watch::Sender<Glimpse>>>,
+    changed: broadcast::Sender<RunId>,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self { runs: Mutex::default(), changed: broadcast::Sender::new(BEHIND) }
+    }
+}
+
+impl Hub {
+    /// Watches one run.
+    #[must_use]
+    pub fn watch(&self, run: &RunId) -> watch::Receiver<Glimpse> {
+        let mut runs = self.lock();
+        runs.entry(run.clone())
+            .or_insert_with(|| watch::Sender::new(Glimpse::default()))
+            .subscribe()
+    }
+
+    /// Listens for runs that change, of every tenant.
+    #[must_use]
+    pub fn changes(&self) -> broadcast::Receiver<RunId> {
+        self.changed.subscribe()
+    }
+
+    /// How many runs are known: watched, or written for.
+    #[must_use]
+    pub fn known(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// A run changed.
+    pub(super) fn committed(&self, run: &RunId) {
+        let mut runs = self.lock();
+        if let Some(sender) = runs.get(run) {
+            if sender.receiver_count() == 0 {
+                runs.remove(run);
+            } else {
+                sender.send_modify(|glimpse| {
+                    glimpse.changes += 1;
+                    glimpse.written.clear();
+                });
+            }
+        }
+        drop(runs);
+        // Nobody listening is no fault.
+        drop(self.changed.send(run.clone()));
+    }
+
+    /// A model wrote more for a run.
+    pub(super) fn writing(&self, run: &RunId, text: &str) {
+        let mut runs = self.lock();
+        let sender =
+            runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(Glimpse::default()));
+        sender.send_modify(|glimpse| {
+            if glimpse.written.len() + text.len() <= MOST_WRITTEN {
+                glimpse.written.push_str(text);
+            }
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, watch::Sender<Glimpse>>> {
+        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_late_sees_what_was_written_and_a_change_ends_it() {
+        let (hub, run) = (Hub::default(), RunId::local("r"));
+        hub.writing(&run, "Once ");
+        hub.writing(&run, "upon");
+        let receiver = hub.watch(&run);
+        assert_eq!(receiver.borrow().written, "Once upon");
+        hub.committed(&run);
+        assert_eq!(*receiver.borrow(), Glimpse { changes: 1, written: String::new() });
+    }
+
+    #[test]
+    fn a_run_that_nobody_watches_is_forgotten_when_it_changes() {
+        let (hub, run) = (Hub::default(), RunId::local("r"));
+        hub.writing(&run, "a");
+        drop(hub.watch(&run));
+        assert_eq!(hub.known(), 1);
+        hub.committed(&run);
+        assert_eq!(hub.known(), 0);
+    }
+}

@@ -1,0 +1,107 @@
+//! A picture as text for Mermaid: a flowchart, because its labels can hold any character.
+
+use std::fmt::Write as _;
+
+use super::Picture;
+use super::picture::{Edge, Node};
+use super::wrapped::wrapped;
+
+/// How wide a label is, in columns.
+const COLUMNS: usize = 34;
+
+/// Writes the picture. Phases are numbered, so that no id of an author's can break the syntax.
+#[must_use]
+pub fn mermaid(picture: &Picture) -> String {
+    let mut text = format!("---\ntitle: {}\n---\nflowchart TD\n", title(&picture.title));
+    text.push_str("  begin(( ))\n");
+    for (index, node) in picture.nodes.iter().enumerate() {
+        let (open, close) = if node.terminal { ("([", "])") } else { ("[", "]") };
+        let _ = writeln!(text, "  p{index}{open}\"{}\"{close}", node_label(node));
+    }
+    let _ = writeln!(text, "  begin --> p0");
+    let (mut taken, mut closed) = (vec![], vec![]);
+    for (index, edge) in picture.edges.iter().enumerate() {
+        // The arrow into the first phase is link 0.
+        let link = (index + 1).to_string();
+        let arrow = if edge.closed.is_some() || edge.exception { "-.->" } else { "-->" };
+        let label = edge_label(edge);
+        let label = if label.is_empty() { String::new() } else { format!("|\"{label}\"|") };
+        let _ = writeln!(text, "  p{} {arrow}{label} p{}", edge.from, edge.to);
+        if edge.closed.is_some() {
+            closed.push(link);
+        } else if edge.taken > 0 {
+            taken.push(link);
+        }
+    }
+    text.push_str("  classDef begin fill:#57606a,stroke:#57606a\n");
+    text.push_str("  classDef visited stroke:#1a7f64,stroke-width:2px\n");
+    text.push_str(
+        "  classDef current fill:#1a7f64,stroke:#0f5132,stroke-width:3px,color:#ffffff\n",
+    );
+    text.push_str("  class begin begin\n");
+    let named = |wanted: fn(&Node) -> bool| -> Vec<String> {
+        let nodes = picture.nodes.iter().enumerate().filter(|(_, node)| wanted(node));
+        nodes.map(|(index, _)| format!("p{index}")).collect()
+    };
+    for (class, nodes) in [
+        ("visited", named(|node| node.visited && !node.current)),
+        ("current", named(|node| node.current)),
+    ] {
+        if !nodes.is_empty() {
+            let _ = writeln!(text, "  class {} {class}", nodes.join(","));
+        }
+    }
+    for (links, style) in
+        [(taken, "stroke:#1a7f64,stroke-width:3px"), (closed, "stroke:#cf222e,color:#cf222e")]
+    {
+        if !links.is_empty() {
+            let _ = writeln!(text, "  linkStyle {} {style}", links.join(","));
+        }
+    }
+    text
+}
+
+fn node_label(node: &Node) -> String {
+    let mut lines = wrapped(node.name.as_deref().unwrap_or(&node.id), COLUMNS, 3)
+        .iter()
+        .map(|line| format!("<b>{}</b>", escaped(line)))
+        .collect::<Vec<_>>();
+    if node.name.is_some() {
+        lines.push(escaped(&node.id));
+    }
+    lines.extend(node.work.as_ref().map(|work| format!("<i>{}</i>", escaped(work))));
+    lines.join("<br/>")
+}
+
+fn edge_label(edge: &Edge) -> String {
+    let mut lines: Vec<String> = wrapped(&edge.gate, COLUMNS, 6);
+    if edge.taken > 1 {
+        lines.push(format!("taken {} times", edge.taken));
+    }
+    if let Some(reason) = &edge.closed {
+        lines.extend(wrapped(&format!("closed: {reason}"), COLUMNS, 6));
+    }
+    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br/>")
+}
+
+/// Everything that Mermaid or HTML could take for their own, as entities of Mermaid.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for character in text.chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '.' | ',' | '-' | '_' | '/' => {
+                safe.push(character);
+            }
+            character if character.is_alphanumeric() || character == '…' => safe.push(character),
+            other => {
+                let _ = write!(safe, "#{};", u32::from(other));
+            }
+        }
+    }
+    safe
+}
+
+/// A title is YAML: a text in quotes, which JSON is too.
+fn title(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

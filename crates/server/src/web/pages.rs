@@ -1,0 +1,173 @@
+//! The addresses of the page, and what every answer with a part of it says about itself.
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+use super::{Asset, asset};
+use crate::access::Hosts;
+use crate::http::ApiError;
+
+/// What the page may do: run and show its own files, and ask this server. Nothing else, from nowhere else.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The addresses that are answered with the page; `web/js/core/routes.js` has the same.
+pub const PAGES: &[&str] = &[
+    "/",
+    "/inbox",
+    "/inbox/{run}/{wait}",
+    "/runs",
+    "/runs/{run}",
+    "/runs/{run}/{tab}",
+    "/start",
+    "/start/{protocol}",
+    "/protocols",
+    "/protocols/{name}",
+    "/contracts",
+    "/contracts/{id}",
+    "/packets",
+    "/system",
+];
+
+/// The routes of the page. Whoever calls this server by a name that is not its own gets nothing of it.
+pub fn routes(hosts: Hosts) -> Router {
+    let mut router = Router::new().route("/assets/{*path}", get(file));
+    for &page in PAGES {
+        router = router.route(page, get(page_itself));
+    }
+    router.layer(from_fn_with_state(hosts, called_by_name))
+}
+
+async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    match hosts.check(host, None) {
+        Ok(()) => next.run(request).await,
+        Err(fault) => ApiError::from(fault).into_response(),
+    }
+}
+
+async fn page_itself(headers: HeaderMap) -> Response {
+    served(asset("index.html"), &headers)
+}
+
+async fn file(Path(path): Path<String>, headers: HeaderMap) -> Response {
+    // The page has addresses of its own, and is not to be seen at another.
+    let found = asset(&path).filter(|_| path != "index.html");
+    served(found, &headers)
+}
+
+fn served(found: Option<Asset>, headers: &HeaderMap) -> Response {
+    let Some(Asset { bytes, content_type, etag }) = found else {
+        return ApiError::missing("unknown_path", "the page has no such file").into_response();
+    };
+    let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let known = known
+        .is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag));
+    let mut response =
+        if known { StatusCode::NOT_MODIFIED.into_response() } else { bytes.into_response() };
+    let mut say = |name: HeaderName, value: &'static str| {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    };
+    say(CONTENT_TYPE, content_type);
+    say(CONTENT_SECURITY_POLICY, POLICY);
+    say(X_CONTENT_TYPE_OPTIONS, "nosniff");
+    say(REFERRER_POLICY, "no-referrer");
+    say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    say(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    // Asked for every time, and answered with 304 until the program is another one.
+    say(CACHE_CONTROL, "no-cache");
+    if let Ok(tag) = HeaderValue::try_from(etag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(path: &str) -> String {
+        String::from_utf8(asset(path).unwrap().bytes.into_owned()).unwrap()
+    }
+
+    #[test]
+    fn the_page_and_the_server_have_the_same_addresses() {
+        let script = text("js/core/routes.js");
+        let known = script.lines().filter_map(|line| line.trim().strip_prefix("[\"/"));
+        let known = known.filter_map(|rest| rest.split('"').next());
+        let known: Vec<String> = known.map(|path| format!("/{path}")).collect();
+        assert_eq!(known, PAGES);
+    }
+
+    #[test]
+    fn every_language_has_the_same_words() {
+        let keys = |language: &str| {
+            let text = text(&format!("js/words/{language}.js"));
+            let parts: Vec<&str> = text.split('"').collect();
+            let named = parts.windows(2).filter(|pair| pair[1].starts_with(": "));
+            let mut keys: Vec<String> = named.map(|pair| pair[0].to_owned()).collect();
+            keys.sort_unstable();
+            keys
+        };
+        let english = keys("en");
+        assert!(english.len() > 300, "only {} words", english.len());
+        assert_eq!(keys("ru"), english);
+        assert_eq!(keys("zh"), english);
+    }
+
+    #[test]
+    fn nothing_is_written_into_the_page_that_the_policy_forbids() {
+        let page = text("index.html");
+        assert!(!page.contains("<style") && !page.contains(" style=") && !page.contains(" on"));
+        assert_eq!(
+            page.matches("<script").count(),
+            page.matches("<script type=\"module\" src=\"/assets/").count()
+        );
+        for path in crate::web::assets().filter(|path| path.ends_with(".js")) {
+            let script = text(&path);
+            for word in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "http://",
+                "https://",
+            ] {
+                let allowed = word == "http://" && path == "js/view/dom.js";
+                assert!(allowed || !script.contains(word), "{path} has `{word}`");
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_loads_only_what_there_is() {
+        let page = text("index.html");
+        for path in page.split("/assets/").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(asset(path).is_some(), "index.html wants {path}");
+        }
+        for path in crate::web::assets().filter(|path| path.ends_with(".js")) {
+            let folder = path.rsplit_once('/').unwrap().0.to_owned();
+            let script = text(&path);
+            for wanted in script.split(" from \"").skip(1).filter_map(|rest| rest.split('"').next())
+            {
+                let mut place: Vec<&str> = folder.split('/').collect();
+                for step in wanted.split('/') {
+                    match step {
+                        "." => {}
+                        ".." => drop(place.pop()),
+                        step => place.push(step),
+                    }
+                }
+                assert!(asset(&place.join("/")).is_some(), "{path} wants {wanted}");
+            }
+        }
+    }
+}

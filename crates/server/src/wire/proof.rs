@@ -1,0 +1,106 @@
+//! The proof of a run as it is sent: what held, or where it does not.
+
+use std::time::Instant;
+
+use countersign_core::patch::Patch;
+use countersign_core::run::Fault;
+use countersign_runtime::engine::{Engine, EngineError};
+use countersign_runtime::proof::{Flaw, prove};
+use countersign_store::StoreError;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::show::shortened;
+
+/// Whether a run is what its log says.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Proof {
+    /// The run.
+    #[schema(example = "k7mw2p")]
+    pub run: String,
+    /// Whether everything agrees.
+    pub good: bool,
+    /// How many events were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<u64>,
+    /// How many inputs were decided again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub versions: Option<u64>,
+    /// The last hash: keep it elsewhere, and nobody can exchange the whole history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// How long it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// How fast that was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_per_second: Option<u64>,
+    /// The first place that does not agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// Proves all that is kept of a run.
+pub async fn proof(engine: &Engine, run: &str) -> Result<Proof, EngineError> {
+    let began = Instant::now();
+    let proved = match prove(engine, run).await {
+        Ok(proved) => proved.map_err(|flaw| told(&flaw)),
+        // A log that cannot be read, or a protocol that cannot decide again: that is an answer too.
+        Err(
+            error @ (EngineError::Protocol { .. }
+            | EngineError::Corrupt { .. }
+            | EngineError::Store(StoreError::Corrupt { .. })),
+        ) => Err(error.to_string()),
+        Err(other) => return Err(other),
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    let run = run.to_owned();
+    let nothing = Proof {
+        run,
+        good: false,
+        events: None,
+        versions: None,
+        hash: None,
+        seconds: None,
+        events_per_second: None,
+        fault: None,
+    };
+    Ok(match proved {
+        Ok(proof) => Proof {
+            good: true,
+            events: Some(proof.events),
+            versions: Some(proof.versions),
+            hash: Some(proof.hash),
+            seconds: Some(seconds),
+            events_per_second: Some((proof.events as f64 / seconds.max(1e-6)) as u64),
+            ..nothing
+        },
+        Err(fault) => Proof { fault: Some(fault), ..nothing },
+    })
+}
+
+/// A fault in words. Where a decision comes out otherwise, only what differs is shown, not two whole events.
+fn told(flaw: &Flaw) -> String {
+    let Flaw::Log(Fault::Differs { version, seq, again, kept }) = flaw else {
+        return flaw.to_string();
+    };
+    let Ok(ours) = serde_json::from_str::<Value>(again) else { return flaw.to_string() };
+    let Ok(theirs) = serde_json::from_str::<Value>(kept) else {
+        let kind = ours["event"].as_str().unwrap_or_default();
+        return format!("version {version}: the log ends before event {seq} (`{kind}`)");
+    };
+    let patch = Patch::between(&ours, &theirs);
+    let places = patch.ops.iter().map(|op| {
+        let at = op.path().as_str();
+        let side = |value: &Value| {
+            let found = value.pointer(at).map(Value::to_string);
+            found.map_or_else(|| "nothing".to_owned(), |found| shortened(&found, 100))
+        };
+        format!("  {at}: decided again {}, in the log {}", side(&ours), side(&theirs))
+    });
+    format!(
+        "version {version}, event {seq}: deciding again does not give what the log has\n{}",
+        places.collect::<Vec<_>>().join("\n")
+    )
+}

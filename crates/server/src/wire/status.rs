@@ -1,0 +1,235 @@
+//! Where a run stands and why, as it is sent.
+
+use std::collections::BTreeSet;
+
+use countersign_core::run::{Blocked, ClosedGate, EndKind, Fork, LastReply, Parent, Time};
+use countersign_runtime::engine::Outcome;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Wait;
+use crate::show::{Product, Standing, order_told};
+
+/// Where a run stands, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RunStatus {
+    /// Its id.
+    #[schema(example = "k7mw2p")]
+    pub run: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// `running`, `waiting`, `halted`, `completed` or `failed`.
+    #[schema(example = "waiting")]
+    pub status: String,
+    /// The phase it stands in.
+    pub phase: String,
+    /// Its name for people.
+    pub phase_name: Option<String>,
+    /// Since when.
+    #[schema(value_type = i64)]
+    pub entered_at: Time,
+    /// How many inputs it has taken.
+    pub version: u64,
+    /// How many events it has.
+    pub events: u64,
+    /// When it began.
+    #[schema(value_type = i64)]
+    pub created_at: Time,
+    /// When it last changed.
+    #[schema(value_type = i64)]
+    pub updated_at: Time,
+    /// When it goes on by itself.
+    #[schema(value_type = Option<i64>)]
+    pub next_alarm: Option<Time>,
+    /// How it ended.
+    pub end: Option<End>,
+    /// Who stopped it.
+    pub halted: Option<Halt>,
+    /// What it cannot get past: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`, `trouble`.
+    #[schema(value_type = Option<Object>)]
+    pub blocked: Option<Blocked>,
+    /// What it made, once it is completed.
+    pub output: Vec<Product>,
+    /// What it waits for.
+    pub waits: Vec<Wait>,
+    /// Which gates are closed, and why: `{"way", "to", "reason", "attempts", "again_at"}`.
+    #[schema(value_type = Vec<Object>)]
+    pub closed_gates: Vec<ClosedGate>,
+    /// What is out.
+    pub pending: Vec<OrderRow>,
+    /// What was spent of what may be.
+    pub budgets: Vec<BudgetUse>,
+    /// The model that is asked, whatever agents and index say.
+    pub model: Option<String>,
+    /// How many times models were asked.
+    pub model_calls: u64,
+    /// Tokens that went to models.
+    pub input_tokens: u64,
+    /// Tokens that came from them.
+    pub output_tokens: u64,
+    /// Millionths of the currency.
+    pub cost: u64,
+    /// How the last accepted reply came to be: `{"phase", "attempt", "repairs"}`.
+    #[schema(value_type = Option<Object>)]
+    pub last_reply: Option<LastReply>,
+    /// The run that waits for it: `{"run", "action"}`.
+    #[schema(value_type = Option<Object>)]
+    pub parent: Option<Parent>,
+    /// The runs it started.
+    pub children: Vec<ChildRow>,
+    /// What it was forked from: `{"run", "version", "hash"}`.
+    #[schema(value_type = Option<Object>)]
+    pub fork: Option<Fork>,
+    /// How long its document is, as JSON.
+    pub document_bytes: usize,
+    /// What it is pinned to.
+    pub protocol: ProtocolRef,
+    /// The tickets it holds.
+    pub tickets: BTreeSet<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct End {
+    /// `completed`, `failed` or `cancelled`.
+    #[schema(value_type = String)]
+    pub how: EndKind,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Who stopped a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Halt {
+    /// Who.
+    pub by: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// An order that is out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OrderRow {
+    /// Its id.
+    pub action: String,
+    /// What kind: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
+    pub kind: String,
+    /// In a few words.
+    pub what: String,
+    /// Not before.
+    #[schema(value_type = Option<i64>)]
+    pub not_before: Option<Time>,
+}
+
+/// A budget, and what of it is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BudgetUse {
+    /// `tokens`, or `loops@draft` where it is a phase's.
+    pub name: String,
+    /// What is gone.
+    pub spent: u64,
+    /// The limit, with what was granted.
+    pub limit: u64,
+    /// What of it was granted.
+    pub granted: u64,
+}
+
+/// A run that a run started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChildRow {
+    /// Its id.
+    pub run: String,
+    /// `open`, `completed` or `failed`.
+    pub status: String,
+}
+
+/// What a run is pinned to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ProtocolRef {
+    /// The name in its index.
+    pub name: String,
+    /// The version in its index.
+    pub version: String,
+    /// The digest of its files.
+    pub digest: String,
+    /// Whether the folder has other files now; null where there is no folder to compare with.
+    pub folder_changed: Option<bool>,
+}
+
+impl From<&Standing> for RunStatus {
+    fn from(standing: &Standing) -> Self {
+        let Outcome { state, protocol, .. } = &standing.outcome;
+        let workflow = protocol.workflows.get(&state.workflow);
+        let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
+        let (input_tokens, output_tokens, cost) = standing.usage;
+        Self {
+            run: state.run.clone(),
+            workflow: state.workflow.clone(),
+            status: state.status().as_str().to_owned(),
+            phase: state.phase.clone(),
+            phase_name: phase.and_then(|phase| phase.name.clone()),
+            entered_at: state.entered_at,
+            version: state.version,
+            events: state.seq,
+            created_at: state.created_at,
+            updated_at: state.updated_at,
+            next_alarm: standing.next_alarm,
+            end: state.end.clone().map(|(how, reason)| End { how, reason }),
+            halted: state.halted.clone().map(|(by, reason)| Halt { by, reason }),
+            blocked: state.blocked.clone(),
+            output: standing.products.clone(),
+            waits: state.waits.values().map(Wait::from).collect(),
+            closed_gates: state.closed.clone(),
+            pending: orders(state),
+            budgets: budgets(standing),
+            model: state.model.clone(),
+            model_calls: state.calls,
+            input_tokens,
+            output_tokens,
+            cost,
+            last_reply: state.last_reply.clone(),
+            parent: state.parent.clone(),
+            children: standing.children.iter().map(ChildRow::from).collect(),
+            fork: state.fork.clone(),
+            document_bytes: standing.document_bytes,
+            protocol: ProtocolRef {
+                name: protocol.name.clone(),
+                version: protocol.version.clone(),
+                digest: protocol.digest.clone(),
+                folder_changed: standing.folder_changed,
+            },
+            tickets: state.tickets.clone(),
+        }
+    }
+}
+
+fn orders(state: &countersign_core::run::State) -> Vec<OrderRow> {
+    let orders = state.pending.iter().map(|(id, order)| OrderRow {
+        action: id.clone(),
+        kind: order.kind().to_owned(),
+        what: order_told(order),
+        not_before: order.not_before(),
+    });
+    orders.collect()
+}
+
+fn budgets(standing: &Standing) -> Vec<BudgetUse> {
+    let budgets = standing.budgets.iter().map(|one| BudgetUse {
+        name: one.name.clone(),
+        spent: one.spent,
+        limit: one.most,
+        granted: one.granted,
+    });
+    budgets.collect()
+}
+
+impl From<&(String, Option<bool>)> for ChildRow {
+    fn from((run, completed): &(String, Option<bool>)) -> Self {
+        let status = match completed {
+            None => "open",
+            Some(true) => "completed",
+            Some(false) => "failed",
+        };
+        Self { run: run.clone(), status: status.to_owned() }
+    }
+}

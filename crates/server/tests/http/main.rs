@@ -1,0 +1,14 @@
+//! The HTTP door with real sockets and a real client.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+mod rig;
+
+mod access;
+mod reads;
+mod runs;
+mod streams;
+mod memory;
+mod limits;
+mod described;
+mod web;

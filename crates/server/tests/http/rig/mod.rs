@@ -1,0 +1,9 @@
+//! A house with a server before it, in a folder of its own, and a client.
+
+mod answer;
+mod client;
+mod server;
+
+pub(crate) use answer::Answer;
+pub(crate) use client::{Client, json};
+pub(crate) use server::{Rig, serve, serve_keyed};

@@ -1,0 +1,144 @@
+//! A server over a folder of its own, on a port of its own.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_core::protocol::RetrievalSource;
+use countersign_memory::store::SqliteMemory;
+use countersign_models::Settings;
+use countersign_protocols::find;
+use countersign_runtime::clock::{Clock as _, SystemClock};
+use countersign_runtime::driver::Connected;
+use countersign_runtime::effect::{EffectError, Source, SourceKinds};
+use countersign_runtime::folder::{self, Home};
+use countersign_runtime::watch::Unwatched;
+use countersign_server::access::{Demand, Keyring, NewKey, Role};
+use countersign_server::house::{Furniture, House};
+use countersign_server::serve::Server;
+use countersign_server::stop::Stop;
+use countersign_store::SqliteStore;
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use super::Client;
+
+/// A server that runs, and the folder it works in.
+pub(crate) struct Rig {
+    pub(crate) folder: TempDir,
+    pub(crate) address: SocketAddr,
+    pub(crate) keyring: Arc<Keyring>,
+    stop: Stop,
+    serving: JoinHandle<()>,
+}
+
+/// No kinds of sources beyond those that the runtime has.
+struct NoKinds;
+
+impl SourceKinds for NoKinds {
+    fn open(
+        &self,
+        _: &str,
+        _: &RetrievalSource,
+        _: &Path,
+    ) -> Option<Result<Arc<dyn Source>, EffectError>> {
+        None
+    }
+}
+
+/// A server over a copy of the shipped protocol `demo`, on loopback.
+pub(crate) async fn serve() -> Rig {
+    open("demo", Demand::BeyondLoopback).await
+}
+
+/// The same, where everybody needs a key.
+pub(crate) async fn serve_keyed() -> Rig {
+    open("demo", Demand::Always).await
+}
+
+async fn open(protocol: &str, demand: Demand) -> Rig {
+    let folder = tempfile::tempdir().unwrap();
+    let shipped = find(protocol).unwrap();
+    for (path, text) in shipped.files {
+        write(&folder.path().join(".opencode/protocol").join(path), text.as_bytes());
+    }
+    for (path, bytes) in shipped.beside {
+        write(&folder.path().join(path), bytes);
+    }
+    Rig::open(folder, demand).await
+}
+
+impl Rig {
+    /// A server over a folder as it is.
+    pub(crate) async fn open(folder: TempDir, demand: Demand) -> Self {
+        let home = Home::find_or_create(folder.path()).unwrap();
+        let keyring = Arc::new(Keyring::at(home.folder().join("keys.json")));
+        let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        if demand == Demand::Always && keyring.keys().unwrap().is_empty() {
+            make_key(&keyring, "local", Role::Admin);
+        }
+        let house = Arc::new(House::open(furniture(&folder, home)));
+        let bound = Server::bind(&[address], house, Arc::clone(&keyring), demand).await.unwrap();
+        let address = bound.addresses()[0];
+        let (stop, stopping) = Stop::new();
+        // A model that never answers is not waited for.
+        let bound = bound.with_grace(Duration::from_secs(4));
+        // More than any test but one asks of one key in a second.
+        let bound = bound.with_rate(20);
+        let serving = tokio::spawn(bound.run(stopping));
+        Self { folder, address, keyring, stop, serving }
+    }
+
+    /// A client without a key.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(self.address, None)
+    }
+
+    /// A client with a new key.
+    pub(crate) fn client_of(&self, tenant: &str, role: Role) -> Client {
+        Client::new(self.address, Some(make_key(&self.keyring, tenant, role)))
+    }
+
+    /// Ends the server as Ctrl-C does, and gives back its folder.
+    pub(crate) async fn end(self) -> TempDir {
+        self.stop.say();
+        self.serving.await.unwrap();
+        self.folder
+    }
+}
+
+/// A new key, as its holder has it.
+pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: Role) -> String {
+    let new = NewKey {
+        tenant: tenant.to_owned(),
+        role,
+        user: Some(format!("{tenant}-{role}")),
+        expires_at: None,
+    };
+    keyring.create(new, SystemClock.now()).unwrap().1.reveal().to_owned()
+}
+
+fn furniture(folder: &TempDir, home: Home) -> Furniture {
+    let models = Connected::new(Settings::default(), folder.path().to_owned());
+    Furniture {
+        store: Arc::new(SqliteStore::open(home.database()).unwrap()),
+        memory: Some(Arc::new(SqliteMemory::open(home.memory()).unwrap())),
+        clock: Arc::new(SystemClock),
+        watch: Arc::new(Unwatched),
+        models: Arc::new(models),
+        sources: Arc::new(NoKinds),
+        contracts: Arc::new(countersign_contracts::registry()),
+        protocol: folder::find(folder.path()),
+        home,
+        model: None,
+        user: "ann".to_owned(),
+        host: "here".to_owned(),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}

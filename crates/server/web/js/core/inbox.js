@@ -1,0 +1,73 @@
+// What waits for a person, as far as it was read, kept in step by events. The nearest deadline first.
+
+import { get } from "./api.js";
+import { follow } from "./live.js";
+import { store } from "./store.js";
+
+const PAGE = 100;
+
+const known = new Map();
+let next = null;
+let filter = {};
+
+const order = (a, b) =>
+  (a.deadline ?? Infinity) - (b.deadline ?? Infinity) || a.opened_at - b.opened_at || (a.address < b.address ? -1 : 1);
+
+function publish(error = null) {
+  store.set("inbox", { items: [...known.values()].sort(order), more: next !== null, error });
+}
+
+/** Begins to follow the inbox. */
+export function begin(signal) {
+  reload();
+  follow("/inbox/stream", { told, again: reload }, signal);
+}
+
+/** Reads it from the beginning, with another filter where one is given. */
+export async function reload(wanted = filter) {
+  filter = wanted;
+  const asked = filter;
+  let page;
+  try {
+    page = await get("/inbox", { limit: PAGE, ...asked });
+  } catch (error) {
+    return publish(error);
+  }
+  if (asked !== filter) return undefined;
+  known.clear();
+  take(page);
+  return publish();
+}
+
+/** Reads what comes after. */
+export async function more() {
+  if (next === null) return;
+  const asked = filter;
+  const page = await get("/inbox", { limit: PAGE, cursor: next, ...asked });
+  if (asked !== filter) return;
+  take(page);
+  publish();
+}
+
+function take(page) {
+  for (const row of page.items) known.set(row.address, row);
+  next = page.next ?? null;
+}
+
+function told({ event, data }) {
+  if (event === "reset") return void reload();
+  const row = JSON.parse(data);
+  if (event === "closed") {
+    store.set("closed", row.address);
+    if (known.delete(row.address)) publish();
+  }
+  if (event === "opened" && fits(row)) {
+    // What lies beyond the last one read comes when the next page is read.
+    const last = [...known.values()].sort(order).at(-1);
+    if (next !== null && last && order(row, last) > 0) return;
+    known.set(row.address, row);
+    publish();
+  }
+}
+
+const fits = (row) => (!filter.kind || row.kind === filter.kind) && (!filter.run || row.run === filter.run);

@@ -1,0 +1,80 @@
+// One run as it goes on: where it stands, its versions, and what a model is writing.
+
+import { get, part } from "./api.js";
+import { follow } from "./live.js";
+
+/**
+ * Follows a run until the signal ends it. `changed(run)` is called with `{ status, versions, writing, error }`
+ * whenever any of these changed.
+ */
+export function followRun(id, changed, signal) {
+  const run = { id, status: null, versions: [], writing: "", error: null };
+  let reading = false;
+  let again = false;
+
+  async function read() {
+    // One look at a time; whoever asks meanwhile gets another one afterwards.
+    if (reading) return void (again = true);
+    reading = true;
+    do {
+      again = false;
+      try {
+        run.status = await get(`/runs/${part(id)}`, {}, signal);
+        run.error = null;
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        run.error = error;
+      }
+      if (!signal.aborted) changed(run);
+    } while (again && !signal.aborted);
+    reading = false;
+  }
+
+  async function catchUp() {
+    try {
+      let cursor;
+      do {
+        const after = run.versions.at(-1)?.version ?? 0;
+        const page = await get(`/runs/${part(id)}/versions`, { after, limit: 500, cursor }, signal);
+        page.items.forEach(add);
+        cursor = page.next;
+      } while (cursor);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+    }
+    await read();
+  }
+
+  function add(version) {
+    if (version.version > (run.versions.at(-1)?.version ?? 0)) run.versions = [...run.versions, version];
+  }
+
+  function told({ event, data }) {
+    const said = JSON.parse(data);
+    if (event === "version") {
+      add(said);
+      run.writing = "";
+      soon();
+    } else if (event === "writing") {
+      run.writing = said.from === 0 ? said.text : run.writing + said.text;
+      changed(run);
+    } else if (event === "end") {
+      soon();
+    }
+  }
+
+  // Many versions come at once when a stream begins; one look is enough for them.
+  let planned = null;
+  function soon() {
+    planned ??= setTimeout(() => {
+      planned = null;
+      if (!signal.aborted) read();
+    }, 30);
+  }
+
+  catchUp().then(() => {
+    const after = run.versions.at(-1)?.version ?? 0;
+    if (!signal.aborted && !(run.error?.status === 404)) follow(`/runs/${part(id)}/stream?after=${after}`, { told, again: catchUp }, signal);
+  });
+  return { read: catchUp };
+}

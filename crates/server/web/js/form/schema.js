@@ -1,0 +1,64 @@
+// Reads a JSON Schema as far as a form needs it: which kind of field it is, and what a text may be.
+//
+// It decides nothing: what is sent is held against the whole schema by the server, and its word stands beside the field.
+
+/** A schema with its local references followed; one that leads nowhere, or in a ring, is any value. */
+export function resolved(schema, root, depth = 0) {
+  if (schema === true || schema === undefined || depth > 32) return {};
+  const to = schema.$ref;
+  if (typeof to !== "string" || !to.startsWith("#")) return schema;
+  let found = root;
+  for (const step of to.slice(1).split("/").filter(Boolean)) {
+    found = found?.[decodeURIComponent(step).replace(/~1/g, "/").replace(/~0/g, "~")];
+  }
+  const { $ref: _, ...beside } = schema;
+  return { ...resolved(found, root, depth + 1), ...beside };
+}
+
+/** Which kind of field: `choice`, `boolean`, `number`, `text`, `list`, `object`, or `json` for all that is more. */
+export function kind(schema) {
+  if ("const" in schema || Array.isArray(schema.enum)) return "choice";
+  const one = singleType(schema);
+  if (schema.oneOf || schema.anyOf || schema.allOf || schema.if || schema.not) return titled(schema) ? "choice" : "json";
+  switch (one) {
+    case "string": return "text";
+    case "integer":
+    case "number": return "number";
+    case "boolean": return "boolean";
+    case "array": return schema.items && !Array.isArray(schema.items) ? "list" : "json";
+    case "object": return Object.keys(schema.properties ?? {}).length ? "object" : "json";
+    default: return "json";
+  }
+}
+
+/** The type, where it is one; `null` beside it only says that it may be left out. */
+export function singleType(schema) {
+  const types = [schema.type].flat().filter((type) => type && type !== "null");
+  return types.length === 1 ? types[0] : undefined;
+}
+
+/** Whether null is a value that it takes. */
+export const nullable = (schema) => [schema.type].flat().includes("null") || schema.enum?.includes(null) === true;
+
+function titled(schema) {
+  const branches = schema.oneOf ?? schema.anyOf;
+  return Array.isArray(branches) && branches.every((branch) => "const" in branch);
+}
+
+/** What can be chosen: `{ value, label }`. */
+export function choices(schema) {
+  if ("const" in schema) return [{ value: schema.const, label: said(schema.const) }];
+  if (schema.enum) return schema.enum.filter((value) => value !== null).map((value) => ({ value, label: said(value) }));
+  return (schema.oneOf ?? schema.anyOf).map((branch) => ({ value: branch.const, label: branch.title ?? said(branch.const) }));
+}
+
+const said = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** Whether a text may well have several lines. */
+export function long(schema) {
+  if (schema.format || schema.pattern?.startsWith("^")) return false;
+  return schema.maxLength === undefined || schema.maxLength > 120;
+}
+
+/** The kind of input for a format. */
+export const inputType = (schema) => ({ date: "date", email: "email", uri: "url", time: "time" })[schema.format] ?? "text";

@@ -1,0 +1,109 @@
+// Where a run stands: what it waits for, what is being written, what it made, and the drawing with its phase.
+
+import { h, put } from "../../view/dom.js";
+import { icon } from "../../view/icons.js";
+import { keyed } from "../../view/keyed.js";
+import { part } from "../../core/api.js";
+import { moment, number, size, t, tOr } from "../../core/words.js";
+import { bars } from "../../parts/bars.js";
+import { graph } from "../../parts/graph.js";
+import { json } from "../../parts/json.js";
+import { when } from "../../parts/status.js";
+import { talk } from "../../parts/talk.js";
+import { waitCard } from "../../parts/wait.js";
+
+export default function tab(run, signal) {
+  const said = talk();
+  const waits = h("div", { class: "stack" });
+  const cards = new Map();
+  const list = keyed(waits, (wait) => wait.id, (wait) => {
+    const card = waitCard(wait, run);
+    cards.set(wait.id, { wait, card });
+    return { node: card.node };
+  });
+  const text = h("pre", {});
+  const writing = h("section", { class: "writing", hidden: true, "aria-label": t("run.writing") }, h("header", {}, h("span", { class: "status", data: { is: "running" } }, icon("running"), t("run.writing"))), text);
+  const stands = h("div", { class: "stack" });
+  const products = h("div", { class: "stack" });
+  const drawing = graph(`/runs/${part(run)}/graph`, {}, t("run.graph"));
+  const budgets = h("section", { class: "card" });
+  const facts = h("section", { class: "card" });
+  const node = h("div", { class: "split" },
+    h("div", { class: "stack stack-wide" }, said.node, h("div", { class: "stack" }, stands, writing, waits, products)),
+    h("aside", { class: "stack", "aria-label": t("run.about") }, drawing.node, budgets, facts));
+  let version = -1;
+
+  function update({ status, versions, writing: now }) {
+    const written = now.length > 0;
+    writing.hidden = !written;
+    if (written && text.textContent !== now) {
+      text.textContent = now;
+      text.scrollTop = text.scrollHeight;
+    }
+    if (version === status.version) return;
+    version = status.version;
+    const open = status.waits.map((wait) => wait.id);
+    const kept = [];
+    for (const [id, { wait, card }] of cards) {
+      if (open.includes(id)) continue;
+      // A form in which somebody typed stays, and says who was first.
+      if (card.idle) cards.delete(id);
+      else {
+        kept.push(wait);
+        card.closed();
+      }
+    }
+    list.show([...kept, ...status.waits]);
+    said.show(versions, open);
+    put(stands, standing(status));
+    put(products, status.output.map(product));
+    drawing.update(signal);
+    budgets.hidden = !status.budgets.length;
+    put(budgets, h("h2", { class: "aside-title" }, t("run.budgets")), bars(status.budgets));
+    put(facts, h("h2", { class: "aside-title" }, t("run.about")), about(status));
+  }
+  return { node, update };
+}
+
+/** Why it stands where it stands, where nobody is asked. */
+function standing(status) {
+  const told = [];
+  if (status.end) {
+    const tone = status.end.how === "completed" ? "good-note" : "bad-note";
+    told.push(h("p", { class: `note ${tone}` }, h("strong", {}, tOr(`end.${status.end.how}`, status.end.how)), status.end.reason));
+  }
+  if (status.halted) told.push(h("p", { class: "note warn-note" }, h("strong", {}, t("run.halted_by", { by: status.halted.by })), status.halted.reason));
+  if (status.blocked) told.push(h("p", { class: "note bad-note" }, h("strong", {}, t("run.blocked")), t(`blocked.${status.blocked.by}`, status.blocked)));
+  for (const order of status.pending) {
+    told.push(h("p", { class: "note" }, h("strong", {}, tOr(`order.${order.kind}`, order.kind)), order.kind === "model" ? null : order.what, order.not_before ? h("span", { class: "soft" }, t("run.not_before", { at: moment(order.not_before) })) : null));
+  }
+  if (status.closed_gates.length) {
+    told.push(h("section", { class: "gates", "aria-label": t("run.gates") }, status.closed_gates.map((gate) => h("div", { class: "gate" },
+      h("strong", {}, t("run.gate_to", { to: gate.to })), " ", gate.reason,
+      gate.again_at ? h("span", { class: "soft" }, " · ", t("event.again_at", { at: moment(gate.again_at) })) : null))));
+  }
+  return told;
+}
+
+const product = ({ run, at, value }) => h("section", { class: "product" },
+  h("div", { class: "small soft" }, t("run.made"), " ", h("code", {}, at || "/"), " ", h("a", { href: `/runs/${part(run)}` }, run)),
+  typeof value === "string" ? h("pre", {}, value) : json(value));
+
+function about(status) {
+  const link = (id) => h("a", { href: `/runs/${part(id)}`, class: "mono" }, id);
+  const rows = [
+    [t("run.begun"), h("span", { title: moment(status.created_at) }, when(status.created_at))],
+    [t("run.changed"), when(status.updated_at)],
+    [t("run.version"), `${number(status.version)} · ${t("run.events", { n: status.events })}`],
+    status.next_alarm ? [t("run.alarm"), when(status.next_alarm)] : null,
+    [t("run.model"), status.model ?? t("run.model_own")],
+    [t("run.calls"), `${number(status.model_calls)} · ${t("input.tokens", { n: status.input_tokens + status.output_tokens })}`],
+    [t("run.size"), size(status.document_bytes)],
+    status.parent ? [t("run.parent"), link(status.parent.run)] : null,
+    status.fork ? [t("run.forked"), h("span", {}, link(status.fork.run), ` v${status.fork.version}`)] : null,
+    status.children.length ? [t("run.children"), h("ul", {}, status.children.map((child) => h("li", {}, link(child.run), ` ${tOr(`child.${child.status}`, child.status)}`)))] : null,
+    status.tickets.length ? [t("run.tickets"), status.tickets.join(", ")] : null,
+    status.protocol.folder_changed ? [t("run.protocol"), t("run.folder_changed")] : null,
+  ];
+  return h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+}

@@ -1,0 +1,43 @@
+// Asks before something is done that cannot be taken back, with room for a reason.
+
+import { fresh, h, put } from "../view/dom.js";
+import { icon } from "../view/icons.js";
+import { t } from "../core/words.js";
+import { wrong } from "./states.js";
+
+/** A dialog. `send(reason, number)` does it; `done(result)` is called afterwards. */
+export function ask({ title, text, yes, reason = false, number, send, done }) {
+  const told = h("div", {});
+  const [why, count, named] = [fresh("why"), fresh("count"), fresh("title")];
+  const words = h("input", { class: "input", id: why, autocomplete: "off" });
+  const digits = number ? h("input", { class: "input", id: count, inputmode: "numeric", value: number.value }) : null;
+  const button = h("button", { class: "button first", type: "submit" }, yes);
+  const dialog = h("dialog", { "aria-labelledby": named, on: { close: () => dialog.remove() } },
+    h("form", { class: "stack", method: "dialog", on: { submit } },
+      h("header", {}, h("h2", { id: named }, title), h("button", { class: "button low plain", type: "button", "aria-label": t("act.close"), on: { click: () => dialog.close() } }, icon("close"))),
+      h("p", { class: "soft" }, text),
+      digits ? h("div", { class: "field" }, h("label", { for: count }, number.label), digits) : null,
+      reason ? h("div", { class: "field" }, h("label", { for: why }, t("act.reason"), h("span", { class: "need" }, ` (${t("form.optional")})`)), words) : null,
+      told, h("div", { class: "buttons" }, button, h("button", { class: "button", type: "button", on: { click: () => dialog.close() } }, t("act.leave")))));
+  document.body.append(dialog);
+  dialog.showModal();
+
+  async function submit(event) {
+    event.preventDefault();
+    const at = digits ? Number(digits.value) : undefined;
+    if (digits && (!Number.isInteger(at) || at < number.min || at > number.max)) {
+      digits.setAttribute("aria-invalid", "true");
+      put(told, h("p", { class: "small bad", role: "alert" }, t("form.between", { least: number.min, most: number.max })));
+      return;
+    }
+    button.disabled = true;
+    try {
+      const result = await send(words.value.trim() || undefined, at);
+      dialog.close();
+      done?.(result);
+    } catch (error) {
+      put(told, wrong(error));
+      button.disabled = false;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// What was asked and answered in a run, as a conversation.
+
+import { h } from "../view/dom.js";
+import { keyed } from "../view/keyed.js";
+import { t } from "../core/words.js";
+import { json } from "./json.js";
+import { when } from "./status.js";
+
+/** A conversation; `show(versions)` shows what people were asked and said in these. */
+export function talk() {
+  const node = h("div", { class: "talk", role: "log", "aria-label": t("run.talk") });
+  const list = keyed(node, (one) => one.key, (one) => ({ node: turn(one) }));
+  return { node, show: (versions, open) => list.show(turns(versions, new Set(open))) };
+}
+
+function turns(versions, open) {
+  const all = [];
+  const questions = new Map();
+  for (const { version, time, input, events } of versions) {
+    if (input?.input === "start" && input.given !== undefined && !input.parent) {
+      all.push({ key: `${version}-start`, side: "person", who: input.by ?? "", said: input.given, time });
+    }
+    if (input?.input === "answered" && questions.has(input.wait)) {
+      all.push({ key: `${version}-a`, side: "person", who: input.by, said: input.value, time });
+    }
+    if (input?.input === "decided" && questions.has(input.wait)) {
+      const said = t(input.approve ? "wait.yes" : "wait.no") + (input.note ? `: ${input.note}` : "");
+      all.push({ key: `${version}-d`, side: "person", who: input.by, said, time });
+    }
+    for (const event of events) {
+      if (event.event !== "wait_opened") continue;
+      questions.set(event.wait.id, true);
+      // One that is still open has its form, and need not be said twice.
+      if (!open.has(event.wait.id)) all.push({ key: `${version}-${event.wait.id}`, side: "run", who: event.wait.phase, said: event.wait.question, time });
+    }
+  }
+  return all;
+}
+
+const turn = ({ side, who, said, time }) => h("div", { class: "turn", data: { side } },
+  h("div", { class: "who" }, h("span", {}, who), when(time)),
+  h("div", { class: "said" }, typeof said === "string" ? said : json(said)));

@@ -1,0 +1,90 @@
+// Inputs and events in sentences, as the command line tells them.
+
+import { h } from "../view/dom.js";
+import { moment, number, t, tOr } from "../core/words.js";
+import { brief } from "./json.js";
+
+/** What came in, in a sentence; `said` is the server's own, for kinds that this page does not know. */
+export function cameIn(input, said) {
+  if (!input) return said ?? t("input.nothing");
+  const why = (text) => (text ? `: ${brief(text, 120)}` : "");
+  switch (input.input) {
+    case "start":
+      if (input.fork) return t("input.forked", { by: input.by ?? "–", run: input.fork.run, version: input.fork.version });
+      if (input.parent) return t("input.child", { run: input.parent.run });
+      return t("input.start", { by: input.by ?? "–" });
+    case "model_replied": {
+      const tokens = (input.usage?.input_tokens ?? 0) + (input.usage?.output_tokens ?? 0);
+      return t("input.model_replied", { by: input.by }) + (tokens ? ` · ${t("input.tokens", { n: tokens })}` : "");
+    }
+    case "model_failed": return t("input.model_failed", { failure: input.failure }) + why(input.message);
+    case "submitted": return t("input.submitted", { by: input.by });
+    case "answered": return t("input.answered", { by: input.by, wait: input.wait });
+    case "decided": return t(input.approve ? "input.approved" : "input.denied", { by: input.by, wait: input.wait }) + why(input.note);
+    case "effect_failed": return t("input.effect_failed", { failure: input.failure }) + why(input.message);
+    case "tool_finished": return t(input.ok ? "input.tool_used" : "input.tool_failed");
+    case "hook_finished": return t("input.hook", { answer: input.answer?.answer ?? "" });
+    case "child_ended": return t(input.completed ? "input.child_done" : "input.child_failed") + why(input.reason);
+    case "halted": return t("input.halted", { by: input.by }) + why(input.reason);
+    case "resumed": {
+      const grants = Object.entries(input.grants ?? {}).map(([name, amount]) => `${name} +${number(amount)}`);
+      return t("input.resumed", { by: input.by }) + (grants.length ? `: ${grants.join(", ")}` : "");
+    }
+    case "cancelled": return t("input.cancelled", { by: input.by }) + why(input.reason);
+    default: return tOr(`input.${input.input}`, said ?? input.input);
+  }
+}
+
+/** How an entry looks: whose doing it was, and how it went. */
+export function tone({ input, events }) {
+  if (events.some((one) => ["reply_refused", "provider_failed", "effect_failed", "blocked", "item_failed"].includes(one.event))) return "bad";
+  if (events.some((one) => one.event === "reply_accepted" || (one.event === "ended" && one.end === "completed"))) return "good";
+  if (["answered", "decided", "submitted", "halted", "resumed", "cancelled", "start"].includes(input?.input)) return "person";
+  return "plain";
+}
+
+/** The drawing for what came in. */
+export function drawing({ input, events }) {
+  if (events.some((one) => one.event === "reply_refused")) return "failed";
+  if (events.some((one) => one.event === "reply_accepted")) return "completed";
+  const by = { start: "start", answered: "question", decided: "approval", submitted: "work", halted: "halted", resumed: "next", cancelled: "failed", model_failed: "trouble", effect_failed: "trouble", effect_finished: "document", ticked: "running", child_ended: "runs" };
+  return by[input?.input] ?? "next";
+}
+
+/** An event in a line for people; null where it says nothing to them, or is shown otherwise. */
+export function becameTrue(event) {
+  switch (event.event) {
+    case "phase_entered": return h("span", { class: "phase" }, t("event.phase", { phase: event.phase }));
+    case "way_taken": return t("event.way", { to: event.to, because: event.because });
+    case "model_asked": return event.attempt > 1 ? t("event.asked_again", { n: event.attempt }) : t("event.asked");
+    case "reply_refused": return h("span", { class: "bad" }, t("event.refused", { n: event.violations.length }));
+    case "reply_accepted": {
+      const mended = event.repairs?.length ? ` · ${t("event.mended", { n: event.repairs.length })}` : "";
+      return h("span", { class: "good" }, (event.attempt > 1 ? t("event.accepted_on", { n: event.attempt }) : t("event.accepted")) + mended);
+    }
+    case "tickets_given": return t("event.tickets", { tickets: event.tickets.join(", ") });
+    case "tickets_taken_back": return t("event.tickets_back", { tickets: event.tickets.join(", ") });
+    case "announced": return h("span", {}, h("strong", {}, event.name), event.data === undefined ? "" : ` ${brief(event.data)}`);
+    case "provider_failed": return h("span", { class: "bad" }, t("event.provider", { message: event.message }));
+    case "gates_closed": return h("span", {}, event.gates.map((gate) => h("span", { class: "warn" }, t("event.gate", { to: gate.to, reason: gate.reason }), h("br"))), event.again_at ? t("event.again_at", { at: moment(event.again_at) }) : null);
+    case "wait_opened": return t("event.wait", { question: event.wait.question });
+    case "wait_closed": return ["expired", "dropped"].includes(event.closing.how) ? t(`event.wait_${event.closing.how}`, { wait: event.wait }) : null;
+    case "effect_asked": return t("event.effect", { what: effect(event.effect) });
+    case "effect_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.message }));
+    case "tool_asked": return t("event.tool", { what: `${event.call.tool} ${event.call.path ?? event.call.query ?? ""}` });
+    case "hook_asked": return t("event.hook", { hook: event.hook });
+    case "hook_answered": return event.answer === "ok" ? null : t("event.hook_said", { answer: event.answer });
+    case "child_asked": return h("span", {}, t("event.child", { workflow: event.workflow }), " ", h("a", { href: `/runs/${encodeURIComponent(event.run)}` }, event.run));
+    case "item_failed": return h("span", { class: "bad" }, t("event.failed", { message: event.what }));
+    case "blocked": return h("span", { class: "bad" }, t(`blocked.${event.blocked.by}`, event.blocked));
+    case "granted": return t("event.granted", { amount: event.amount, budget: event.budget });
+    case "ended": return h("strong", {}, tOr(`end.${event.end}`, event.end), event.reason ? `: ${event.reason}` : "");
+    case "spent": return event.budget === "tokens" ? null : t("event.spent", { amount: event.amount, budget: event.budget });
+    default: return null;
+  }
+}
+
+function effect(one) {
+  const said = { write: one.path, copy: `${one.from} → ${one.to}`, run: [one.program, ...(one.args ?? [])].join(" "), http: `${one.method} ${one.url}`, retrieve: one.source };
+  return `${one.effect} ${said[one.effect] ?? ""}`;
+}

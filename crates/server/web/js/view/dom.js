@@ -1,0 +1,54 @@
+// Makes elements. Text is always text: nothing here, or anywhere else, reads markup out of data.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * An element. `props` are attributes, save for `on` (listeners by event), `vars` (CSS variables),
+ * `data` (data attributes) and `value`, which are set as properties. Children that are null or false are left out.
+ */
+export function h(tag, props, ...children) {
+  return filled(document.createElement(tag), props, children);
+}
+
+/** The same for SVG. */
+export function s(tag, props, ...children) {
+  return filled(document.createElementNS(SVG, tag), props, children);
+}
+
+function filled(node, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") {
+      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    } else if (name === "vars") {
+      for (const [variable, said] of Object.entries(value)) node.style.setProperty(variable, said);
+    } else if (name === "data") {
+      Object.assign(node.dataset, value);
+    } else if (name === "value") {
+      node.value = value;
+    } else {
+      node.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  node.append(...flat(children));
+  return node;
+}
+
+function flat(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : String(child)));
+}
+
+/** Puts other children into a node. */
+export function put(node, ...children) {
+  node.replaceChildren(...flat(children));
+  return node;
+}
+
+let made = 0;
+
+/** An id that no other element has. */
+export function fresh(prefix = "x") {
+  made += 1;
+  return `${prefix}-${made}`;
+}

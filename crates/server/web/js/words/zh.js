@@ -1,0 +1,63 @@
+// Chinese.
+export default {
+  "nav.main": "主导航", "nav.skip": "跳到内容", "nav.inbox": "收件箱", "nav.runs": "运行", "nav.start": "新建运行", "nav.protocols": "协议", "nav.contracts": "合约", "nav.system": "系统",
+  "status.running": "运行中", "status.waiting": "等待中", "status.halted": "已暂停", "status.completed": "已完成", "status.failed": "已失败",
+  "kind.question": "问题", "kind.document": "文件", "kind.approval": "审批", "kind.budget": "预算", "kind.work": "人工处理", "kind.trouble": "故障",
+  "end.completed": "已完成", "end.failed": "已失败", "end.cancelled": "已取消",
+  "child.open": "进行中", "child.completed": "已完成", "child.failed": "已失败",
+  "order.model": "正在询问模型", "order.effect": "正在执行操作", "order.tool": "正在使用工具", "order.hook": "正在运行钩子", "order.child": "子运行进行中", "order.tell": "正在通知另一个运行",
+  "blocked.budget": "预算 {budget} 已用完：{limit}。", "blocked.refused": "模型的回复被拒绝次数过多。", "blocked.no_ticket": "阶段 {phase} 需要凭证 {ticket}。", "blocked.trouble": "{what}",
+  "severity.error": "错误", "severity.warning": "警告",
+  "origin.folder": "本文件夹", "origin.shipped": "内置",
+  "theme.system": "跟随系统", "theme.light": "浅色", "theme.dark": "深色",
+
+  "state.loading": "加载中", "state.again": "重试", "state.unreachable": "服务器没有响应。", "state.unreachable_why": "正在不断重试；您输入的内容不会丢失。", "state.reconnecting": "正在重新连接。您输入的内容已保留。", "state.back": "服务器已恢复响应。", "state.no_page": "没有此页面", "state.no_page_why": "该地址下没有任何内容。",
+
+  "act.more": "显示更多", "act.copy": "复制", "act.close": "关闭", "act.leave": "算了", "act.save": "保存", "act.reason": "原因",
+  "act.halt": "暂停", "act.halt_title": "暂停 {run}？", "act.halt_text": "它会停住，直到有人恢复。不会丢失任何内容。",
+  "act.resume": "恢复", "act.resume_title": "恢复 {run}？", "act.resume_text": "它将从停下的地方继续。",
+  "act.cancel": "取消", "act.cancel_title": "彻底结束 {run}？", "act.cancel_text": "之后无法恢复。日志会保留，仍可分叉。",
+  "act.fork": "分叉", "act.fork_title": "分叉 {run}", "act.fork_text": "新的运行从此运行的某个版本开始；此运行保持不变。", "act.fork_at": "从版本",
+
+  "inbox.title": "收件箱", "inbox.lead": "等待人处理的事项，截止时间最近的在前。", "inbox.list": "未处理的等待", "inbox.kinds": "类型", "inbox.all": "全部", "inbox.back": "全部等待", "inbox.empty": "没有需要您处理的事项", "inbox.empty_why": "当运行需要回答、文件或审批时，会自动出现在这里。", "inbox.empty_kind": "没有此类等待。",
+  "inbox.count": { other: "{n} 项等待" },
+
+  "wait.due": "截止", "wait.was_due": "已过期", "wait.since": "提出于", "wait.for": "指定给 {who}", "wait.item": "关于：", "wait.answer": "发送回答", "wait.your_answer": "您的回答", "wait.choose": "请选择一项", "wait.approve": "批准", "wait.deny": "拒绝", "wait.yes": "已批准", "wait.no": "已拒绝", "wait.try_again": "再试一次", "wait.end_run": "结束运行", "wait.note": "备注", "wait.grant": "追加并继续", "wait.more_of": "再追加多少 {name}？",
+  "wait.work": "可以在此提交能打开通路的内容：手工修改文档。", "wait.hand_in": "提交内容", "wait.upload": "提交文件", "wait.drop": "将文件拖到这里，或选择文件", "wait.choose_file": "选择文件", "wait.accepts": "接受：{kinds}", "wait.any_file": "任意文件", "wait.suggested": "将存放于", "wait.no_file": "请先选择文件。",
+  "wait.taken": "已接受，运行继续。", "wait.over": "此回答来得太晚。", "wait.gone": "此等待已关闭。", "wait.first_answered": "{who} 先回答了", "wait.first_approved": "{who} 先批准了", "wait.first_denied": "{who} 先拒绝了", "wait.yours_kept": "您写的内容仍在这里", "wait.forget": "丢弃", "wait.see_run": "查看运行",
+
+  "form.optional": "可选", "form.yes": "是", "form.no": "否", "form.unsaid": "未填写", "form.add": "添加一项", "form.item": "第 {n} 项", "form.remove_item": "删除第 {n} 项", "form.json": "JSON。", "form.text_or_json": "纯文本或 JSON。", "form.needed": "此项必填。", "form.choose": "请选择一项。", "form.whole": "需要整数。", "form.number": "需要数字。", "form.least": "至少 {least}。", "form.most": "至多 {most}。", "form.between": "从 {least} 到 {most}。", "form.no_json": "这不是 JSON。", "form.expected": "应为 {expected}，实际为 {found}。", "form.unsent": "尚未发送。", "form.unsent_why": "服务器没有响应。您写的内容已保留；恢复后再次发送即可，只会被接受一次。",
+  "form.short": { other: "至少 {n} 个字符。" }, "form.items": { other: "至少需要 {n} 项。" },
+
+  "runs.title": "运行", "runs.lead": "所有运行，最新的在前。", "runs.search": "搜索这些运行", "runs.by_status": "状态", "runs.all": "全部", "runs.empty": "还没有运行", "runs.empty_why": "从协议开始一个：访谈、交付，或基于证据的回答。", "runs.none_fit": "没有符合的运行", "runs.none_fit_why": "没有运行符合此状态和这些词。", "runs.none_fit_yet": "已读取的部分中没有。请显示更多，或清除筛选。", "runs.clear": "清除筛选",
+
+  "run.tabs": "运行的视图", "run.now": "当前", "run.timeline": "时间线", "run.document": "文档", "run.prompt": "提示词", "run.proof": "证明", "run.talk": "问与答", "run.writing": "模型正在书写", "run.graph": "工作流与当前阶段", "run.about": "关于此运行", "run.budgets": "预算", "run.halted_by": "由 {by} 暂停。", "run.blocked": "无法继续。", "run.not_before": "不早于 {at}", "run.gates": "关闭的关卡", "run.gate_to": "通往 {to} 的路已关闭：", "run.made": "产出于", "run.begun": "开始", "run.changed": "更改", "run.version": "版本", "run.alarm": "自动继续", "run.model": "模型", "run.model_own": "按协议规定", "run.calls": "模型调用", "run.size": "文档", "run.parent": "父运行", "run.forked": "分叉自", "run.children": "子运行", "run.tickets": "凭证", "run.protocol": "协议", "run.folder_changed": "文件夹此后有变化；此运行保持其开始时的内容。", "run.newest_first": "最新在前", "run.unknown": "没有此运行", "run.unknown_why": "这里没有使用该标识的运行。",
+  "run.events": { other: "{n} 个事件" }, "run.versions": { other: "{n} 个版本" },
+
+  "input.nothing": "有内容进入", "input.start": "由 {by} 开始", "input.forked": "{by} 从 {run} 的版本 {version} 分叉", "input.child": "由运行 {run} 启动", "input.model_replied": "{by} 已回复", "input.model_failed": "无法询问模型（{failure}）", "input.submitted": "{by} 提交了内容", "input.answered": "{by} 回答了 {wait}", "input.approved": "{by} 批准了 {wait}", "input.denied": "{by} 拒绝了 {wait}", "input.ticked": "时间流逝", "input.effect_finished": "操作已完成", "input.effect_failed": "操作失败（{failure}）", "input.tool_used": "工具已使用", "input.tool_failed": "工具未能完成", "input.hook": "钩子说：{answer}", "input.child_done": "子运行已完成", "input.child_failed": "子运行失败", "input.told": "已通知另一个运行", "input.halted": "{by} 暂停了它", "input.resumed": "{by} 恢复了它", "input.cancelled": "{by} 取消了它", "input.result": "结果",
+  "input.tokens": { other: "{n} 个词元" },
+
+  "event.phase": "{phase}", "event.way": "→ {to}，因为 {because}", "event.asked": "询问模型", "event.asked_again": "再次询问，第 {n} 次", "event.accepted": "已接受", "event.accepted_on": "第 {n} 次被接受", "event.tickets": "发出凭证：{tickets}", "event.tickets_back": "收回凭证：{tickets}", "event.provider": "提供商失败：{message}", "event.gate": "关闭 → {to}：{reason}", "event.again_at": "将于 {at} 再次检查", "event.wait": "等待：{question}", "event.wait_expired": "{wait} 已到期", "event.wait_dropped": "{wait} 不再需要", "event.effect": "执行：{what}", "event.failed": "失败：{message}", "event.tool": "使用工具：{what}", "event.hook": "运行钩子 {hook}", "event.hook_said": "钩子说：{answer}", "event.child": "启动 {workflow} 的运行：", "event.granted": "追加：{budget} 增加 {amount}", "event.spent": "花费：{budget} {amount}",
+  "event.refused": { other: "已拒绝：{n} 处违规" }, "event.mended": { other: "{n} 处修复" },
+
+  "diff.title": "变更内容", "diff.whole": "整个文档", "diff.add": "新增", "diff.remove": "删除", "diff.replace": "更改", "diff.move": "移动", "diff.copy": "复制", "diff.test": "检验",
+  "diff.changed": { other: "文档有 {n} 处变更" },
+  "reply.text": "回复", "reply.beside": "回复及其问题", "reply.whole": "整个回复", "reply.told": "告知模型的内容", "reply.prompt": "发送与接收的字节", "reply.request": "发送", "reply.response": "接收", "reply.packet": "所展示的记忆包", "reply.mended": "已修复：", "reply.defaults": "填入默认值于",
+  "json.items": { other: "{n} 项" }, "json.fields": { other: "{n} 个字段" }, "json.more": { other: "还有 {n} 项" },
+  "document.at": "版本", "document.since": "显示", "document.whole": "整个文档", "document.changes_since": "自 v{n} 以来的变更", "document.same": "这两个版本之间没有变化。",
+  "graph.enlarge": "放大图形", "graph.none": "无法显示图形：",
+  "budget.of": "{spent} / {limit}", "budget.spent": "已用完", "budget.granted": "其中 {amount} 为后来追加", "budget.tokens": "词元", "budget.cost": "费用", "budget.loops": "循环", "budget.time": "时间", "budget.max_loops": "模型步数", "budget.max_questions_per_run": "提问",
+
+  "prompt.nothing": "当前没有询问模型", "prompt.nothing_why": "当运行询问模型时，这里会按模型所读的样子显示提示词。", "prompt.nothing_waits": "运行正在等人。", "prompt.step": "此步骤", "prompt.agent": "代理", "prompt.attempt": "次数", "prompt.purpose": "用途", "prompt.contract": "合约", "prompt.tools": "工具", "prompt.memory": "记忆", "prompt.packet": "所展示的文档部分", "prompt.system": "系统提示词", "prompt.user": "询问", "prompt.assistant": "回复", "prompt.hand_in": "代替模型回复", "prompt.hand_in_why": "您的回复会像模型的回复一样按合约检查；被拒绝时会告知每一处违规。", "prompt.reply": "回复", "prompt.patch": "补丁", "prompt.send": "提交",
+  "proof.title": "日志能证明自身吗？", "proof.why": "沿哈希链重新走一遍，每个输入重新裁决并逐字节比较。", "proof.prove": "立即证明", "proof.good": "完全一致", "proof.bad": "不一致", "proof.counted": "重新裁决 {versions} 个输入，比较 {events} 个事件，用时 {ms} 毫秒。", "proof.hash": "最后的哈希。请另行保存，这样谁也无法替换整个历史：",
+
+  "start.title": "新建运行", "start.lead": "选择一个协议；运行会立即开始并询问所需内容。", "start.other": "选择其他", "start.workflow": "工作流", "start.input": "起始内容", "start.document": "初始文档", "start.document_why": "合并到初始文档中的对象。可以留空。", "start.more": "更多", "start.model_why": "无论协议如何规定都使用此模型。`human` 表示由您代为回复。", "start.start": "开始", "start.faulty": "此协议有错误", "start.faulty_why": "修正之前无法启动。",
+  "protocols.title": "协议", "protocols.lead": "可用来启动运行的协议：本文件夹的和内置的。", "protocols.empty": "没有协议", "protocols.empty_why": "`countersign init` 会在此文件夹中放入一个。", "protocols.see": "查看错误", "protocols.about": "关于此协议", "protocols.origin": "来源", "protocols.agents": "代理", "protocols.no_fault": "未发现错误。", "protocols.findings": "检查结果", "protocols.drawing": "工作流 {name}", "protocols.phase": "阶段", "protocols.work": "工作", "protocols.ways": "通路",
+  "protocols.errors": { other: "{n} 个错误" }, "protocols.files": { other: "{n} 个文件" }, "protocols.phases": { other: "{n} 个阶段" },
+  "contracts.title": "合约", "contracts.lead": "回复所要符合的合约。", "contracts.search": "搜索合约", "contracts.none": "没有符合的合约", "contracts.none_why": "换个词试试。",
+  "contract.about": "关于此合约", "contract.version": "版本", "contract.intake": "接收", "contract.repairs": "修复", "contract.reask": "重新询问", "contract.compatibility": "兼容性", "contract.notes": "变更说明", "contract.digest": "摘要", "contract.rules": "规则", "contract.rule": "规则", "contract.says": "说明", "contract.holds": "必须成立", "contract.when": "当", "contract.schema": "模式", "contract.grammar": "语法", "contract.export": "供提供商使用", "contract.no_losses": "可以完整表达。", "contract.try": "试一条回复", "contract.try_why": "模型可能给出的回复。不会保存任何内容。", "contract.admit": "按合约检查", "contract.accepted": "已接受。", "contract.refused": "已拒绝。", "contract.unchecked": "因缺少状态未检查：{rules}。", "contract.value": "值", "contract.compare": "比较", "contract.with": "与另一个合约", "contract.or_text": "或与合约文件的文本", "contract.compare_now": "比较", "contract.backward": "另一个是否接受此合约所接受的一切？", "contract.forward": "此合约是否接受另一个所接受的一切？", "contract.yes": "是。", "contract.no": "否。", "contract.unknown": "无法判定。", "contract.witness": "可作证明的值：",
+  "contract.rule_count": { other: "{n} 条规则" }, "contract.losses": { other: "{n} 项仅由 Countersign 保证：" },
+  "packet.title": "记忆包", "packet.lead": "哪些记忆进入了一次提示词、花费多少、哪些被略去及其原因。", "packet.build": "构建", "packet.placeholder": "运行和指令，例如 k7mw2p/2.1", "packet.show": "显示", "packet.none": "未选择记忆包", "packet.none_why": "运行的时间线会链接每条回复的记忆包。", "packet.left": "被略去的及其原因", "packet.explain": "它对自身的全部说明", "packet.sections": "部分", "packet.chosen": "已选入", "packet.nothing_left": "没有略去任何内容。", "packet.owner": "属于 {user}，代理 {agent}",
+  "system.title": "系统", "system.lead": "您的身份、服务器的状态、页面的外观。", "system.you": "您", "system.look": "外观", "system.house": "服务器", "system.workers": "工作进程", "system.user": "当前身份", "system.tenant": "租户", "system.role": "角色", "system.key": "密钥", "system.keyless": "本机无需密钥", "system.act_as": "以此身份操作", "system.act_as_why": "日志中记录的名字。", "system.key_why": "仅保存在此标签页。", "system.theme": "主题", "system.language": "语言", "system.state": "状态", "system.one_process": "由本进程自行处理运行。", "system.works": "工作中", "system.lost": "已失联：其运行将被接管", "system.holds": "运行", "system.seen": "最近出现", "system.locked": "需要密钥", "system.locked_why": "此服务器可被他人访问，因此每个请求都需要密钥：`countersign key create`。", "system.enter": "进入",
+  "help.title": "键盘", "help.along": "沿列表移动", "help.answer": "转到回答", "help.search": "搜索", "help.theme": "切换主题", "help.this": "本说明", "help.leave": "离开输入框或对话框",
+};

@@ -1,0 +1,82 @@
+//! The statements that say who may work on a run. Taking, renewing and giving back may be done twice
+//! with the same end, so they are tried again where nobody knows what came of them.
+
+use super::database::PostgresDatabase;
+use super::pipeline::{Call, Scope};
+use super::read::{get, key, number};
+use super::settings::LeaseClock;
+use crate::{Lease, RunId, StoreError};
+
+/// The lease is judged by `now`, the caller's or the server's, and lasts `$5` from it.
+const TAKE: &str = "WITH clock AS MATERIALIZED (
+        SELECT coalesce($4::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now)
+    UPDATE countersign.runs SET
+        lease_epoch = lease_epoch + CASE WHEN lease_worker = $3 AND lease_until > now THEN 0 ELSE 1 END,
+        lease_until = CASE WHEN lease_worker = $3 AND lease_until > now
+            THEN greatest(lease_until, now + $5) ELSE now + $5 END,
+        lease_worker = $3
+    FROM clock
+    WHERE tenant = $1 AND id = $2
+        AND (lease_worker IS NULL OR lease_worker = $3 OR lease_until <= now)
+    RETURNING lease_epoch, lease_until - now";
+const EXISTS: &str = "SELECT FROM countersign.runs WHERE tenant = $1 AND id = $2";
+const RELEASE: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0
+    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4 RETURNING 1";
+const REST: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0,
+        wake_at = CASE WHEN version = $5 THEN $6 ELSE wake_at END
+    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4
+    RETURNING version = $5";
+
+/// Takes, renews or refuses.
+pub(super) async fn lease(
+    db: &PostgresDatabase,
+    run: &RunId,
+    worker: &str,
+    now: i64,
+    until: i64,
+) -> Result<Option<Lease>, StoreError> {
+    let (tenant, id) = key(run);
+    let by = (db.settings().clock == LeaseClock::Caller).then_some(now);
+    let term = until.saturating_sub(now);
+    let take = Call::new(TAKE).text(&tenant).text(&id).text(&worker).number(&by).number(&term);
+    let exists = Call::new(EXISTS).text(&tenant).text(&id);
+    let answers = db.change(Scope::Tenant(tenant), &[take, exists]).await?;
+    let [taken, known] = &answers[..] else { return Ok(None) };
+    match (taken.first(), known.is_empty()) {
+        (None, true) => Err(StoreError::NotFound { run: run.clone() }),
+        (None, false) => Ok(None),
+        (Some(row), _) => {
+            let left: i64 = get(row, 1)?;
+            Ok(Some(Lease {
+                run: run.clone(),
+                worker: worker.to_owned(),
+                epoch: number(row, 0)?,
+                until: now.saturating_add(left),
+            }))
+        }
+    }
+}
+
+/// Whether it was the current one.
+pub(super) async fn release(db: &PostgresDatabase, lease: &Lease) -> Result<bool, StoreError> {
+    let (tenant, id) = key(&lease.run);
+    let epoch = lease.epoch as i64;
+    let call = Call::new(RELEASE).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
+    let answers = db.change(Scope::Tenant(tenant), &[call]).await?;
+    Ok(answers.iter().any(|rows| !rows.is_empty()))
+}
+
+/// Whether the run rests now.
+pub(super) async fn rest(
+    db: &PostgresDatabase,
+    lease: &Lease,
+    version: u64,
+    wake_at: Option<i64>,
+) -> Result<bool, StoreError> {
+    let (tenant, id) = key(&lease.run);
+    let (epoch, version) = (lease.epoch as i64, version as i64);
+    let call = Call::new(REST).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
+    let call = call.number(&version).number(&wake_at);
+    let answers = db.change(Scope::Tenant(tenant), &[call]).await?;
+    answers.iter().flatten().next().map_or(Ok(false), |row| get(row, 0))
+}

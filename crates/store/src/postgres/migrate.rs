@@ -1,0 +1,176 @@
+//! The schema of a database, brought forward in numbered steps, each in one transaction under a lock
+//! that all programs take. Never backward.
+//!
+//! A step says which older programs may go on beside it, so that workers can be replaced one by one.
+
+use countersign_postgres::{Outage, Server};
+use tokio_postgres::Client;
+
+use crate::StoreError;
+use crate::checksum::checksum;
+
+/// What a database is known by, and how it came to be what it is.
+#[derive(Debug, Clone, Copy)]
+pub struct PostgresSchema {
+    /// The schema that holds everything, as SQL names it.
+    pub name: &'static str,
+    /// Every step, in order.
+    pub steps: &'static [PostgresStep],
+}
+
+/// One step of a schema. Its text never changes once it has been released.
+#[derive(Debug, Clone, Copy)]
+pub struct PostgresStep {
+    /// From 1, without a gap.
+    pub number: u32,
+    /// What it brought.
+    pub name: &'static str,
+    /// The oldest program that may go on beside it, by the newest step that one knows.
+    pub serves: u32,
+    /// Its statements.
+    pub sql: &'static str,
+}
+
+/// The databases that runs are kept in.
+pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
+    name: "countersign",
+    steps: &[PostgresStep {
+        number: 1,
+        name: "runs",
+        serves: 1,
+        sql: include_str!("migrations/0001_runs.sql"),
+    }],
+};
+
+/// What all programs lock while they bring a schema forward: the bytes "CNTS".
+const LOCK: i64 = 0x434E_5453;
+
+/// A step that was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Applied {
+    number: u32,
+    serves: u32,
+    checksum: String,
+}
+
+/// Brings a database to the newest schema and gives the one it has then. Several may do so at once.
+pub(super) async fn migrate(server: &Server, schema: PostgresSchema) -> Result<u32, StoreError> {
+    // Not one of the pool's: what is dropped in the middle must not be used again.
+    let client = server.connect().await?;
+    loop {
+        let found = applied(&client, schema).await?;
+        let Some(_) = next(&found, schema)? else { return Ok(newest(&found)) };
+        client.batch_execute("BEGIN").await.map_err(unavailable)?;
+        step(&client, schema).await?;
+        client.batch_execute("COMMIT").await.map_err(unavailable)?;
+    }
+}
+
+/// The schema a database has; 0 where it has none yet.
+pub(super) async fn found(client: &Client, schema: PostgresSchema) -> Result<u32, StoreError> {
+    Ok(newest(&applied(client, schema).await?))
+}
+
+async fn step(client: &Client, schema: PostgresSchema) -> Result<(), StoreError> {
+    let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
+    client.batch_execute(&lock).await.map_err(unavailable)?;
+    // Asked again under the lock: another program may have done it meanwhile.
+    let found = applied(client, schema).await?;
+    let Some(step) = next(&found, schema)? else { return Ok(()) };
+    let PostgresStep { number, name, serves, sql } = step;
+    let space = schema.name;
+    let prepared = format!(
+        "DO $$ BEGIN
+            IF to_regnamespace('{space}') IS NULL THEN CREATE SCHEMA {space}; END IF;
+        END $$;
+        CREATE TABLE IF NOT EXISTS {space}.migrations (number integer PRIMARY KEY, name text NOT NULL,
+            serves integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
+        {sql}
+        INSERT INTO {space}.migrations VALUES ({number}, '{name}', {serves}, '{}', now());",
+        checksum(sql)
+    );
+    client.batch_execute(&prepared).await.map_err(unavailable)
+}
+
+fn newest(found: &[Applied]) -> u32 {
+    found.last().map_or(0, |step| step.number)
+}
+
+/// The first step that was not applied; checks those that were.
+fn next(
+    found: &[Applied],
+    schema: PostgresSchema,
+) -> Result<Option<&'static PostgresStep>, StoreError> {
+    let known = schema.steps.last().map_or(0, |last| last.number);
+    let serves = found.iter().map(|step| step.serves).max().unwrap_or_default();
+    if newest(found) > known && serves > known {
+        return Err(StoreError::TooNew { found: newest(found), known });
+    }
+    for (step, found) in schema.steps.iter().zip(found) {
+        if step.number != found.number || checksum(step.sql) != found.checksum {
+            let what = format!(
+                "schema step {} is not the one this program knows as `{}`",
+                found.number, step.name
+            );
+            return Err(StoreError::Corrupt { what });
+        }
+    }
+    Ok(schema.steps.get(found.len()))
+}
+
+async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>, StoreError> {
+    let space = schema.name;
+    let look = format!(
+        "SELECT to_regclass('{space}.migrations') IS NOT NULL,
+            EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}'))"
+    );
+    // Unnamed, like every statement of ours: between two of them a pooler may change the session.
+    let row = client.query_typed_one(&look, &[]).await.map_err(unavailable)?;
+    match (row.get(0), row.get(1)) {
+        (true, _) => {}
+        (false, true) => return Err(StoreError::Foreign),
+        (false, false) => return Ok(Vec::new()),
+    }
+    let look = format!("SELECT number, serves, checksum FROM {space}.migrations ORDER BY number");
+    let rows = client.query_typed(&look, &[]).await.map_err(unavailable)?;
+    let read = |row: &tokio_postgres::Row| Applied {
+        number: row.get::<_, i32>(0) as u32,
+        serves: row.get::<_, i32>(1) as u32,
+        checksum: row.get(2),
+    };
+    Ok(rows.iter().map(read).collect())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the end of an error")]
+fn unavailable(error: tokio_postgres::Error) -> StoreError {
+    Outage::of(&error).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_a_step() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/postgres/migrations");
+        let mut files: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let steps =
+            RUNS_SCHEMA.steps.iter().map(|step| format!("{:04}_{}.sql", step.number, step.name));
+        assert_eq!(files, steps.collect::<Vec<_>>());
+        let numbers = RUNS_SCHEMA.steps.iter().map(|step| step.number);
+        assert!(numbers.eq(1..=RUNS_SCHEMA.steps.len() as u32));
+    }
+
+    #[test]
+    fn released_steps_do_not_change() {
+        let sums: Vec<String> = RUNS_SCHEMA.steps.iter().map(|step| checksum(step.sql)).collect();
+        assert_eq!(sums, ["ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e"]);
+    }
+}

@@ -1,0 +1,448 @@
+-- Every key begins with the tenant. Names are compared byte by byte, whatever the language of the
+-- database is: COLLATE "C".
+
+-- A step changes a head in place: nothing that changes with every step stands in an index, and a page
+-- keeps room for the next versions of its rows.
+CREATE TABLE countersign.runs (
+    tenant       text   COLLATE "C" NOT NULL,
+    id           text   COLLATE "C" NOT NULL,
+    created_at   bigint NOT NULL,
+    version      bigint NOT NULL,
+    seq          bigint NOT NULL,
+    updated_at   bigint NOT NULL,
+    wake_at      bigint,
+    lease_epoch  bigint NOT NULL,
+    lease_until  bigint NOT NULL,
+    lease_worker text   COLLATE "C",
+    protocol     text   COLLATE "C" NOT NULL,
+    workflow     text   COLLATE "C" NOT NULL,
+    hash         text   COLLATE "C" NOT NULL,
+    status       text   COLLATE "C" NOT NULL,
+    phase        text   COLLATE "C" NOT NULL,
+    summary      text   NOT NULL
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+
+CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
+-- Made after the one before: while the table is small they cost the same, and the server then goes by the
+-- index that was made last.
+ALTER TABLE countersign.runs ADD PRIMARY KEY (tenant, id);
+-- What is due, and what of a tenant.
+CREATE INDEX runs_wake ON countersign.runs (wake_at, tenant, id) WHERE wake_at IS NOT NULL;
+CREATE INDEX runs_due ON countersign.runs (tenant, wake_at, id) WHERE wake_at IS NOT NULL;
+-- Who holds what. Taken and given back, not renewed: no step writes this index.
+CREATE INDEX runs_held ON countersign.runs (tenant, id) WHERE lease_worker IS NOT NULL;
+
+-- A row a version.
+CREATE TABLE countersign.log (
+    tenant  text   COLLATE "C" NOT NULL,
+    run     text   COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    first   bigint NOT NULL,
+    last    bigint NOT NULL,
+    time    bigint NOT NULL,
+    hash    text   COLLATE "C" NOT NULL,
+    body    text   NOT NULL,
+    PRIMARY KEY (tenant, run, version)
+);
+
+CREATE TABLE countersign.snapshots (
+    tenant  text   COLLATE "C" NOT NULL,
+    run     text   COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    seq     bigint NOT NULL,
+    body    text   NOT NULL,
+    PRIMARY KEY (tenant, run, version)
+);
+
+-- Outstanding ones only; asked for at a version, at a place in it.
+CREATE TABLE countersign.actions (
+    tenant  text   COLLATE "C" NOT NULL,
+    run     text   COLLATE "C" NOT NULL,
+    id      text   COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    place   bigint NOT NULL,
+    kind    text   COLLATE "C" NOT NULL,
+    body    text   NOT NULL,
+    PRIMARY KEY (tenant, run, id)
+) WITH (autovacuum_vacuum_scale_factor = 0.05);
+
+-- Open ones only; one without a deadline stands at the end of time.
+CREATE TABLE countersign.waits (
+    tenant    text   COLLATE "C" NOT NULL,
+    run       text   COLLATE "C" NOT NULL,
+    id        text   COLLATE "C" NOT NULL,
+    opened_at bigint NOT NULL,
+    deadline  bigint NOT NULL,
+    kind      text   COLLATE "C" NOT NULL,
+    who       text   COLLATE "C",
+    body      text   NOT NULL,
+    PRIMARY KEY (tenant, run, id)
+);
+
+CREATE INDEX waits_inbox ON countersign.waits (tenant, deadline, opened_at, run, id);
+
+-- Idempotency keys of inputs.
+CREATE TABLE countersign.keys (
+    tenant  text   COLLATE "C" NOT NULL,
+    run     text   COLLATE "C" NOT NULL,
+    key     text   COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    PRIMARY KEY (tenant, run, key)
+);
+
+CREATE TABLE countersign.blobs (
+    tenant text  COLLATE "C" NOT NULL,
+    digest text  COLLATE "C" NOT NULL,
+    bytes  bytea NOT NULL,
+    PRIMARY KEY (tenant, digest)
+);
+
+CREATE TABLE countersign.protocols (
+    tenant text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    text   text NOT NULL,
+    PRIMARY KEY (tenant, digest)
+);
+
+-- Processes, of no tenant.
+CREATE TABLE countersign.workers (
+    name       text   COLLATE "C" NOT NULL PRIMARY KEY,
+    host       text   NOT NULL,
+    pid        bigint NOT NULL,
+    version    text   NOT NULL,
+    capacity   bigint NOT NULL,
+    started_at bigint NOT NULL,
+    seen_at    bigint NOT NULL,
+    until      bigint NOT NULL
+);
+
+-- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is
+-- for, finds nothing; the owner of the tables too.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['runs', 'log', 'snapshots', 'actions', 'waits', 'keys', 'blobs', 'protocols'] LOOP
+        EXECUTE format('ALTER TABLE countersign.%I ENABLE ROW LEVEL SECURITY', name);
+        EXECUTE format('ALTER TABLE countersign.%I FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format(
+            -- `IS TRUE`: what the wall says is asked of a row, and is no way to find rows.
+            'CREATE POLICY tenant ON countersign.%I
+             USING ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)
+             WITH CHECK ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)', name);
+    END LOOP;
+    -- The one look across tenants: workers ask which runs are due, and take them.
+    CREATE POLICY across ON countersign.runs
+        USING (current_setting('countersign.across', true) = 'on')
+        WITH CHECK (current_setting('countersign.across', true) = 'on');
+END
+$$;
+
+-- Long texts in the quicker way, where the server has it.
+DO $$
+BEGIN
+    ALTER TABLE countersign.log ALTER COLUMN body SET COMPRESSION lz4;
+    ALTER TABLE countersign.snapshots ALTER COLUMN body SET COMPRESSION lz4;
+    ALTER TABLE countersign.actions ALTER COLUMN body SET COMPRESSION lz4;
+    ALTER TABLE countersign.waits ALTER COLUMN body SET COMPRESSION lz4;
+    ALTER TABLE countersign.protocols ALTER COLUMN text SET COMPRESSION lz4;
+    ALTER TABLE countersign.blobs ALTER COLUMN bytes SET COMPRESSION lz4;
+EXCEPTION
+    WHEN feature_not_supported OR syntax_error THEN NULL;
+END
+$$;
+
+-- Keeps the commits of several runs of one tenant, each whole or not at all, and says of each what came
+-- of it: 0 kept, 1 no such run, 2 the key was taken (at which version), 3 the lease is over (the run's
+-- epoch), 4 another version (which), 5 a gap in the log (where it ends).
+--
+-- Runs come sorted and once each, so that two calls lock in one order. `term` says whether times of
+-- leases are terms from the server's now, or times. An id of an action or a wait that is in use raises
+-- unique_violation: then nothing of the call is kept.
+CREATE FUNCTION countersign.append_1(
+    owner text, term boolean,
+    runs text[], expected bigint[], firsts bigint[], lasts bigint[], times bigint[],
+    hashes text[], bodies text[], keys text[],
+    statuses text[], phases text[], updates bigint[], summaries text[], wakes bigint[],
+    lease_workers text[], lease_epochs bigint[], lease_untils bigint[],
+    protocols text[], workflows text[], creations bigint[],
+    snapshot_of int[], snapshots text[],
+    finished_of int[], finished text[],
+    action_of int[], action_ids text[], action_kinds text[], action_bodies text[],
+    closed_of int[], closed text[],
+    wait_of int[], wait_ids text[], wait_kinds text[], wait_openings bigint[],
+    wait_deadlines bigint[], wait_whos text[], wait_bodies text[],
+    blob_of int[], blob_digests text[], blob_bytes bytea[],
+    OUT verdicts int[], OUT founds bigint[]
+) LANGUAGE plpgsql
+-- A session keeps its plans, and tables that are empty today are not tomorrow: so there must be only one
+-- way to go about each statement, row by row by the whole key. `OFFSET 0` keeps the server from turning a
+-- join around, and what was found and locked is changed where it lies (`ctid`).
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_material = off
+SET enable_memoize = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET lock_timeout = '4s'
+AS $$
+#variable_conflict use_column
+DECLARE
+    made text[] := '{}';
+    base bigint := 0;
+    -- An expression is quicker than a statement.
+    tenant_set text := set_config('countersign.tenant', owner, true);
+BEGIN
+    IF term THEN
+        base := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+    END IF;
+
+    IF array_remove(protocols, NULL) <> '{}' THEN
+        WITH added AS (
+            INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
+                lease_epoch, lease_until, protocol, workflow, hash, status, phase, summary)
+            SELECT owner, a.run, a.creation, 1, a.last, a.updated, a.wake, 0, 0,
+                a.protocol, a.workflow, a.hash, a.status, a.phase, a.summary
+            FROM unnest(runs, creations, lasts, updates, wakes, protocols, workflows, hashes, statuses,
+                    phases, summaries, firsts)
+                WITH ORDINALITY AS a (run, creation, last, updated, wake, protocol, workflow, hash,
+                    status, phase, summary, first, place)
+            WHERE a.protocol IS NOT NULL AND a.first = 1
+            ORDER BY a.place
+            ON CONFLICT DO NOTHING
+            RETURNING id
+        )
+        SELECT coalesce(array_agg(id), '{}') INTO made FROM added;
+    END IF;
+
+    IF cardinality(made) < cardinality(runs) THEN
+        PERFORM 1 FROM unnest(runs) AS a (run), LATERAL (
+            SELECT 1 FROM countersign.runs r WHERE r.tenant = owner AND r.id = a.run FOR UPDATE) AS r;
+    END IF;
+
+    -- Behind the locks, so that this statement sees what others did before us.
+    SELECT array_agg(ruled.verdict), array_agg(ruled.found) INTO verdicts, founds
+    FROM (
+        SELECT a.place,
+            CASE
+                WHEN r.id IS NULL THEN CASE WHEN a.protocol IS NULL THEN 1 ELSE 5 END
+                WHEN a.run = ANY (made) THEN 0
+                WHEN k.version IS NOT NULL THEN 2
+                WHEN a.worker IS NOT NULL
+                    AND (r.lease_worker IS DISTINCT FROM a.worker OR r.lease_epoch <> a.epoch) THEN 3
+                WHEN r.version <> a.expected THEN 4
+                WHEN r.seq + 1 <> a.first THEN 5
+                ELSE 0
+            END AS verdict,
+            CASE
+                WHEN r.id IS NULL THEN 0
+                WHEN k.version IS NOT NULL THEN k.version
+                WHEN a.worker IS NOT NULL
+                    AND (r.lease_worker IS DISTINCT FROM a.worker OR r.lease_epoch <> a.epoch)
+                    THEN r.lease_epoch
+                WHEN r.version <> a.expected THEN r.version
+                ELSE r.seq
+            END AS found
+        FROM unnest(runs, expected, firsts, keys, lease_workers, lease_epochs, protocols)
+                WITH ORDINALITY AS a (run, expected, first, key, worker, epoch, protocol, place)
+            LEFT JOIN LATERAL (SELECT * FROM countersign.runs r
+                WHERE r.tenant = owner AND r.id = a.run OFFSET 0) AS r ON true
+            LEFT JOIN LATERAL (SELECT k.version FROM countersign.keys k
+                WHERE k.tenant = owner AND k.run = a.run AND k.key = a.key OFFSET 0) AS k ON true
+        ORDER BY a.place
+    ) AS ruled;
+
+    IF NOT 0 = ANY (verdicts) THEN
+        RETURN;
+    END IF;
+
+    INSERT INTO countersign.log (tenant, run, version, first, last, time, hash, body)
+    SELECT owner, a.run, a.expected + 1, a.first, a.last, a.time, a.hash, a.body
+    FROM unnest(runs, expected, firsts, lasts, times, hashes, bodies, verdicts)
+        AS a (run, expected, first, last, time, hash, body, verdict)
+    WHERE a.verdict = 0;
+
+    IF snapshot_of <> '{}' THEN
+        INSERT INTO countersign.snapshots (tenant, run, version, seq, body)
+        SELECT owner, runs[a.at], expected[a.at] + 1, lasts[a.at], a.body
+        FROM unnest(snapshot_of, snapshots) AS a (at, body) WHERE verdicts[a.at] = 0;
+    END IF;
+    IF finished_of <> '{}' THEN
+        DELETE FROM countersign.actions WHERE ctid = ANY (ARRAY(
+            SELECT t.ctid FROM unnest(finished_of, finished) AS f (at, id), LATERAL (
+                SELECT t.ctid FROM countersign.actions t
+                WHERE t.tenant = owner AND t.run = runs[f.at] AND t.id = f.id OFFSET 0) AS t
+            WHERE verdicts[f.at] = 0));
+    END IF;
+    IF action_of <> '{}' THEN
+        INSERT INTO countersign.actions (tenant, run, id, version, place, kind, body)
+        SELECT owner, runs[a.at], a.id, expected[a.at] + 1, a.place, a.kind, a.body
+        FROM unnest(action_of, action_ids, action_kinds, action_bodies)
+            WITH ORDINALITY AS a (at, id, kind, body, place)
+        WHERE verdicts[a.at] = 0;
+    END IF;
+    IF closed_of <> '{}' THEN
+        DELETE FROM countersign.waits WHERE ctid = ANY (ARRAY(
+            SELECT t.ctid FROM unnest(closed_of, closed) AS f (at, id), LATERAL (
+                SELECT t.ctid FROM countersign.waits t
+                WHERE t.tenant = owner AND t.run = runs[f.at] AND t.id = f.id OFFSET 0) AS t
+            WHERE verdicts[f.at] = 0));
+    END IF;
+    IF wait_of <> '{}' THEN
+        INSERT INTO countersign.waits (tenant, run, id, opened_at, deadline, kind, who, body)
+        SELECT owner, runs[a.at], a.id, a.opening, a.deadline, a.kind, a.who, a.body
+        FROM unnest(wait_of, wait_ids, wait_kinds, wait_openings, wait_deadlines, wait_whos, wait_bodies)
+            AS a (at, id, kind, opening, deadline, who, body)
+        WHERE verdicts[a.at] = 0;
+    END IF;
+    IF array_remove(keys, NULL) <> '{}' THEN
+        INSERT INTO countersign.keys (tenant, run, key, version)
+        SELECT owner, a.run, a.key, a.expected + 1
+        FROM unnest(runs, keys, expected, verdicts) AS a (run, key, expected, verdict)
+        WHERE a.verdict = 0 AND a.key IS NOT NULL;
+    END IF;
+    IF blob_of <> '{}' THEN
+        INSERT INTO countersign.blobs (tenant, digest, bytes)
+        SELECT owner, a.digest, a.bytes FROM unnest(blob_of, blob_digests, blob_bytes)
+            AS a (at, digest, bytes)
+        WHERE verdicts[a.at] = 0 ORDER BY a.digest
+        ON CONFLICT DO NOTHING;
+    END IF;
+
+    UPDATE countersign.runs r SET version = a.expected + 1, seq = a.last, hash = a.hash,
+        status = a.status, phase = a.phase, updated_at = a.updated, summary = a.summary,
+        -- Due since then: a step on the way changes nothing, and no index is written.
+        wake_at = CASE WHEN r.wake_at <= a.time AND a.wake <= a.time THEN r.wake_at ELSE a.wake END,
+        lease_until = CASE WHEN a.until IS NULL THEN r.lease_until
+            ELSE greatest(r.lease_until, base + a.until) END
+    FROM unnest(runs, expected, lasts, times, hashes, statuses, phases, updates, summaries, wakes,
+            lease_untils, verdicts)
+        AS a (run, expected, last, time, hash, status, phase, updated, summary, wake, until, verdict),
+        LATERAL (SELECT x.ctid AS place FROM countersign.runs x
+            WHERE x.tenant = owner AND x.id = a.run OFFSET 0) AS found
+    WHERE r.ctid = found.place AND a.verdict = 0 AND NOT a.run = ANY (made);
+END
+$$;
+
+-- Gives runs that are due at `moment` to a worker for `term` milliseconds, at most `most`, and at most
+-- `share` of one tenant together with what is held of it already. One of each tenant in turn, from the
+-- one after `last`; only of those in `whose`, where there are any. `clock` is the time by which leases are judged; the server's where it is null.
+CREATE FUNCTION countersign.take_1(
+    taker text, moment bigint, clock bigint, term bigint, most bigint, share bigint, last text,
+    whose text[]
+) RETURNS TABLE (tenant text, id text, epoch bigint) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_material = off
+SET enable_memoize = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET lock_timeout = '4s'
+AS $$
+#variable_conflict use_column
+DECLARE
+    -- Where there are more due runs than this, tenants are asked one by one, so that one with many does
+    -- not hide the others.
+    glance CONSTANT bigint := 256;
+    -- Runs that others are about to take are stepped over; so there must be more than are wanted.
+    spare CONSTANT bigint := 64;
+    base bigint := coalesce(clock, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+    tenants text[];
+    ids text[];
+    some_tenants text[];
+    some_ids text[];
+    at text := coalesce(last, '');
+    next text;
+    wrapped boolean := false;
+    turn int := 0;
+    room bigint;
+    served bigint := 0;
+BEGIN
+    IF most <= 0 OR share <= 0 THEN
+        RETURN;
+    END IF;
+    PERFORM set_config('countersign.across', 'on', true);
+    PERFORM 1 FROM countersign.runs r WHERE r.wake_at <= moment
+        AND (r.lease_worker IS NULL OR r.lease_until <= base) ORDER BY r.wake_at LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    -- Two who count what a tenant has must not do so at once.
+    IF share IS NOT NULL THEN
+        PERFORM pg_advisory_xact_lock(1129206868);
+    END IF;
+
+    SELECT array_agg(due.tenant ORDER BY due.wake_at, due.tenant, due.id),
+            array_agg(due.id ORDER BY due.wake_at, due.tenant, due.id)
+        INTO tenants, ids
+    FROM (SELECT r.tenant, r.id, r.wake_at FROM countersign.runs r WHERE r.wake_at <= moment
+        AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        ORDER BY r.wake_at, r.tenant, r.id LIMIT glance) AS due;
+
+    IF whose <> '{}' OR cardinality(ids) >= glance THEN
+        tenants := '{}';
+        ids := '{}';
+        LOOP
+            IF whose <> '{}' THEN
+                turn := turn + 1;
+                EXIT WHEN turn > cardinality(whose);
+                at := whose[turn];
+            ELSE
+                EXIT WHEN served >= most;
+                SELECT r.tenant INTO next FROM countersign.runs r
+                    WHERE r.wake_at IS NOT NULL AND r.tenant > at ORDER BY r.tenant LIMIT 1;
+                IF next IS NULL THEN
+                    EXIT WHEN wrapped;
+                    wrapped := true;
+                    at := '';
+                    CONTINUE;
+                END IF;
+                EXIT WHEN wrapped AND next > coalesce(last, '');
+                at := next;
+            END IF;
+            room := most + spare;
+            IF share IS NOT NULL THEN
+                SELECT least(room, share - count(*)) INTO room FROM countersign.runs r
+                    WHERE r.tenant = at AND r.lease_worker IS NOT NULL AND r.lease_until > base;
+            END IF;
+            SELECT array_agg(due.tenant), array_agg(due.id) INTO some_tenants, some_ids
+            FROM (SELECT r.tenant, r.id FROM countersign.runs r
+                WHERE r.tenant = at AND r.wake_at <= moment
+                AND (r.lease_worker IS NULL OR r.lease_until <= base)
+                ORDER BY r.wake_at, r.id LIMIT greatest(room, 0)) AS due;
+            IF some_ids IS NOT NULL THEN
+                tenants := tenants || some_tenants;
+                ids := ids || some_ids;
+                served := served + 1;
+            END IF;
+        END LOOP;
+    END IF;
+
+    RETURN QUERY
+    WITH turned AS (
+        SELECT c.tenant, c.id,
+            row_number() OVER (PARTITION BY c.tenant ORDER BY c.place) AS round
+        FROM unnest(tenants, ids) WITH ORDINALITY AS c (tenant, id, place)
+    ), allowed AS (
+        SELECT t.tenant, t.id, row_number() OVER (ORDER BY t.round, t.tenant <= coalesce(last, ''),
+            t.tenant) AS place
+        FROM turned t
+        WHERE share IS NULL OR t.round <= share - (SELECT count(*) FROM countersign.runs h
+            WHERE h.tenant = t.tenant AND h.lease_worker IS NOT NULL AND h.lease_until > base)
+    ), chosen AS (
+        SELECT a.place, r.tenant, r.id FROM allowed a
+            JOIN countersign.runs r ON r.tenant = a.tenant AND r.id = a.id
+        WHERE r.wake_at <= moment AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        ORDER BY a.place LIMIT most
+        FOR UPDATE OF r SKIP LOCKED
+    ), taken AS (
+        UPDATE countersign.runs r SET lease_worker = taker, lease_epoch = r.lease_epoch + 1,
+            lease_until = base + term
+        FROM chosen c WHERE r.tenant = c.tenant AND r.id = c.id
+        RETURNING c.place, r.tenant, r.id, r.lease_epoch
+    )
+    SELECT t.tenant, t.id, t.lease_epoch FROM taken t ORDER BY t.place;
+END
+$$;

@@ -1,0 +1,140 @@
+//! Several statements sent at once as one transaction for one tenant: one round trip.
+//!
+//! Every statement goes unnamed, with its types: a pooler that gives each transaction another session
+//! (`PgBouncer` in transaction mode) loses nothing by it.
+
+use std::pin::Pin;
+use std::task::Poll;
+
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row};
+
+/// What a transaction may see.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// The rows of a tenant.
+    Tenant(&'a str),
+    /// The heads of all: a worker looks for runs to take.
+    Across,
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aim {
+    /// It sees one moment and changes nothing.
+    Look,
+    /// It changes something.
+    Change,
+}
+
+/// A statement with its values.
+pub struct Call<'a> {
+    sql: &'a str,
+    values: Vec<(&'a (dyn ToSql + Sync), Type)>,
+}
+
+impl<'a> Call<'a> {
+    /// A statement.
+    #[must_use]
+    pub fn new(sql: &'a str) -> Self {
+        Self { sql, values: Vec::new() }
+    }
+
+    /// The same with the next value.
+    #[must_use]
+    pub fn with(mut self, value: &'a (dyn ToSql + Sync), kind: Type) -> Self {
+        self.values.push((value, kind));
+        self
+    }
+
+    /// The same with the next value, a text.
+    #[must_use]
+    pub fn text(self, value: &'a (dyn ToSql + Sync)) -> Self {
+        self.with(value, Type::TEXT)
+    }
+
+    /// The same with the next value, a whole number.
+    #[must_use]
+    pub fn number(self, value: &'a (dyn ToSql + Sync)) -> Self {
+        self.with(value, Type::INT8)
+    }
+}
+
+type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
+
+/// Runs statements as one transaction and gives the rows of each.
+pub(super) async fn run(
+    client: &Client,
+    scope: Scope<'_>,
+    aim: Aim,
+    calls: &[Call<'_>],
+) -> Result<Vec<Vec<Row>>, Error> {
+    let mode = match (aim, calls.len()) {
+        (Aim::Change, _) => "BEGIN",
+        (Aim::Look, 1) => "BEGIN READ ONLY",
+        (Aim::Look, _) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    };
+    let begin = match scope {
+        Scope::Tenant(name) => format!("{mode}; SET LOCAL countersign.tenant = {}", quoted(name)),
+        Scope::Across => format!("{mode}; SET LOCAL countersign.across = 'on'"),
+    };
+    let mut asked: Vec<Asked<'_>> = Vec::with_capacity(calls.len() + 2);
+    asked.push(Box::pin(async move { client.batch_execute(&begin).await.map(|()| Vec::new()) }));
+    for call in calls {
+        asked.push(Box::pin(client.query_typed(call.sql, &call.values)));
+    }
+    asked.push(Box::pin(async { client.batch_execute("COMMIT").await.map(|()| Vec::new()) }));
+    let answers = all(asked).await;
+    // The first fault is the cause; what follows it only says that the transaction is over.
+    let mut rows = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+    rows.pop();
+    rows.remove(0);
+    Ok(rows)
+}
+
+/// Runs one statement, which is its own transaction.
+pub(super) async fn run_alone(client: &Client, call: &Call<'_>) -> Result<Vec<Row>, Error> {
+    client.query_typed(call.sql, &call.values).await
+}
+
+/// Waits for all. They are begun in their order, and what is begun is sent: dropping this later leaves
+/// no transaction open.
+async fn all(mut asked: Vec<Asked<'_>>) -> Vec<Result<Vec<Row>, Error>> {
+    let mut answers: Vec<Option<Result<Vec<Row>, Error>>> = asked.iter().map(|_| None).collect();
+    std::future::poll_fn(|cx| {
+        let mut waiting = false;
+        for (future, answer) in asked.iter_mut().zip(&mut answers) {
+            if answer.is_none() {
+                match future.as_mut().poll(cx) {
+                    Poll::Ready(ended) => *answer = Some(ended),
+                    Poll::Pending => waiting = true,
+                }
+            }
+        }
+        if waiting { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
+
+/// A text as a literal of SQL.
+fn quoted(text: &str) -> String {
+    // Without backslashes a literal means the same whatever the server's settings are.
+    if text.contains('\\') {
+        format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_literal_ends_where_its_text_ends() {
+        assert_eq!(quoted("a"), "'a'");
+        assert_eq!(quoted("a'; DROP"), "'a''; DROP'");
+        assert_eq!(quoted("a\\'"), "E'a\\\\'''");
+    }
+}

@@ -1,0 +1,28 @@
+//! Where the texts with a prefix end, for stores that find them by an index.
+
+/// The first text that comes after every text with this prefix.
+pub(crate) fn past(prefix: &str) -> Option<String> {
+    let mut text = prefix.to_owned();
+    while let Some(last) = text.pop() {
+        // The range steps over the surrogates, which are no characters.
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            text.push(next);
+            return Some(text);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::past;
+
+    #[test]
+    fn a_prefix_ends_before_the_next_text() {
+        assert_eq!(past("ab").as_deref(), Some("ac"));
+        assert_eq!(past("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(past("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(past("\u{10ffff}"), None);
+        assert_eq!(past(""), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Commits whose answer never came: they were kept, and nobody said so. A proxy stands between the store
+//! and the server and cuts the line when the server has answered.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use countersign_store::suite::sample;
+use countersign_store::{Commit, PostgresSettings, PostgresStore, RunId, Store, StoreError};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::site::{Site, caller, store};
+
+/// A way to the server that loses as many answers as it is told.
+struct Proxy {
+    _folder: tempfile::TempDir,
+    url: String,
+    losing: Arc<AtomicU32>,
+}
+
+impl Proxy {
+    fn before(site: &Site) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+        let place = folder.path().display().to_string().replace('/', "%2F");
+        let (_, rest) =
+            site.url().split_once("://").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+        let (host, database) = rest.split_once('/').unwrap();
+        let (role, socket) = host.split_once('@').unwrap();
+        let socket = PathBuf::from(socket.replace("%2F", "/")).join(".s.PGSQL.5432");
+        let url = format!("postgres://{role}@{place}/{database}");
+        let losing = Arc::new(AtomicU32::new(0));
+        let told = Arc::clone(&losing);
+        drop(tokio::spawn(async move {
+            while let Ok((near, _)) = listener.accept().await {
+                let far = UnixStream::connect(&socket).await.unwrap();
+                drop(tokio::spawn(carry(near, far, Arc::clone(&told))));
+            }
+        }));
+        Self { _folder: folder, url, losing }
+    }
+
+    fn lose(&self, answers: u32) {
+        self.losing.store(answers, Ordering::SeqCst);
+    }
+}
+
+async fn carry(near: UnixStream, far: UnixStream, losing: Arc<AtomicU32>) {
+    let (mut from_near, mut to_near) = near.into_split();
+    let (mut from_far, mut to_far) = far.into_split();
+    let asking = tokio::spawn(async move { tokio::io::copy(&mut from_near, &mut to_far).await });
+    let mut buffer = vec![0; 65_536];
+    while let Ok(size) = from_far.read(&mut buffer).await {
+        // An answer that is complete ends with `ReadyForQuery` outside a transaction.
+        let complete = buffer[..size].ends_with(b"Z\0\0\0\x05I");
+        let lost = complete
+            && losing
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1))
+                .is_ok();
+        if size == 0 || lost || to_near.write_all(&buffer[..size]).await.is_err() {
+            break;
+        }
+    }
+    asking.abort();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_kept_unheard_counts_as_kept() {
+    let Some(site) = Site::fresh("what_was_kept_unheard_counts_as_kept").await else { return };
+    let proxy = Proxy::before(&site);
+    let run = RunId::local("r");
+    let patient = PostgresSettings { patience: Duration::from_secs(20), ..caller() };
+    let store = PostgresStore::open(crate::site::server(&proxy.url), patient).await.unwrap();
+    // A creation, a step, a step with a key, and a step under a lease.
+    proxy.lose(1);
+    store.create(sample::new_run(), sample::step(&run, 0)).await.unwrap();
+    proxy.lose(2);
+    store.append(sample::step(&run, 1)).await.unwrap();
+    proxy.lose(1);
+    store.append(Commit { key: Some("k".into()), ..sample::step(&run, 2) }).await.unwrap();
+    let lease = store.lease(&run, "w", 10, 20).await.unwrap();
+    proxy.lose(1);
+    store.append(Commit { lease, ..sample::step(&run, 3) }).await.unwrap();
+    // Taken and given back twice over, a lease is the same one.
+    proxy.lose(1);
+    let lease = store.lease(&run, "w", 10, 30).await.unwrap().unwrap();
+    assert_eq!((lease.epoch, lease.until), (1, 30));
+    proxy.lose(1);
+    store.release(&lease).await.unwrap();
+    assert_eq!(store.log(&run, 0, 10).await.unwrap(), sample::entries(4));
+    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_kept_meanwhile_is_a_conflict() {
+    let Some(site) = Site::fresh("what_another_kept_meanwhile_is_a_conflict").await else { return };
+    let proxy = Proxy::before(&site);
+    let run = RunId::local("r");
+    let direct = store(&site.url(), caller());
+    sample::grow(&direct, &run, 2).await;
+    let through = PostgresStore::open(crate::site::server(&proxy.url), caller()).await.unwrap();
+    let mut other = sample::step(&run, 1);
+    other.entry.hash = "another".into();
+    proxy.lose(1);
+    let late = through.append(other).await;
+    assert!(matches!(late, Err(StoreError::Conflict { expected: 1, found: 2 })), "{late:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_patience_ends_the_outcome_is_open_and_said_so() {
+    let Some(site) = Site::fresh("where_patience_ends_the_outcome_is_open").await else { return };
+    let proxy = Proxy::before(&site);
+    let run = RunId::local("r");
+    let hasty = PostgresSettings { patience: Duration::ZERO, ..caller() };
+    let through = PostgresStore::open(crate::site::server(&proxy.url), hasty).await.unwrap();
+    sample::grow(&through, &run, 1).await;
+    proxy.lose(1);
+    let answer = through.append(sample::step(&run, 1)).await;
+    assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
+    let cause = std::error::Error::source(&answer.unwrap_err()).unwrap().to_string();
+    assert_eq!(cause, "the connection to the server was cut");
+    assert_eq!(through.head(&run).await.unwrap().unwrap().version, 2);
+}

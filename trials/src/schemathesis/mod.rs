@@ -1,0 +1,139 @@
+//! The HTTP door under a checker that is not ours: schemathesis, from `PyPI`, makes requests of the description that
+//! a real server process gives of itself, and holds every answer against it.
+//!
+//! Where it cannot be had, that is said, and nothing is claimed.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use clap::Args;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The version that is asked: its answers are compared with those of the last time.
+const PACKAGE: &str = "schemathesis==4.32.5";
+
+/// What is checked. A request without a key is let in on loopback, so nothing about keys is; the suite of the
+/// server tries those, route by route.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method,allow_header_conformance";
+
+#[derive(Debug, Args)]
+pub(crate) struct Settings {
+    /// The program; the one beside this one where absent.
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// How many requests for each operation.
+    #[arg(long, default_value_t = 25)]
+    examples: u32,
+    /// The seed of its chance.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Runs it. Whether nothing was found.
+pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box<dyn Error>> {
+    let beside = std::env::current_exe()?;
+    let beside = beside.parent().ok_or("this program lies nowhere")?;
+    let binary = settings.binary.clone().unwrap_or_else(|| beside.join("countersign"));
+    if !binary.is_file() {
+        return Err(format!("no program at `{}`: `cargo build` makes it", binary.display()).into());
+    }
+    let checker = match installed(&beside.join("trials").join("schemathesis")) {
+        Ok(checker) => checker,
+        Err(why) => {
+            writeln!(out, "not run: schemathesis cannot be had: {why}")?;
+            return Ok(true);
+        }
+    };
+    let serving = Serving::start(&binary)?;
+    let status = Command::new(checker)
+        .args(["run", &format!("http://{}/v1/openapi.json", serving.address)])
+        .args(["--checks", CHECKS])
+        .args(["--max-examples", &settings.examples.to_string()])
+        .args(["--seed", &settings.seed.to_string()])
+        // Streams have no end.
+        .args(["--exclude-path-regex", "/stream$"])
+        .args(["--phases", "examples,coverage,fuzzing", "--continue-on-failure"])
+        .current_dir(serving.folder.path())
+        .stdin(Stdio::null())
+        .status()?;
+    let proved = Command::new(&binary)
+        .args(["replay", "--all", "--verify"])
+        .current_dir(serving.folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    writeln!(
+        out,
+        "schemathesis: {}; the runs it made {}",
+        if status.success() { "nothing found" } else { "something found" },
+        if proved.success() { "prove themselves" } else { "do not prove themselves" },
+    )?;
+    Ok(status.success() && proved.success())
+}
+
+/// The checker, in an environment of its own.
+fn installed(home: &Path) -> Result<PathBuf, String> {
+    let checker = home.join("bin/schemathesis");
+    if !checker.is_file() {
+        fs::create_dir_all(home).map_err(|error| error.to_string())?;
+        call(Command::new("python3").args(["-m", "venv"]).arg(home))?;
+    }
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE];
+    call(Command::new(home.join("bin/python")).args(pip))?;
+    Ok(checker)
+}
+
+fn call(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+    Err(format!("`{program}` ended with {}: {last}", output.status))
+}
+
+/// A server over a copy of the demo, in a folder of its own; it ends with this.
+struct Serving {
+    folder: TempDir,
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(binary: &Path) -> Result<Self, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        call(Command::new(binary).args(["init", "demo"]).current_dir(folder.path()))?;
+        let mut child = Command::new(binary)
+            .args(["serve", "--listen", "127.0.0.1:0", "--json"])
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let stdout = child.stdout.take().ok_or("the server says nothing")?;
+        let mut told = String::new();
+        let mut lines = BufReader::new(stdout);
+        while !told.ends_with("}\n") {
+            if lines.read_line(&mut told)? == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+        }
+        let told: Value = serde_json::from_str(&told)?;
+        let address = told["listening"][0].as_str().ok_or("the server says no address")?.to_owned();
+        Ok(Self { folder, child, address })
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended by itself, and then there is nothing to end.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
