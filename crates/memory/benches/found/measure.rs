@@ -1,6 +1,7 @@
 //! One size of memory: filled, asked warm, asked cold.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use countersign_memory::Request;
 use countersign_memory::compose::compose;
@@ -14,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::cold::drop_from_cache;
 use crate::fill::fill;
 use crate::talk::questions::{Class, question};
-use crate::times::{Begun, Times, Took};
+use crate::times::{Times, processor};
 
 /// Questions of each class.
 const WARM: usize = 100;
@@ -27,9 +28,7 @@ pub(crate) async fn measure(path: &Path, events: usize) {
     let size = std::fs::metadata(path).unwrap().len() >> 20;
     let each = events as f64 / filled.as_secs_f64();
     println!("\n{events} events in {size} MB, written at {each:.0} a second");
-    println!(
-        "                                      p50      p95      p99     most   postings read"
-    );
+    println!("                                    p50     p95     p99  (ms by the clock)");
     for name in ["default", "recall"] {
         let policy = Policy::shipped(name).unwrap();
         warm(path, events, &policy).await;
@@ -44,7 +43,9 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
         let questions: Vec<Request> =
             (0..WARM).map(|number| question(class, number, events)).collect();
         let mut of_class = Times::default();
+        let mut before = Duration::ZERO;
         for round in 0..2 {
+            before = processor();
             for request in &questions {
                 let (finding, took) = packet(&memory, request, policy).await;
                 if round == 1 {
@@ -54,8 +55,9 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
                 }
             }
         }
-        let read = postings(path, &questions);
-        tell(policy, &format!("warm, {}", class.name()), &of_class, &read);
+        let each = (processor() - before).as_secs_f64() * 1_000.0 / WARM as f64;
+        let beside = format!("{each:.2} ms of processors, {}", postings(path, &questions));
+        tell(policy, &format!("warm, {}", class.name()), &of_class, &beside);
     }
     tell(policy, "warm, all", &all, "");
     tell(policy, "warm, finding alone", &found, "");
@@ -69,9 +71,9 @@ async fn cold(path: &Path, events: usize, policy: &Policy) {
         for number in 0..COLD {
             let left = drop_from_cache(path);
             stayed = stayed.zip(left).map(|(most, left)| most.max(left));
-            let begun = Begun::now();
+            let begun = Instant::now();
             let memory = SqliteMemory::open(path).unwrap();
-            opened.add(begun.took());
+            opened.add(begun.elapsed());
             let (_, took) = packet(&memory, &question(class, number, events), policy).await;
             all.add(took);
             of_class.add(took);
@@ -91,20 +93,15 @@ fn tell(policy: &Policy, what: &str, times: &Times, beside: &str) {
 }
 
 /// What finding took, and all of it.
-async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> (Took, Took) {
+async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> (Duration, Duration) {
     let counter = TiktokenCounter::o200k();
-    let begun = Begun::now();
+    let begun = Instant::now();
     let rows = memory.found(request, Limits::of(policy)).await.unwrap();
-    let found = begun.took();
-    let begun = Begun::now();
+    let found = begun.elapsed();
     let packet = compose(request, policy, &rows, &counter).unwrap();
     let text = render(&packet, request.purpose).unwrap();
-    let composed = begun.took();
+    let all = begun.elapsed();
     assert!(!text.is_empty());
-    let all = Took {
-        clock: found.clock + composed.clock,
-        processor: found.processor + composed.processor,
-    };
     (found, all)
 }
 

@@ -8,7 +8,7 @@ use super::ComposeError;
 use super::normal::{holds, normal};
 use crate::Request;
 use crate::policy::Activation;
-use crate::rank::terms;
+use crate::rank::{Sought, terms};
 
 /// What a request speaks of.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(super) struct CueSet {
     keywords: Vec<Keyword>,
     time: Option<(Time, Time)>,
     message: BTreeSet<String>,
+    /// The terms of the keywords and the message.
+    sought: Sought,
     /// Whether it speaks of anything.
     pub(super) asked: bool,
 }
@@ -89,6 +91,8 @@ impl CueSet {
         }
         let message = request.message.as_deref().unwrap_or_default();
         set.message = terms(message).into_iter().collect();
+        let of_keywords = set.keywords.iter().flat_map(|keyword| &keyword.terms);
+        set.sought = Sought::of(of_keywords.chain(&set.message));
         set.asked = !message.trim().is_empty()
             || set.time.is_some()
             || !(set.tags.is_empty() && set.entities.is_empty() && set.keywords.is_empty());
@@ -121,9 +125,10 @@ impl CueSet {
 
         if !(self.keywords.is_empty() && self.message.is_empty()) {
             let names = target.tags.iter().chain(target.entities).map(String::as_str);
-            // A row has few words, and of each it is asked a few times only: no set is worth it.
-            let found: Vec<String> =
-                [target.text].into_iter().chain(names).flat_map(terms).collect();
+            let mut found = BTreeSet::new();
+            for text in [target.text].into_iter().chain(names) {
+                self.sought.of_text(text, &mut found);
+            }
             let standing = self
                 .keywords
                 .iter()
@@ -132,7 +137,7 @@ impl CueSet {
             standing.for_each(|keyword| activated.add("keyword", &keyword.written, worth.keyword));
             activated.kinds += u8::from(activated.rules.len() > before);
 
-            let shared = self.message.iter().filter(|term| found.contains(term)).count();
+            let shared = self.message.intersection(&found).count();
             if shared > 0 {
                 let all = self.message.len();
                 activated.points += worth.message.saturating_mul(shared as i64) / all as i64;

@@ -23,7 +23,7 @@ pub(super) fn normal(text: &str) -> String {
 
 /// Whether a text that is written so holds whole words that are.
 pub(super) fn holds(text: &str, words: &str) -> bool {
-    if words.is_empty() {
+    if words.is_empty() || words.len() > text.len() {
         return false;
     }
     text.match_indices(words).any(|(at, found)| {

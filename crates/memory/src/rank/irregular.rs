@@ -41,6 +41,11 @@ pub(super) fn base(stem: String) -> String {
     STEMS.get(&stem).cloned().unwrap_or(stem)
 }
 
+/// The forms of a word, where no ending tells them.
+pub(super) fn forms(base: &str) -> impl Iterator<Item = &'static str> {
+    STEMS.iter().filter(move |(_, of)| *of == base).map(|(form, _)| form.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

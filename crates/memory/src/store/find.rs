@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
@@ -16,7 +16,7 @@ use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
 const GENERIC: &str = "generic";
 
 /// So many more places are looked at than are asked for: the event itself may change its rank.
-const MORE_HITS: usize = 64;
+const MORE_HITS: usize = 32;
 
 /// Among so many of a session the last of a run is looked for first.
 const LATEST: usize = 64;
@@ -205,7 +205,8 @@ fn cited(
 
 fn citations(found: &Found) -> BTreeSet<&String> {
     let mut ids = BTreeSet::new();
-    for fact in &found.facts {
+    // What others took the place of is told by its id alone.
+    for fact in found.facts.iter().filter(|fact| fact.row.status != FactStatus::Deprecated) {
         ids.extend(fact.row.evidence.iter().map(|piece| &piece.event));
     }
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));

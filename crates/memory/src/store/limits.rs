@@ -23,7 +23,7 @@ pub struct Limits {
 }
 
 /// So many more events are found than may be quoted: some say the same, or must not be seen.
-const SPARE_QUOTES: usize = 30;
+const SPARE_QUOTES: usize = 10;
 
 impl Limits {
     /// Enough for a policy: whatever it lets in can be found.
