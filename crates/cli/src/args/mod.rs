@@ -14,7 +14,7 @@ mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
-    Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
+    Compose, Embed, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
