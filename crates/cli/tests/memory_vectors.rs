@@ -225,3 +225,62 @@ fn an_embedder_that_cannot_be_meant_is_told() {
     let (code, _, err) = memory(folder, None, &["embed", "--embedder", gone]);
     assert!(code != 0 && err.contains("no connection"), "{code} {err}");
 }
+
+const PROTOCOL: [(&str, &str); 4] = [
+    (
+        "index.yaml",
+        "name: haul\nversion: 1.0.0\ndefault_workflow: main\nmemory: { policy: near.yaml }\n",
+    ),
+    (
+        "workflows/main.yaml",
+        "id: main\nphases:\n  - { id: write, agent: writer, contract: note, prompt: Any haulage news? }\n  - { id: done, terminal: true }\ntransitions: [{ from: write, to: done }]\n",
+    ),
+    (
+        "agents/writer.yaml",
+        "id: writer\ndescription: Writes\nprompt: Write.\nmodel: override\nmodel_config: { name: human }\n",
+    ),
+    (
+        "contracts/note.yaml",
+        "id: note\nversion: 1.0.0\nschema: { type: object, required: [note], properties: { note: { type: string } } }\n",
+    ),
+];
+
+/// Standard output and standard error of a command as Ann.
+fn countersign(folder: &Path, embedder: &str, arguments: &[&str]) -> (String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.current_dir(folder).args(arguments).args(["--as", "ann"]).stdin(Stdio::null());
+    command.env("COUNTERSIGN_EMBEDDER", embedder).env_remove("COUNTERSIGN_MEMORY");
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_run_is_reminded_of_what_is_near() {
+    let (folder, embedder) = (talked(), Embedder::start());
+    let (folder, name) = (folder.path(), embedder.named());
+    let protocol = folder.join(".opencode/protocol");
+    for (path, text) in PROTOCOL {
+        let path = protocol.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::copy(folder.join("near.yaml"), protocol.join("near.yaml")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.current_dir(folder).args(["memory", "remember", "talk.jsonl", "--tenant", "local"]);
+    command.args(["--user", "ann", "--agent", "haul"]);
+    assert!(command.status().unwrap().success());
+
+    countersign(folder, &name, &["run", "main", "--detach"]);
+    let (prompt, err) = countersign(folder, &name, &["next", "--json"]);
+    assert!(prompt.contains("van needs"), "{prompt}{err}");
+    assert_eq!(embedder.calls.load(Ordering::SeqCst), 1);
+    countersign(folder, &name, &["next", "--json"]);
+    assert_eq!(embedder.calls.load(Ordering::SeqCst), 1, "the same prompt, the same build");
+
+    embedder.away.store(true, Ordering::SeqCst);
+    countersign(folder, &name, &["run", "main", "--detach"]);
+    let (prompt, err) = countersign(folder, &name, &["next", "--json"]);
+    assert!(!prompt.contains("van needs"), "{prompt}");
+    assert!(err.contains("memory goes by words alone"), "{err}");
+}
