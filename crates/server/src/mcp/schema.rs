@@ -53,8 +53,8 @@ fn inlined(schema: Value, named: &BTreeMap<String, Value>, deep: usize) -> Map<S
         };
     }
     // What is said of something that may be absent stands in one of two branches; it belongs to both.
-    let said = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
-    let said = said.find_map(|branch| branch.get("description")).cloned();
+    let mut branches = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    let said = branches.find_map(|branch| branch.get("description")).cloned();
     if let Some(said) = said {
         schema.entry("description").or_insert(said);
     }
