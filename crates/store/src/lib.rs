@@ -51,8 +51,8 @@ pub use lease::Lease;
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{
-    Call, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
-    PostgresStep, PostgresStore, Scope,
+    Call, Dialogue, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
+    PostgresStep, PostgresStore, Purpose, Scope,
 };
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]

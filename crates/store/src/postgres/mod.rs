@@ -7,6 +7,7 @@ mod store;
 mod settings;
 mod database;
 mod pipeline;
+mod dialogue;
 mod migrate;
 mod batch;
 mod writer;
@@ -21,6 +22,7 @@ mod health;
 mod plans;
 
 pub use database::PostgresDatabase;
+pub use dialogue::{Dialogue, Purpose};
 pub use health::PostgresHealth;
 pub use migrate::{PostgresSchema, PostgresStep};
 pub use pipeline::{Call, Scope};

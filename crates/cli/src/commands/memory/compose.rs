@@ -24,7 +24,7 @@ pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Err
     let counter = counter(name).map_err(|error| Error::Usage(format!("`--tokenizer`: {error}")))?;
     let memory = desk::open(whose)?;
     wait(async {
-        let made = composed(&memory, &request, &policy, &*counter).await.map_err(by_flag)?;
+        let made = composed(&*memory, &request, &policy, &*counter).await.map_err(by_flag)?;
         let Composed { build: id, packet, text, .. } = &made;
         if json {
             output::json(&json!(Packet::from(&made)));

@@ -22,7 +22,7 @@ pub(super) fn run(whose: &Whose, args: &Summarize, json: bool) -> Result<Exit, E
         let told = match &model {
             Some(model) => {
                 let heard = &mut propose::heard(json);
-                let told = summarize(&memory, &**model, &scope, args.tokens, now, heard).await;
+                let told = summarize(&*memory, &**model, &scope, args.tokens, now, heard).await;
                 output::passing("");
                 match told {
                     Ok(told) => told,
