@@ -2,7 +2,6 @@
 
 use countersign_contracts::memory::meta::Purpose;
 use countersign_memory::record::Event;
-use countersign_memory::store::Memory as _;
 use countersign_memory::{Request, Score, Scored};
 use countersign_server::wire::Hit;
 use serde_json::json;

@@ -1,7 +1,6 @@
 //! `countersign memory summarize`: the session so far, in its best lines, or in the words of a model.
 
 use countersign_memory::record::Summary;
-use countersign_memory::store::Memory as _;
 use countersign_memory::summarize::rolled;
 use countersign_memory::tokens::TiktokenCounter;
 use countersign_runtime::learn::summarize;

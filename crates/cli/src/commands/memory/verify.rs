@@ -1,6 +1,6 @@
 //! `countersign memory verify-erased` and `verify-scope`: proofs, with exit code 1 where they fail.
 
-use countersign_memory::store::{Memory as _, Misplaced, Trace};
+use countersign_memory::store::{Misplaced, Trace};
 use serde_json::{Value, json};
 
 use super::desk;
