@@ -38,12 +38,20 @@ pub struct PostgresStep {
 pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
     name: "countersign",
     ledger: "migrations",
-    steps: &[PostgresStep {
-        number: 1,
-        name: "runs",
-        serves: 1,
-        sql: include_str!("migrations/0001_runs.sql"),
-    }],
+    steps: &[
+        PostgresStep {
+            number: 1,
+            name: "runs",
+            serves: 1,
+            sql: include_str!("migrations/0001_runs.sql"),
+        },
+        PostgresStep {
+            number: 2,
+            name: "pruning",
+            serves: 1,
+            sql: include_str!("migrations/0002_pruning.sql"),
+        },
+    ],
 };
 
 /// What all programs lock while they bring a schema forward: the bytes "CNTS".
@@ -177,6 +185,12 @@ mod tests {
     #[test]
     fn released_steps_do_not_change() {
         let sums: Vec<String> = RUNS_SCHEMA.steps.iter().map(|step| checksum(step.sql)).collect();
-        assert_eq!(sums, ["ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e"]);
+        assert_eq!(
+            sums,
+            [
+                "ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e",
+                "d01f05e94724d3ae240af0b940146d71b740e27eed7ece2d224a0b54174f5361",
+            ]
+        );
     }
 }

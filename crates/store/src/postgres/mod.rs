@@ -15,6 +15,7 @@ mod verdict;
 mod read;
 mod lease;
 mod workers;
+mod prune;
 mod notices;
 mod fault;
 mod health;
