@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::path::PathBuf;
 
+use crate::agents;
 use crate::browser;
 use crate::graph::Graph;
 #[cfg(unix)]
@@ -47,6 +48,18 @@ impl Foreign {
                 addresses.push(("COUNTERSIGN_TEST_BROWSER", folder.display().to_string()));
             }
             Err(why) => absent.push(format!("a browser: {why}")),
+        }
+        match agents::npm(&target()) {
+            Ok(folder) => {
+                addresses.push(("COUNTERSIGN_TEST_MCP_NPM", folder.display().to_string()));
+            }
+            Err(why) => absent.push(format!("the MCP client from npm: {why}")),
+        }
+        match agents::pypi(&target()) {
+            Ok(python) => {
+                addresses.push(("COUNTERSIGN_TEST_MCP_PYPI", python.display().to_string()));
+            }
+            Err(why) => absent.push(format!("the MCP client from PyPI: {why}")),
         }
         Self { _running: running, addresses, absent }
     }

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::python::environment;
 use crate::steps;
 
 /// The package, pinned: it is somebody else's server, and ours is what is tested.
@@ -30,7 +31,7 @@ pub(crate) struct Graph {
 impl Graph {
     /// Starts one; the reason where that cannot be.
     pub(crate) fn start(target: &Path) -> Result<Self, String> {
-        let python = environment(&target.join("foreign").join("bolt"))?;
+        let python = environment(&target.join("foreign").join("bolt"), PACKAGE)?;
         let folder = std::env::temp_dir().join(format!("countersign-bolt-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).map_err(|error| format!("no folder for a graph: {error}"))?;
@@ -87,31 +88,4 @@ impl Drop for Graph {
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// The Python of an environment that has the package; made where it is not there.
-fn environment(folder: &Path) -> Result<PathBuf, String> {
-    let python = folder.join("bin/python");
-    let done = folder.join(format!("has-{PACKAGE}"));
-    if done.exists() && python.exists() {
-        return Ok(python);
-    }
-    let run = |program: &Path, arguments: &[&str]| {
-        let status = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status();
-        status.is_ok_and(|status| status.success())
-    };
-    println!("$ pip install {PACKAGE}");
-    let place = folder.display().to_string();
-    if !run(Path::new("python3"), &["-m", "venv", "--clear", &place]) {
-        return Err("`python3 -m venv` failed".to_owned());
-    }
-    if !run(&python, &["-m", "pip", "install", "--quiet", PACKAGE]) {
-        return Err(format!("`pip install {PACKAGE}` failed"));
-    }
-    fs::write(done, "").map_err(|error| error.to_string())?;
-    Ok(python)
 }

@@ -62,7 +62,7 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
         ],
         &["tokio", "reqwest", "hyper", "rusqlite", "tokio-postgres", "rand"],
     ),
-    // It shows, and decides nothing.
+    // It shows, and decides nothing. `rand` and `chrono` come with MCP.
     (
         "countersign-server",
         &[
@@ -74,7 +74,7 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
             "countersign-runtime",
             "countersign-protocols",
         ],
-        &["tokio", "reqwest", "hyper", "rusqlite"],
+        &["tokio", "reqwest", "hyper", "rusqlite", "rand", "chrono"],
     ),
 ];
 

@@ -2,13 +2,16 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
 
+mod agents;
 mod browser;
 mod foreign;
 mod graph;
 mod layers;
 mod licences;
+mod npm;
 #[cfg(unix)]
 mod postgres;
+mod python;
 mod steps;
 mod tidy;
 mod verify;

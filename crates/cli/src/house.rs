@@ -125,6 +125,10 @@ impl House {
         });
         let remembers = works && settings.remembers();
         let engine = if remembers { with_memory(engine, &home, &place) } else { engine };
+        let engine = match settings.embedder()? {
+            Some(embedder) if remembers => engine.with_embedder(embedder),
+            _ => engine,
+        };
         Ok(Self { settings, home, engine: Arc::new(engine), place })
     }
 

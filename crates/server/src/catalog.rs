@@ -211,17 +211,34 @@ impl Catalog {
 
     /// One protocol whole; that of the folder before one that ships.
     pub fn view(&self, name: &str) -> Result<ProtocolView, CatalogError> {
+        let (bundle, row) = self.bundle(name)?;
+        Ok(self.whole(bundle, row))
+    }
+
+    /// The files of a protocol, that of the folder before one that ships, and its row in the list.
+    fn bundle(&self, name: &str) -> Result<(Bundle, ProtocolRow), CatalogError> {
         if let Some(folder) = &self.folder {
             let bundle = folder::read(folder)?;
             let row = self.row(bundle.clone(), "folder", folder_name(folder), "");
             if row.name == name {
-                return Ok(self.whole(bundle, row));
+                return Ok((bundle, row));
             }
         }
         let shipped = find(name).ok_or_else(|| self.unknown(name))?;
         let bundle = shipped.bundle_without_copy();
         let row = self.row(bundle.clone(), "shipped", shipped.name, shipped.about);
-        Ok(self.whole(bundle, row))
+        Ok((bundle, row))
+    }
+
+    /// Everything that `check` finds in a protocol by name, or in that of the folder.
+    pub fn findings(&self, name: Option<&str>) -> Result<Findings, CatalogError> {
+        let bundle = match (name, &self.folder) {
+            (None, None) => return Err(CatalogError::NoFolder),
+            (None, Some(folder)) => folder::read(folder)?,
+            (Some(name), _) => self.bundle(name)?.0,
+        };
+        let (named, files) = (name.unwrap_or_default().to_owned(), bundle.files.len());
+        Ok(Findings::of(named, files, self.looked_over(bundle).1))
     }
 
     fn whole(&self, bundle: Bundle, row: ProtocolRow) -> ProtocolView {

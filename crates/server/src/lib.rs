@@ -19,6 +19,7 @@
 //! 3. A resource, a file of `http`, reads what was asked, and asks the engine of the caller's tenant, which `house`
 //!    keeps. It decides nothing.
 //! 4. What is answered is a type of `wire`; the command line prints the same with `--json`.
+//!    `mcp` is a second door to the same operations, for coding agents.
 //! 5. An input is kept before it is answered. What it leads to is done afterwards, by a worker of the runtime in the same
 //!    process or in another, and can be followed
 //!    by events: `live` says that there is something new, the store says what.
@@ -33,5 +34,6 @@ pub mod house;
 pub mod access;
 pub mod stop;
 pub mod http;
+pub mod mcp;
 pub mod web;
 pub mod serve;

@@ -148,7 +148,7 @@ impl Server {
 }
 
 /// Keeps runs going until the server is to end.
-async fn work(house: &Arc<House>, mut stopping: Stopping, grace: Duration) {
+pub(crate) async fn work(house: &Arc<House>, mut stopping: Stopping, grace: Duration) {
     let furniture = house.furniture();
     let terms = Terms {
         host: furniture.host.clone(),

@@ -14,7 +14,7 @@ mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
-    Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
+    Compose, Embed, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
@@ -22,7 +22,7 @@ pub(crate) use runs::{
     History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
     Task, TaskAction, TaskList, TaskReset,
 };
-pub(crate) use serve::{Key, KeyCommand, Serve};
+pub(crate) use serve::{Key, KeyCommand, Mcp, Serve};
 pub(crate) use store::{Copy, Prune, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Store(Store),
     /// Serve HTTP, with live events, and keep runs going
     Serve(Serve),
+    /// Let a coding agent drive runs: MCP over standard input and output
+    Mcp(Mcp),
     /// Make keys for the server, list them, take them back
     Key(Key),
     /// Tell what is set up, and which setting came from where

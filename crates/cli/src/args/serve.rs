@@ -1,6 +1,7 @@
 //! Commands about the server, as clap sees them.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
@@ -35,6 +36,34 @@ pub(crate) struct Serve {
     /// Open it in the browser
     #[arg(long)]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+/// Speaks MCP with the coding agent that starts it.
+///
+/// Standard input and output are the agent's; everything else goes to standard error.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "An agent starts it by itself: docs/agents.md has the lines for OpenCode, Claude Code and Cursor.
+Over HTTP the same is at /mcp of `countersign serve`.
+
+Example:
+  claude mcp add countersign -- countersign mcp --no-decisions"
+)]
+pub(crate) struct Mcp {
+    /// The folder of work, instead of the one that the agent starts it in
+    #[arg(long = "in", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// The model of runs that are started with `auto`, whatever protocols say
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Neither remember nor remind
+    #[arg(long)]
+    pub(crate) no_memory: bool,
+    /// Leave yes and no to the person: the agent has no `approve` and no `deny`
+    #[arg(long)]
+    pub(crate) no_decisions: bool,
     #[command(flatten)]
     pub(crate) site: Site,
 }

@@ -23,6 +23,7 @@ mod inbox;
 mod init;
 mod key;
 mod list;
+mod mcp;
 mod memory;
 mod next;
 mod people;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Import(args) => import::run(args, json),
         Command::Store(args) => store::run(args, json),
         Command::Serve(args) => serve::run(args, json),
+        Command::Mcp(args) => mcp::run(args),
         Command::Key(args) => key::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),

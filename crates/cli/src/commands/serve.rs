@@ -63,13 +63,14 @@ pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
 }
 
 /// What the server is furnished with: what every command has.
-fn furniture(house: &House) -> Result<Furniture, Error> {
+pub(super) fn furniture(house: &House) -> Result<Furniture, Error> {
     let settings = countersign_models::Settings::from_env(&env)
         .map_err(|error| Error::Usage(error.to_string()))?;
     let engine = &house.engine;
     Ok(Furniture {
         store: Arc::clone(engine.store()),
         memory: engine.recall().map(|recall| Arc::clone(recall.memory())),
+        embedder: engine.recall().and_then(|recall| recall.embedder().map(Arc::clone)),
         clock: Arc::clone(engine.clock()),
         watch: Arc::clone(engine.watch()),
         models: Arc::new(Connected::new(settings, house.home.workspace().to_owned())),
@@ -114,6 +115,7 @@ fn greet(house: &House, addresses: &[SocketAddr], demand: Demand) {
         "every request needs a key: `countersign key list`"
     };
     output::talk(&format!("  API       /v1, listed at /v1/docs {DIM}({door}){DIM:#}"));
+    output::talk("  agents    /mcp, for coding agents");
     output::talk(&format!("  runs      {}", house.place()));
     let protocol = house.protocol_folder();
     let protocol = protocol.as_ref().map_or_else(
@@ -139,7 +141,7 @@ fn browse(addresses: &[SocketAddr]) {
 }
 
 /// Waits for Ctrl-C, or for the word of whatever supervises processes.
-async fn asked_to_end() {
+pub(super) async fn asked_to_end() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -155,7 +157,7 @@ async fn asked_to_end() {
 }
 
 /// Tells what went wrong, and nothing else: who wants to follow a run asks for its events.
-struct Warnings;
+pub(super) struct Warnings;
 
 impl Watch for Warnings {
     fn committed(&self, _: &State, _: &[Event]) {}

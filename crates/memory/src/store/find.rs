@@ -7,7 +7,8 @@ use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
-use crate::rank::{Query, Read, at_most, refine};
+use crate::policy::Similarity;
+use crate::rank::{Blend, Query, Read, at_most, refine};
 use crate::record::{Episode, Event, Expiry, Fact, Insight, Place, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
 use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
@@ -69,8 +70,10 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
             found.insights.push(Scored::plain(row));
         }
     }
-    let (quotes, reads) = ranked(shelves, request, limits.quotes)?;
+    let (worded, reads) = ranked(shelves, request, limits.quotes)?;
+    let (quotes, similar) = blended(shelves, request, worded, limits.quotes, limits.similarity)?;
     found.quotes = quotes;
+    found.cut.extend(similar);
     found.cut.extend(reads.iter().filter(|read| read.is_cut()).map(|read| Cut {
         what: "events of a common word".to_owned(),
         read: read.newest as u64,
@@ -118,7 +121,8 @@ pub(super) fn search(
     limit: usize,
 ) -> Answer<Vec<Scored<Event>>> {
     request.scope.check()?;
-    Ok(ranked(shelves, request, limit)?.0)
+    let (worded, _) = ranked(shelves, request, limit)?;
+    Ok(blended(shelves, request, worded, limit, Similarity::SEARCH)?.0)
 }
 
 fn ranked(
@@ -159,9 +163,50 @@ fn ranked(
             }
         }
     }
-    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+    in_order(&mut events);
     events.truncate(limit);
     Ok((events, reads))
+}
+
+/// What words found, together with what is near in meaning; and what was not looked at for that.
+fn blended(
+    shelves: &impl Shelves,
+    request: &Request,
+    mut events: Vec<Scored<Event>>,
+    limit: usize,
+    similarity: Similarity,
+) -> Answer<(Vec<Scored<Event>>, Option<Cut>)> {
+    let Some(vector) = request.vector.as_ref().filter(|_| limit > 0 && !similarity.is_off()) else {
+        return Ok((events, None));
+    };
+    let subject = request.scope.subject();
+    let near = shelves.nearest(&subject, vector, similarity.newest)?;
+    let (read, of) = (near.similar.len() as u64, near.of);
+    let cut =
+        (read < of).then(|| Cut { what: "events with a vector".to_owned(), read, of: Some(of) });
+    let blend = Blend::of(near, &events, similarity.weight);
+    let mut here = BTreeSet::new();
+    for event in &mut events {
+        blend.add(event.row.place, &mut event.score);
+        here.insert(event.row.place);
+    }
+    let others = blend.nearest(limit).into_iter().filter(|place| !here.contains(place));
+    for row in shelves.events_at(&subject, &others.collect::<Vec<_>>())? {
+        if visible(&row, request) {
+            let place = row.place;
+            let mut scored = Scored::plain(row);
+            blend.add(place, &mut scored.score);
+            events.push(scored);
+        }
+    }
+    in_order(&mut events);
+    events.truncate(limit);
+    Ok((events, cut))
+}
+
+/// The best first, of equals the newest.
+fn in_order(events: &mut [Scored<Event>]) {
+    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
 }
 
 /// Adds the events that the summary quotes, where the cues did not find them.

@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use super::error::MemoryError;
 use super::revised::Revised;
-use super::{Build, RowKind};
-use crate::rank::{Hit, Query, Read};
+use super::{Build, RowKind, Unembedded};
+use crate::rank::{Hit, Near, Query, Read};
 use crate::record::{Event, EventKind, Expiry, Origin, Place};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Scope, Subject};
+use crate::{Cited, Scope, Subject, Vector};
 
 /// What a shelf answers.
 pub(super) type Answer<T> = Result<T, MemoryError>;
@@ -58,6 +58,24 @@ pub(super) trait Shelves {
 
     /// The places that answer a question, best first, at most so many; and what was read for it.
     fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked>;
+
+    /// How similar the newest events that have a vector of the same embedder are, at most so many.
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near>;
+
+    /// How many numbers the vectors of an embedder have, where there is one.
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>>;
+
+    /// The newest events without a vector of an embedder, at most so many, looked for among so many.
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded>;
+
+    /// Keeps vectors of events.
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()>;
 
     /// A fact; its latest revision where none is named.
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>>;

@@ -1,9 +1,9 @@
 //! Row-level security, the second wall: what a query forgets to say, the transaction says.
 
-use countersign_memory::Scope;
-use countersign_memory::store::suite::canaries::plant;
+use countersign_memory::store::suite::canaries::{CANARIES, plant};
 use countersign_memory::store::suite::sample::NOW;
 use countersign_memory::store::{Memory as _, Whom};
+use countersign_memory::{Scope, Vector};
 use countersign_store::{PostgresSettings, PostgresStore, Store as _, StoreError};
 use tokio_postgres::Client;
 
@@ -16,6 +16,9 @@ async fn filled(site: &Site) -> Vec<String> {
         for user in ["gone", "stays"] {
             let scope = Scope::new(tenant, user, "a", "s", "r").unwrap();
             plant(&memory, &scope).await;
+            let vector = Vector::of("embedder", &[1.0, 0.5]).unwrap();
+            let vectors = vec![(format!("{}-e1", CANARIES[4]), vector)];
+            assert_eq!(memory.keep_vectors(&scope.subject(), vectors).await.unwrap(), 1);
         }
         let scope = Scope::new(tenant, "gone", "a", "s", "r").unwrap();
         memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
@@ -39,7 +42,7 @@ async fn found(client: &Client, setting: &str, table: &str, clause: &str) -> i64
 async fn a_forged_tenant_finds_nothing() {
     let Some(site) = Site::fresh("a_forged_tenant_finds_nothing").await else { return };
     let tables = filled(&site).await;
-    assert_eq!(tables.len(), 16, "{tables:?}");
+    assert_eq!(tables.len(), 17, "{tables:?}");
     let client = site.client().await;
     let ours = "SET LOCAL countersign.tenant = 'ours'";
     for table in &tables {

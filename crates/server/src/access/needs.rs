@@ -82,6 +82,8 @@ pub const NEEDS: &[Needed] = &[
     route("POST", "/v1/memory/builds/{build}/replay", READ),
     route("POST", "/v1/memory/forget", ERASE),
     route("GET", "/v1/runs/{run}/stream", READ),
+    // What a tool does needs what its own route needs.
+    route("POST", "/mcp", READ),
 ];
 
 /// What a route needs; `None` where there is no such route.

@@ -27,20 +27,20 @@ use crate::wire::{Admission, Comparison, Findings};
 #[schema(example = json!({ "text": "{\"verdict\": \"PASS\"}" }))]
 pub(crate) struct Replied {
     /// The reply, as the model gave it.
-    text: String,
+    pub(crate) text: String,
     /// What may stand around the object, instead of the contract's own word.
-    intake: Option<IntakeWord>,
+    pub(crate) intake: Option<IntakeWord>,
     /// Which repairs may be made, instead of the contract's own word.
-    repairs: Option<RepairsWord>,
+    pub(crate) repairs: Option<RepairsWord>,
     /// Why the model stopped; one that was cut off (`length`) is never mended.
-    finish: Option<FinishWord>,
+    pub(crate) finish: Option<FinishWord>,
     /// What rules see as `state`.
-    state: Option<Value>,
+    pub(crate) state: Option<Value>,
     /// What rules see as `run`.
-    run: Option<Value>,
+    pub(crate) run: Option<Value>,
     /// Whether the text that asks the model again is wanted.
     #[serde(default)]
-    reask: bool,
+    pub(crate) reask: bool,
 }
 
 /// What may stand around the object.
@@ -109,7 +109,7 @@ pub(crate) struct Named {
 #[schema(example = json!({ "files": { "index.yaml": "name: own\nversion: 1.0.0\ndefault_workflow: own\n" } }))]
 pub(crate) struct Files {
     /// Text by path, as in a protocol folder: `index.yaml`, `workflows/…`, `agents/…`.
-    files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
 }
 
 /// Holds one reply against one contract. A reply that is refused is an answer, not an error.

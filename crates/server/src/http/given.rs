@@ -24,6 +24,11 @@ const LOOK: Duration = Duration::from_millis(500);
 pub(crate) struct Patience(Duration);
 
 impl Patience {
+    /// So many seconds, and never more than a client may be kept waiting.
+    pub(crate) fn seconds(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds.min(MOST)))
+    }
+
     /// What a request says.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, ApiError> {
         let mut seconds = 0;
@@ -36,7 +41,7 @@ impl Patience {
                 })?;
             }
         }
-        Ok(Self(Duration::from_secs(seconds.min(MOST))))
+        Ok(Self::seconds(seconds))
     }
 }
 

@@ -27,15 +27,15 @@ const KINDS: [WaitKind; 6] = [
 #[serde(deny_unknown_fields)]
 pub(crate) struct Which {
     /// Only of this run.
-    run: Option<String>,
+    pub(crate) run: Option<String>,
     /// Only of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
-    kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// Only those this one may answer: addressed to them, or to nobody in particular.
-    who: Option<String>,
+    pub(crate) who: Option<String>,
     /// Where to go on: the `next` of the page before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
     /// How many at most: from 1 to 500, 50 where absent.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use countersign_core::run::{Incoming, Pending, WaitKind};
 use countersign_runtime::driver::handed_in;
 use countersign_runtime::workspace::bring;
@@ -84,11 +85,11 @@ pub(crate) struct Called {
 }
 
 /// What comes with every input: the run, the key, the version it was decided on, how long to wait.
-struct Along {
-    run: String,
-    key: Option<String>,
-    at: Option<u64>,
-    patience: Patience,
+pub(crate) struct Along {
+    pub(crate) run: String,
+    pub(crate) key: Option<String>,
+    pub(crate) at: Option<u64>,
+    pub(crate) patience: Patience,
 }
 
 impl Along {
@@ -98,17 +99,30 @@ impl Along {
     }
 }
 
+/// Gives a run something, by whichever door, and tells where it stands then.
+pub(crate) async fn given(
+    app: &App,
+    caller: &Caller,
+    along: Along,
+    what: Incoming,
+) -> Result<Taken, ApiError> {
+    let Along { run, key, at, patience } = along;
+    let outcome = caller.desk.engine.give_at(&run, what, key, at).await?;
+    let refused = outcome.violations().map(<[_]>::to_vec);
+    taken(app, caller, &run, refused, patience).await
+}
+
 async fn give(
     app: &App,
     caller: &Caller,
     along: Along,
     what: Incoming,
 ) -> Result<Response, ApiError> {
-    let Along { run, key, at, patience } = along;
-    let outcome = caller.desk.engine.give_at(&run, what, key, at).await?;
-    let refused = outcome.violations().map(<[_]>::to_vec);
-    let taken = taken(app, caller, &run, refused, patience).await?;
-    Ok(([(header::ETAG, etag(taken.version))], Json(taken)).into_response())
+    Ok(tagged(given(app, caller, along, what).await?))
+}
+
+fn tagged(taken: Taken) -> Response {
+    ([(header::ETAG, etag(taken.version))], Json(taken)).into_response()
 }
 
 /// Hands in a reply in a model's place, or a patch where nobody in particular is asked. A reply that is refused
@@ -127,19 +141,29 @@ pub(crate) async fn submit(
     Body(Reply { text, action }): Body<Reply>,
 ) -> Result<Response, ApiError> {
     let along = Along::of(run, key, &headers)?;
+    Ok(tagged(handed(&app, &caller, along, text, action).await?))
+}
+
+/// Hands in a reply: to the order that is named, to the one that is out, or as a patch.
+pub(crate) async fn handed(
+    app: &App,
+    caller: &Caller,
+    along: Along,
+    text: String,
+    action: Option<String>,
+) -> Result<Taken, ApiError> {
     let state = caller.desk.engine.look(&along.run).await?.state;
+    if action.is_none() && along.at.is_none() {
+        let detail = "name the order as `action`, or the version that was seen (over HTTP as `If-Match`): the run may have gone on";
+        return Err(undemanded(detail));
+    }
     let out = state.pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
     let by = caller.user.clone();
-    let what = match (action, out) {
-        (Some(action), _) => handed_in(&action, &text, &by),
-        (None, _) if along.at.is_none() => {
-            let detail = "name the order as `action`, or the version with `If-Match`: the run may have gone on";
-            return Err(undemanded(detail));
-        }
-        (None, Some((action, _))) => handed_in(action, &text, &by),
-        (None, None) => Incoming::Submitted { text, by },
+    let what = match action.as_ref().or(out.map(|(id, _)| id)) {
+        Some(action) => handed_in(action, &text, &by),
+        None => Incoming::Submitted { text, by },
     };
-    give(&app, &caller, along, what).await
+    given(app, caller, along, what).await
 }
 
 /// Answers a question. One answer is taken.
@@ -177,11 +201,23 @@ pub(crate) async fn document(
     headers: HeaderMap,
     Upload(bytes): Upload,
 ) -> Result<Response, ApiError> {
+    let along = Along::of(run, key, &headers)?;
+    Ok(tagged(brought(&app, &caller, along, wait, name, bytes).await?))
+}
+
+/// Puts a document into the folder of work, and answers the wait that asks for it.
+pub(crate) async fn brought(
+    app: &App,
+    caller: &Caller,
+    along: Along,
+    wait: String,
+    name: String,
+    bytes: Bytes,
+) -> Result<Taken, ApiError> {
     if name.contains(['/', '\\']) || name.is_empty() {
         let detail = format!("`name` must be the name of a file without folders, found `{name}`");
         return Err(ApiError::bad("bad_query", detail));
     }
-    let along = Along::of(run, key, &headers)?;
     let state = caller.desk.engine.look(&along.run).await?.state;
     let open = state.waits.get(&wait).filter(|wait| wait.kind == WaitKind::Document).cloned();
     let value = match open {
@@ -195,7 +231,7 @@ pub(crate) async fn document(
         }
     };
     let by = caller.user.clone();
-    give(&app, &caller, along, Incoming::Answered { wait, value, by }).await
+    given(app, caller, along, Incoming::Answered { wait, value, by }).await
 }
 
 /// Says yes to what waits for it: a way, more of a budget, another try.

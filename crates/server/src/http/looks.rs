@@ -82,11 +82,15 @@ pub(crate) async fn document(
     Asked(Place { at, pointer }): Asked<Place>,
 ) -> Result<Response, ApiError> {
     let state = seen(&caller.desk.engine, &run, at).await?.state;
-    let pointer = pointer.unwrap_or_default();
-    let found = state.document.pointer(&pointer).cloned().ok_or_else(|| {
-        ApiError::missing("nothing_there", format!("nothing stands at `{pointer}` in the document"))
-    })?;
+    let found = place_of(&state.document, &pointer.unwrap_or_default())?;
     Ok(([(header::ETAG, etag(state.version))], Json(found)).into_response())
+}
+
+/// What stands at a place of a document.
+pub(crate) fn place_of(document: &Value, pointer: &str) -> Result<Value, ApiError> {
+    document.pointer(pointer).cloned().ok_or_else(|| {
+        ApiError::missing("nothing_there", format!("nothing stands at `{pointer}` in the document"))
+    })
 }
 
 /// The whole state of a run, as snapshots hold it, now or at a version.

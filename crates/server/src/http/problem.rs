@@ -92,6 +92,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, code, detail)
     }
 
+    /// It is not for this caller.
+    #[must_use]
+    pub fn forbidden(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, detail)
+    }
+
     /// The request can be read, and what it says cannot be done.
     #[must_use]
     pub fn wrong(code: &str, detail: impl Into<String>) -> Self {

@@ -20,6 +20,7 @@ pub fn router(app: App) -> (Router, OpenApi) {
     let web = crate::web::routes(app.hosts.clone());
     let router = router
         .merge(description::routes(&described))
+        .merge(crate::mcp::routes(app.clone()))
         .fallback(async || {
             ApiError::missing("unknown_path", "there is nothing at this path").into_response()
         })

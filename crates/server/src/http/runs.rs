@@ -24,17 +24,17 @@ use crate::wire::{Page, RunRow, RunStatus};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Which {
     /// Only with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
-    status: Option<String>,
+    pub(crate) status: Option<String>,
     /// Only of this workflow.
-    workflow: Option<String>,
+    pub(crate) workflow: Option<String>,
     /// Only in this phase.
-    phase: Option<String>,
+    pub(crate) phase: Option<String>,
     /// Only of the protocol with this digest.
-    protocol: Option<String>,
+    pub(crate) protocol: Option<String>,
     /// Where to go on: the `next` of the page before.
-    cursor: Option<String>,
+    pub(crate) cursor: Option<String>,
     /// How many at most: from 1 to 500, 50 where absent.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// Which version.

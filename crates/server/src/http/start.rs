@@ -26,16 +26,16 @@ use crate::wire::Taken;
 #[schema(example = json!({ "protocol": "demo", "model": "human" }))]
 pub(crate) struct NewRun {
     /// The protocol by name; that of the folder where absent.
-    protocol: Option<String>,
+    pub(crate) protocol: Option<String>,
     /// The workflow by id; the protocol's default where absent.
-    workflow: Option<String>,
+    pub(crate) workflow: Option<String>,
     /// What it is given, as its workflow's `input` wants it.
-    input: Option<Value>,
+    pub(crate) input: Option<Value>,
     /// What is merged into its first document.
     #[schema(value_type = Option<Object>)]
-    document: Option<Value>,
+    pub(crate) document: Option<Value>,
     /// The model that is asked, whatever agents and index say: `openai:NAME`, `human`, ….
-    model: Option<String>,
+    pub(crate) model: Option<String>,
 }
 
 /// What a fork does otherwise.
@@ -62,11 +62,22 @@ pub(crate) async fn start(
     headers: HeaderMap,
     Body(new): Body<NewRun>,
 ) -> Result<Response, ApiError> {
-    let NewRun { protocol, workflow, input, document, model } = new;
     let patience = Patience::of(&headers)?;
-    let model = named(&caller, model)?.or_else(|| app.house.furniture().model.clone());
+    let run = begun(&app, &caller, new, key).await?;
+    created(&app, &caller, &run, patience).await
+}
+
+/// Begins a run, by whichever door; its id.
+pub(crate) async fn begun(
+    app: &App,
+    caller: &Caller,
+    new: NewRun,
+    key: Option<String>,
+) -> Result<String, ApiError> {
+    let NewRun { protocol, workflow, input, document, model } = new;
+    let model = named(caller, model)?.or_else(|| app.house.furniture().model.clone());
     let with_model = model.is_some();
-    let (protocol, workflow) = of_files(&app, move |catalog| {
+    let (protocol, workflow) = of_files(app, move |catalog| {
         Ok(catalog.meant(protocol.as_deref(), workflow.as_deref(), with_model)?)
     })
     .await?;
@@ -79,8 +90,7 @@ pub(crate) async fn start(
         by: Some(caller.user.clone()),
         ..Start::default()
     };
-    let run = caller.desk.engine.begin(&protocol, start, key).await?;
-    created(&app, &caller, &run, patience).await
+    Ok(caller.desk.engine.begin(&protocol, start, key).await?)
 }
 
 /// Begins a new run from a version of this one.

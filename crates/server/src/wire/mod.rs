@@ -28,7 +28,7 @@ pub use finding::{Finding, Findings};
 pub use memory::{
     Explained, Forgotten, Hit, KeptRow, OtherPacket, Packet, RefusedRow, Remembered, Replayed,
 };
-pub use next::{NextStep, StepContract, StepRule};
+pub use next::{Asks, NextStep, StepContract, StepRule, asks};
 pub use page::Page;
 pub use proof::{Proof, proof};
 pub use protocol::{InputView, PhaseView, ProtocolRow, ProtocolView, WayView, WorkflowView};

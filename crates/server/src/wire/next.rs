@@ -1,7 +1,7 @@
 //! What a run asks for, for whoever takes the model's place.
 
 use countersign_core::contract::Contract;
-use countersign_core::run::{ClosedGate, Role, State, Turn, WaitKind, hand_in, prompt};
+use countersign_core::run::{ClosedGate, Pending, Role, State, Turn, WaitKind, hand_in, prompt};
 use countersign_runtime::engine::{Engine, Live};
 use countersign_runtime::recall::{Reminded, remind};
 use serde::Serialize;
@@ -198,6 +198,28 @@ impl StepContract {
             schema: contract.schema.source().clone(),
             rules: rules.collect(),
         }
+    }
+}
+
+/// What somebody outside may hand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asks {
+    /// A reply in a model's place.
+    Reply {
+        /// To which order.
+        action: String,
+    },
+    /// A patch that opens a way.
+    Patch,
+}
+
+/// What somebody outside may hand in now; `None` where that is nothing.
+#[must_use]
+pub fn asks(state: &State) -> Option<Asks> {
+    let mut orders = state.pending.iter();
+    match orders.find(|(_, order)| matches!(order, Pending::Model { .. })) {
+        Some((action, _)) => Some(Asks::Reply { action: action.clone() }),
+        None => patch_is_open(state).then_some(Asks::Patch),
     }
 }
 

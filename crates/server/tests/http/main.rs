@@ -12,3 +12,4 @@ mod memory;
 mod limits;
 mod described;
 mod web;
+mod mcp;

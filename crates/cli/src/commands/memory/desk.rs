@@ -5,16 +5,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_core::run::Time;
-use countersign_memory::Scope;
 use countersign_memory::store::Memory;
+use countersign_memory::{Request, Scope};
+use countersign_models::Embedder;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::folder::Home;
 use countersign_runtime::remember::moment;
 
 use crate::args::{Site, Whose};
 use crate::exit::Error;
+use crate::output;
 use crate::place::Place;
 use crate::settings::Settings;
+use crate::show::BAD;
 
 /// What is said where there is nothing to look at.
 pub(super) const NOTHING: &str = "nothing is remembered yet; `countersign memory remember` begins";
@@ -78,6 +81,30 @@ pub(super) fn settings(model: Option<&str>) -> Result<Settings, Error> {
     let home = Home::find(Path::new("."))?;
     let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
     Settings::read(folder, &Site::default(), model)
+}
+
+/// The embedder that is meant: flag over environment over file; none where nobody names one.
+pub(super) fn embedder(flag: Option<&String>) -> Result<Option<Arc<dyn Embedder>>, Error> {
+    let mut settings = settings(None)?;
+    if let Some(named) = flag {
+        settings.embedder.value = Some(named.clone());
+        "--embedder".clone_into(&mut settings.embedder.origin);
+    }
+    settings.embedder()
+}
+
+/// A request with the vector of its words, where there is an embedder that answers; else by words alone.
+pub(super) async fn nearer(
+    memory: &dyn Memory,
+    embedder: Option<&Arc<dyn Embedder>>,
+    request: Request,
+) -> Request {
+    let embedder = embedder.map(|embedder| &**embedder);
+    let (request, away) = countersign_runtime::remember::nearer(memory, embedder, request).await;
+    if let Some(error) = away {
+        output::talk(&format!("{BAD}warning{BAD:#}: by words alone: {error}"));
+    }
+    request
 }
 
 /// The scope of these names; a fault names the flag.

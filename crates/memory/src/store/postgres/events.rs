@@ -26,6 +26,10 @@ const REMOVE: &str = "DELETE FROM countersign.memory_events AS event
     USING unnest($3::bigint[], $4::bigint[]) AS gone (session, position)
     WHERE tenant = $1 AND subject = $2
         AND event.session = gone.session AND event.position = gone.position";
+const REMOVE_VECTORS: &str = "DELETE FROM countersign.memory_vectors AS vector
+    USING unnest($3::bigint[], $4::bigint[]) AS gone (session, position)
+    WHERE tenant = $1 AND subject = $2
+        AND vector.session = gone.session AND vector.position = gone.position";
 const NAMED: &str = "SELECT id, body FROM countersign.memory_events
     WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
 const AT: &str = "SELECT event.body
@@ -82,8 +86,11 @@ pub(super) fn put(shelf: &Shelf<'_>, events: &[Event]) -> Answer<()> {
 
 pub(super) fn remove(shelf: &Shelf<'_>, events: &[Event]) -> Answer<()> {
     let (sessions, positions) = columns(events.iter().map(|event| event.place));
-    let call = shelf.call(REMOVE).with(&sessions, Type::INT8_ARRAY);
-    shelf.ask(call.with(&positions, Type::INT8_ARRAY)).map(drop)
+    let calls = [REMOVE, REMOVE_VECTORS].map(|sql| {
+        let call = shelf.call(sql).with(&sessions, Type::INT8_ARRAY);
+        call.with(&positions, Type::INT8_ARRAY)
+    });
+    shelf.ask_all(&calls).map(drop)
 }
 
 /// The events with these ids, or as much of each as is asked for.

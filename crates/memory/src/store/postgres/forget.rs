@@ -19,7 +19,8 @@ use super::shelves::{Sql, read_subject};
 use crate::Subject;
 
 /// Tables whose rows go without a mark.
-const UNMARKED: [&str; 5] = ["build_rows", "fact_evidence", "postings", "terms", "sessions"];
+const UNMARKED: [&str; 6] =
+    ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
 /// Tables whose rows leave a mark of their id.
 const MARKED: [(&str, &str); 3] =

@@ -13,10 +13,10 @@ use super::super::memory::{Memory, Reply};
 use super::super::shelves::{Answer, Shelves as _};
 use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
-    Provenance, Swept, Trace, Whom,
+    Provenance, Swept, Trace, Unembedded, Whom,
 };
 use super::super::{
-    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, vectors, write,
 };
 use super::shelves::Sql;
 use super::{forget, misplaced, reindex, traces};
@@ -24,7 +24,7 @@ use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
 use crate::summarize::Material;
-use crate::{Found, Request, Scope, Scored, Subject};
+use crate::{Found, Request, Scope, Scored, Subject, Vector};
 
 /// The tables of memory, in the schema of the runs and with a ledger of their own.
 const SCHEMA: PostgresSchema = PostgresSchema {
@@ -257,6 +257,26 @@ impl Memory for PostgresMemory {
         self.read(move |shelves| find::search(shelves, &request, limit))
     }
 
+    fn unembedded<'a>(
+        &'a self,
+        subject: &'a Subject,
+        embedder: &'a str,
+        among: usize,
+        limit: usize,
+    ) -> Reply<'a, Unembedded> {
+        let (subject, embedder) = (subject.clone(), embedder.to_owned());
+        self.read(move |shelves| vectors::unembedded(shelves, &subject, &embedder, among, limit))
+    }
+
+    fn keep_vectors<'a>(
+        &'a self,
+        subject: &'a Subject,
+        vectors: Vec<(String, Vector)>,
+    ) -> Reply<'a, u64> {
+        let subject = subject.clone();
+        self.write(move |shelves| vectors::keep(shelves, &subject, &vectors))
+    }
+
     fn keep_build(&self, build: Build) -> Reply<'_, ()> {
         self.write(move |shelves| replay::keep_build(shelves, &build))
     }
@@ -373,7 +393,7 @@ mod tests {
         let sums = SCHEMA.steps.iter().map(|step| sha256(&[step.sql.as_bytes()]));
         assert_eq!(
             sums.collect::<Vec<_>>(),
-            ["f86623703cababbcda3dd31406ab01e1ec709708c38059454bcb0f71fe3f6f08"]
+            ["f11cc4ce6bd6eb4e565bddfae77fef41cca74f8ca5cbb947d91e847c4de1591a"]
         );
     }
 }

@@ -14,7 +14,8 @@ use crate::Subject;
 use crate::record::{Event, Fact};
 
 /// Tables that only a subject may have rows in; facts may be an agent's or a tenant's.
-const OWN: [&str; 6] = ["sessions", "events", "terms", "postings", "context_builds", "build_rows"];
+const OWN: [&str; 7] =
+    ["sessions", "events", "vectors", "terms", "postings", "context_builds", "build_rows"];
 
 const FOREIGN_EVIDENCE: &str = "SELECT piece.fact FROM countersign.memory_fact_evidence AS piece
     JOIN countersign.memory_subjects AS holder

@@ -10,6 +10,7 @@ mod shelf;
 mod events;
 mod index;
 mod reindex;
+mod vectors;
 mod facts;
 mod rows;
 mod builds;

@@ -16,13 +16,13 @@ use super::super::error::corrupt;
 use super::super::index;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
-use super::super::{Build, RowKind};
+use super::super::{Build, RowKind, Unembedded};
 use super::shelf::{Shelf, get, is_text};
-use super::{builds, events, facts, rows};
-use crate::rank::Query;
+use super::{builds, events, facts, rows, vectors};
+use crate::rank::{Near, Query};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
-use crate::{Scope, Subject};
+use crate::{Scope, Subject, Vector};
 
 /// What tells locks of subjects from others: the bytes "CNTM".
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 1129206861))";
@@ -174,6 +174,30 @@ impl Shelves for Sql<'_> {
 
     fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked> {
         self.shelf(subject)?.map_or(Ok(Ranked::default()), |own| index::ranked(&own, query, limit))
+    }
+
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near> {
+        self.shelf(subject)?
+            .map_or(Ok(Near::default()), |own| vectors::nearest(&own, vector, newest))
+    }
+
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>> {
+        self.shelf(subject)?.map_or(Ok(None), |own| vectors::dimensions(&own, embedder))
+    }
+
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded> {
+        self.shelf(subject)?
+            .map_or(Ok(Unembedded::default()), |own| vectors::missing(&own, embedder, among, limit))
+    }
+
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()> {
+        self.shelf(subject)?.map_or(Ok(()), |own| vectors::put(&own, vectors))
     }
 
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {

@@ -8,13 +8,13 @@ use rusqlite::Connection;
 use super::super::index;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
-use super::super::{Build, RowKind};
+use super::super::{Build, RowKind, Unembedded};
 use super::index::OfSubject;
-use super::{builds, events, facts, rows, subjects};
-use crate::rank::Query;
+use super::{builds, events, facts, rows, subjects, vectors};
+use crate::rank::{Near, Query};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
-use crate::{Scope, Subject};
+use crate::{Scope, Subject, Vector};
 
 /// A connection inside a transaction.
 pub(super) struct Sql<'a> {
@@ -111,6 +111,32 @@ impl Shelves for Sql<'_> {
     fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked> {
         let Some(number) = self.number(subject)? else { return Ok(Ranked::default()) };
         index::ranked(&OfSubject { db: self.db, subject: number }, query, limit)
+    }
+
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near> {
+        let Some(number) = self.number(subject)? else { return Ok(Near::default()) };
+        vectors::nearest(self.db, number, vector, newest)
+    }
+
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        vectors::dimensions(self.db, number, embedder)
+    }
+
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded> {
+        let Some(number) = self.number(subject)? else { return Ok(Unembedded::default()) };
+        vectors::missing(self.db, number, embedder, among, limit)
+    }
+
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()> {
+        let Some(number) = self.number(subject)? else { return Ok(()) };
+        vectors::put(self.db, number, vectors)
     }
 
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {

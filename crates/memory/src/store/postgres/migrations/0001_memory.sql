@@ -63,6 +63,18 @@ CREATE TABLE countersign.memory_postings (
     PRIMARY KEY (tenant, subject, term, block)
 );
 
+-- What embedders made of events. They go with their events, and are never carried elsewhere.
+CREATE TABLE countersign.memory_vectors (
+    tenant   text   COLLATE "C" NOT NULL,
+    subject  bigint NOT NULL,
+    embedder text   COLLATE "C" NOT NULL CHECK (embedder <> ''),
+    session  bigint NOT NULL,
+    position bigint NOT NULL,
+    body     bytea  NOT NULL,
+    PRIMARY KEY (tenant, subject, embedder, session, position)
+);
+CREATE INDEX memory_vectors_event ON countersign.memory_vectors (tenant, subject, session, position);
+
 -- `current` is the latest revision. The evidence of a fact stands in the next table only.
 CREATE TABLE countersign.memory_facts (
     tenant      text    COLLATE "C" NOT NULL,

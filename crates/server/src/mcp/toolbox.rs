@@ -1,0 +1,66 @@
+//! Every tool.
+
+use std::sync::LazyLock;
+
+use super::tool::Tool;
+use super::{memory, people, protocols, runs};
+
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let mut all = protocols::tools();
+    all.extend(runs::tools());
+    all.extend(people::tools());
+    all.extend(memory::tools());
+    all
+});
+
+/// Every tool, in the order they are listed.
+pub(super) fn tools() -> &'static [Tool] {
+    &TOOLS
+}
+
+/// A tool by name.
+pub(super) fn find(name: &str) -> Option<&'static Tool> {
+    tools().iter().find(|tool| tool.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn every_tool_says_what_it_takes_gives_and_is_for() {
+        let mut names = BTreeSet::new();
+        for tool in tools() {
+            let listed = json!(tool.listed());
+            let name = tool.name();
+            assert!(names.insert(name), "{name} is there twice");
+            assert!(listed["description"].as_str().unwrap().len() > 100, "{name}");
+            for which in ["inputSchema", "outputSchema"] {
+                assert_eq!(listed[which]["type"], "object", "{name} {which}");
+                assert!(!listed[which].to_string().contains("$ref"), "{name} {which}");
+                jsonschema::validator_for(&listed[which]).unwrap();
+            }
+            let members = listed["inputSchema"]["properties"].as_object().unwrap();
+            for (member, schema) in members {
+                let said = schema["description"].as_str().unwrap_or_default();
+                assert!(!said.is_empty(), "{name}: nothing is said of `{member}`");
+            }
+            assert_eq!(listed["inputSchema"]["additionalProperties"], false, "{name}");
+        }
+        assert_eq!(names.len(), 17);
+    }
+
+    #[test]
+    fn a_type_in_a_type_is_written_out() {
+        let listed = json!(find("admit_text").unwrap().listed());
+        let intake = listed["inputSchema"]["properties"]["intake"].to_string();
+        assert!(intake.contains("tolerant") && intake.contains("null"), "{intake}");
+        let waits = &json!(find("submit_reply").unwrap().listed())["outputSchema"];
+        let wait = &waits["properties"]["waits"]["items"];
+        assert_eq!(wait["properties"]["question"]["type"], Value::from("string"));
+    }
+}

@@ -1,0 +1,103 @@
+//! MCP under `/mcp`, as bytes: who comes in, what each role is offered, what is no MCP at all.
+//!
+//! What clients of others do with it is in the tests of the command line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_server::access::Role;
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Client, json as body, serve, serve_keyed};
+
+async fn asked(client: &Client, method: &str, params: Value) -> Answer {
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let request = body(client.request("POST", "/mcp"), &message);
+    Answer::of(request.header("accept", "application/json, text/event-stream")).await
+}
+
+async fn offered(client: &Client) -> BTreeSet<String> {
+    let listed = asked(client, "tools/list", json!({})).await.good();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Calls a tool; the problem that it tells, or null.
+async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
+    let params = json!({"name": name, "arguments": arguments});
+    let answer = asked(client, "tools/call", params).await.good();
+    let result = &answer["result"];
+    if result["isError"] != true {
+        return Value::Null;
+    }
+    assert_eq!(result.get("structuredContent"), None, "clients hold it against the tool's shape");
+    serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
+    let rig = serve_keyed().await;
+    let mut roles = BTreeMap::new();
+    for role in Role::ALL {
+        roles.insert(role, offered(&rig.client_of("acme", role)).await);
+    }
+    let counts: Vec<usize> = roles.values().map(BTreeSet::len).collect();
+    assert_eq!(counts, [8, 16, 17, 17], "{roles:?}");
+    let all = &roles[&Role::Admin];
+    for role in Role::ALL {
+        let client = rig.client_of("acme", role);
+        for name in all {
+            // Arguments that no tool takes: whoever is let in gets no further.
+            let problem = problem_of(&client, name, json!({"never": 1})).await;
+            let code = if roles[&role].contains(name) { "bad_arguments" } else { "role" };
+            assert_eq!(problem["code"], code, "{name} as {role}: {problem}");
+        }
+    }
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn the_door_has_the_same_guard_as_every_route() {
+    let rig = serve_keyed().await;
+    let nobody = rig.client();
+    let told = asked(&nobody, "tools/list", json!({})).await;
+    assert_eq!(told.problem(401), "no_key");
+    assert_eq!(told.header("www-authenticate"), "Bearer");
+    let reader = rig.client_of("acme", Role::Reader);
+    for method in ["GET", "DELETE"] {
+        let told = Answer::of(reader.request(method, "/mcp")).await;
+        assert_eq!(told.problem(405), "method_not_allowed");
+        assert_eq!(told.header("allow"), "POST");
+    }
+    rig.end().await;
+    let rig = serve().await;
+    let client = rig.client();
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let with = |name: &'static str, value: &'static str| {
+        Answer::of(body(client.request("POST", "/mcp"), &message).header(name, value))
+    };
+    assert_eq!(with("host", "evil.example").await.problem(403), "foreign_host");
+    assert_eq!(with("origin", "http://evil.example").await.problem(403), "foreign_origin");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn what_is_no_mcp_is_told_as_a_problem() {
+    let rig = serve().await;
+    let client = rig.client();
+    let post = |kind: &'static str, accept: &'static str, text: String| {
+        let request = client.request("POST", "/mcp").header("content-type", kind);
+        Answer::of(request.header("accept", accept).body(text))
+    };
+    let both = "application/json, text/event-stream";
+    let told = post("application/json", "text/html", "{}".to_owned()).await;
+    assert_eq!(told.problem(406), "not_mcp");
+    assert_eq!(post("text/plain", both, "{}".to_owned()).await.problem(415), "not_mcp");
+    let long = format!("{{\"x\": \"{}\"}}", "x".repeat(5 << 20));
+    assert_eq!(post("application/json", both, long).await.problem(413), "too_large");
+    for broken in ["", "{", "[]", "7", "{\"jsonrpc\": \"1.0\"}", "{\"never\": 1}"] {
+        let told = post("application/json", both, broken.to_owned()).await;
+        assert!((400..500).contains(&told.status), "{broken}: {} {}", told.status, told.text);
+    }
+    assert_eq!(offered(&client).await.len(), 17, "it still answers");
+    rig.end().await;
+}

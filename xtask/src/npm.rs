@@ -1,0 +1,37 @@
+//! Packages from npm, pinned, in a folder below `target`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder with packages; they are installed where they are not there, and `then` made ready.
+pub(crate) fn install(
+    folder: &Path,
+    packages: &[&str],
+    then: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let done = folder.join("has");
+    let wanted = packages.join("\n");
+    if fs::read_to_string(&done).is_ok_and(|has| has == wanted) {
+        return Ok(folder.to_owned());
+    }
+    fs::create_dir_all(folder).map_err(|error| format!("no folder for it: {error}"))?;
+    fs::write(folder.join("package.json"), "{ \"private\": true }\n")
+        .map_err(|error| error.to_string())?;
+    println!("$ npm install {}", packages.join(" "));
+    let installed = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+        .args(packages)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    match installed {
+        Ok(status) if status.success() => {}
+        Ok(_) => return Err("`npm install` failed".to_owned()),
+        Err(error) => return Err(format!("npm: {error}")),
+    }
+    then(folder)?;
+    fs::write(done, wanted).map_err(|error| error.to_string())?;
+    Ok(folder.to_owned())
+}

@@ -1,0 +1,32 @@
+//! A Python package, pinned, in a virtual environment below `target`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The Python of an environment that has a package; made where it is not there.
+pub(crate) fn environment(folder: &Path, package: &str) -> Result<PathBuf, String> {
+    let python = folder.join("bin/python");
+    let done = folder.join(format!("has-{package}"));
+    if done.exists() && python.exists() {
+        return Ok(python);
+    }
+    let run = |program: &Path, arguments: &[&str]| {
+        let status = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    println!("$ pip install {package}");
+    let place = folder.display().to_string();
+    if !run(Path::new("python3"), &["-m", "venv", "--clear", &place]) {
+        return Err("`python3 -m venv` failed".to_owned());
+    }
+    if !run(&python, &["-m", "pip", "install", "--quiet", package]) {
+        return Err(format!("`pip install {package}` failed"));
+    }
+    fs::write(done, "").map_err(|error| error.to_string())?;
+    Ok(python)
+}
