@@ -18,9 +18,10 @@ pub(crate) struct Memory {
 /// Whose memory, where it is kept, and which moment counts as now.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
-    /// The database of the memory, instead of `.countersign/memory.db`
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Whose memory")]
-    pub(crate) store: Option<PathBuf>,
+    /// Where the memory is kept, a file or `postgres://…`; else beside the runs where those are on a server, and in
+    /// `.countersign/memory.db`
+    #[arg(long, value_name = "PLACE", global = true, help_heading = "Whose memory")]
+    pub(crate) store: Option<String>,
     /// The tenant
     #[arg(
         long,

@@ -23,7 +23,7 @@ pub(crate) use runs::{
     Task, TaskAction, TaskList, TaskReset,
 };
 pub(crate) use serve::{Key, KeyCommand, Mcp, Serve};
-pub(crate) use store::{Copy, Store, StoreCommand, Verify};
+pub(crate) use store::{Copy, Prune, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.

@@ -9,7 +9,7 @@ use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
 use crate::policy::Similarity;
 use crate::rank::{Blend, Query, Read, at_most, refine};
-use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
+use crate::record::{Episode, Event, Expiry, Fact, Insight, Place, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
 use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
 
@@ -18,6 +18,9 @@ const GENERIC: &str = "generic";
 
 /// So many more places are looked at than are asked for: the event itself may change its rank.
 const MORE_HITS: usize = 32;
+
+/// So many of these are read together.
+const HITS_AT_ONCE: usize = 8;
 
 /// Among so many of a session the last of a run is looked for first.
 const LATEST: usize = 64;
@@ -136,19 +139,28 @@ fn ranked(
     let mut events = Vec::new();
     // What the best so far are worth, the least on top.
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
-    for hit in hits {
-        let enough = best.len() == limit;
-        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
+    let mut left = &hits[..];
+    while let Some(next) = left.first() {
+        let least = best.peek().filter(|_| best.len() == limit);
+        if least.is_some_and(|Reverse(least)| *least > at_most(&query, next)) {
             break;
         }
-        let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
-        let score = refine(&query, &hit, &row);
-        if score.total > 0 && visible(&row, request) {
-            best.push(Reverse(score.total));
-            if enough {
-                best.pop();
+        // As many as are wanted are read whatever they are worth; behind them only a few more.
+        let some = limit.saturating_sub(best.len()).max(HITS_AT_ONCE).min(left.len());
+        let (some, behind) = left.split_at(some);
+        left = behind;
+        let places: Vec<Place> = some.iter().map(|hit| hit.place).collect();
+        let mut rows = shelves.events_at(&subject, &places)?.into_iter().peekable();
+        for hit in some {
+            let Some(row) = rows.next_if(|row| row.place == hit.place) else { continue };
+            let score = refine(&query, hit, &row);
+            if score.total > 0 && visible(&row, request) {
+                best.push(Reverse(score.total));
+                if best.len() > limit {
+                    best.pop();
+                }
+                events.push(Scored { row, score });
             }
-            events.push(Scored { row, score });
         }
     }
     in_order(&mut events);
@@ -179,9 +191,9 @@ fn blended(
         here.insert(event.row.place);
     }
     let others = blend.nearest(limit).into_iter().filter(|place| !here.contains(place));
-    for place in others {
-        let Some(row) = shelves.event_at(&subject, place)? else { continue };
+    for row in shelves.events_at(&subject, &others.collect::<Vec<_>>())? {
         if visible(&row, request) {
+            let place = row.place;
             let mut scored = Scored::plain(row);
             blend.add(place, &mut scored.score);
             events.push(scored);
@@ -206,15 +218,13 @@ fn add_quoted(
 ) -> Answer<()> {
     let Some(Summary { quotes, .. }) = &found.summary else { return Ok(()) };
     let here: BTreeSet<&String> = found.quotes.iter().map(|quote| &quote.row.id).collect();
-    let mut missing = Vec::new();
-    for id in quotes.iter().filter(|id| !here.contains(id)) {
-        if let Some(event) = shelves.event(subject, id)?
-            && visible(&event, request)
-        {
-            missing.push(Scored::plain(event));
-        }
-    }
-    found.quotes.extend(missing);
+    let missing: Vec<&str> =
+        quotes.iter().filter(|id| !here.contains(id)).map(String::as_str).collect();
+    let mut events = shelves.named(subject, &missing)?;
+    let events = missing.iter().filter_map(|id| events.remove(*id));
+    let events: Vec<_> =
+        events.filter(|event| visible(event, request)).map(Scored::plain).collect();
+    found.quotes.extend(events);
     Ok(())
 }
 
@@ -237,15 +247,10 @@ fn cited(
     subject: &Subject,
     found: &Found,
 ) -> Answer<BTreeMap<String, Cited>> {
-    let mut evidence = BTreeMap::new();
-    for id in citations(found) {
-        if let Some(seen) = shelves.cited(subject, id)?
-            && !seen.is_over(request.scope.run(), request.as_of)
-        {
-            evidence.insert(id.clone(), Cited::from(seen));
-        }
-    }
-    Ok(evidence)
+    let ids: Vec<&str> = citations(found).into_iter().map(String::as_str).collect();
+    let mut seen = shelves.cited(subject, &ids)?;
+    seen.retain(|_, seen| !seen.is_over(request.scope.run(), request.as_of));
+    Ok(seen.into_iter().map(|(id, seen)| (id, Cited::from(seen))).collect())
 }
 
 fn citations(found: &Found) -> BTreeSet<&String> {

@@ -31,6 +31,8 @@ pub(super) fn keep(
     subject: &Subject,
     vectors: &[(String, Vector)],
 ) -> Answer<u64> {
+    let ids: Vec<&str> = vectors.iter().map(|(event, _)| event.as_str()).collect();
+    let events = shelves.named(subject, &ids)?;
     let mut places: Vec<(Place, &Vector)> = Vec::new();
     for (event, vector) in vectors {
         let expected = match places.iter().find(|(_, one)| one.embedder() == vector.embedder()) {
@@ -42,7 +44,7 @@ pub(super) fn keep(
             let embedder = vector.embedder().to_owned();
             return Err(MemoryError::Dimensions { embedder, expected, found });
         }
-        if let Some(event) = shelves.event(subject, event)? {
+        if let Some(event) = events.get(event) {
             places.push((event.place, vector));
         }
     }

@@ -147,7 +147,7 @@ impl Engine {
     pub(super) async fn is_behind(&self, run: &RunId, live: &Live) -> Result<bool, EngineError> {
         let head = self.store.head(run).await?;
         let same = |head: countersign_store::Head| {
-            head.version == live.state.version && head.hash == live.hash
+            head.version == live.state.version && head.hash == live.hash && head.pruned.is_none()
         };
         Ok(!head.is_some_and(same))
     }

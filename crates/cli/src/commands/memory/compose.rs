@@ -32,8 +32,8 @@ pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Err
     }
     let memory = desk::open(whose)?;
     wait(async {
-        let request = desk::nearer(&memory, embedder, request).await;
-        let made = composed(&memory, &request, &policy, &*counter).await.map_err(by_flag)?;
+        let request = desk::nearer(&*memory, embedder, request).await;
+        let made = composed(&*memory, &request, &policy, &*counter).await.map_err(by_flag)?;
         let Composed { build: id, packet, text, .. } = &made;
         if json {
             output::json(&json!(Packet::from(&made)));

@@ -24,7 +24,7 @@ pub(super) fn run(whose: &Whose, args: &Embed, json: bool) -> Result<Exit, Error
                 output::passing(&format!("  {done} of {all} events"));
             }
         };
-        let made = embed_all(&memory, &*embedder, &subject, &mut progress).await;
+        let made = embed_all(&*memory, &*embedder, &subject, &mut progress).await;
         output::passing("");
         made.map_err(|error| match error {
             EmbedError::Memory(error) => Error::Memory(error),

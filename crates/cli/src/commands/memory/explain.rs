@@ -38,10 +38,10 @@ pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Err
     let scope = desk::scope(whose)?;
     let memory = desk::look(whose)?;
     wait(async {
-        let (build, found) = packets::build(&memory, &scope, &args.build).await?;
+        let (build, found) = packets::build(&*memory, &scope, &args.build).await?;
         let packet = build.again(&found)?;
         let same = packet_digest(&packet) == build.digest;
-        let prefix = prefix(&memory, &scope, &build, &packet).await?;
+        let prefix = prefix(&*memory, &scope, &build, &packet).await?;
         if json {
             let mut told = json!(Explained::of(&build, &packet));
             told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({

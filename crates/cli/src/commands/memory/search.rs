@@ -2,7 +2,6 @@
 
 use countersign_contracts::memory::meta::Purpose;
 use countersign_memory::record::Event;
-use countersign_memory::store::Memory as _;
 use countersign_memory::{Request, Score, Scored};
 use countersign_server::wire::Hit;
 use serde_json::json;
@@ -35,7 +34,7 @@ pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Erro
     };
     let embedder = desk::embedder(args.embedder.as_ref())?;
     wait(async {
-        let request = desk::nearer(&memory, embedder.as_ref(), request).await;
+        let request = desk::nearer(&*memory, embedder.as_ref(), request).await;
         let found = memory.search(&request, args.limit).await?;
         let empty = format!(
             "nothing that {} and {} said has words of \"{}\"",

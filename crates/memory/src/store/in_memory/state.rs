@@ -52,8 +52,8 @@ impl Shelves for State {
         Ok(all.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    fn is_forgotten(&self, mark: &str) -> Answer<bool> {
-        Ok(self.tombstones.contains(mark))
+    fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
+        Ok(marks.iter().filter(|mark| self.tombstones.contains(*mark)).cloned().collect())
     }
 
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {
@@ -88,16 +88,19 @@ impl Shelves for State {
         Ok(())
     }
 
-    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
-        Ok(self.of(subject).find(|event| event.id == id).cloned())
+    fn named(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Event>> {
+        let here = self.of(subject).filter(|event| ids.contains(&event.id.as_str()));
+        Ok(here.map(|event| (event.id.clone(), event.clone())).collect())
     }
 
-    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
-        Ok(self.of(subject).find(|event| event.id == id).map(Seen::from))
+    fn cited(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Seen>> {
+        let here = self.of(subject).filter(|event| ids.contains(&event.id.as_str()));
+        Ok(here.map(|event| (event.id.clone(), Seen::from(event))).collect())
     }
 
-    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
-        Ok(self.events.get(subject).and_then(|shelf| shelf.get(&place)).cloned())
+    fn events_at(&self, subject: &Subject, places: &[Place]) -> Answer<Vec<Event>> {
+        let Some(own) = self.events.get(subject) else { return Ok(Vec::new()) };
+        Ok(places.iter().filter_map(|place| own.get(place)).cloned().collect())
     }
 
     fn events(&self, subject: &Subject) -> Answer<Vec<Event>> {

@@ -3,9 +3,10 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::super::Unembedded;
+use super::super::body::from_body;
 use super::super::error::corrupt;
 use super::super::shelves::Answer;
-use super::subjects::{from_body, text};
+use super::subjects::text;
 use crate::Vector;
 use crate::rank::Near;
 use crate::record::Place;
