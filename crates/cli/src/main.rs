@@ -15,6 +15,7 @@ mod settings;
 mod show;
 mod sources;
 mod table;
+mod telemetry;
 mod terminal;
 
 use std::process::ExitCode;

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) agent: Setting,
     /// `on` or `off`.
     pub(crate) memory: Setting,
+    /// Where traces and measures go, over OTLP by HTTP.
+    pub(crate) telemetry: Setting,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
 }
@@ -73,6 +75,7 @@ impl Settings {
                 "COUNTERSIGN_MEMORY",
                 Some("on".to_owned()),
             ))?,
+            telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
             file,
         })
     }
@@ -94,8 +97,16 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 6] {
-        [&self.protocol, &self.store, &self.model, &self.user, &self.agent, &self.memory]
+    pub(crate) fn all(&self) -> [&Setting; 7] {
+        [
+            &self.protocol,
+            &self.store,
+            &self.model,
+            &self.user,
+            &self.agent,
+            &self.memory,
+            &self.telemetry,
+        ]
     }
 }
 
@@ -105,7 +116,7 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// The names that the file may have.
-const NAMES: [&str; 6] = ["protocol", "store", "model", "user", "agent", "memory"];
+const NAMES: [&str; 7] = ["protocol", "store", "model", "user", "agent", "memory", "telemetry"];
 
 fn on_or_off(setting: Setting) -> Result<Setting, Error> {
     match setting.value.as_deref() {

@@ -30,6 +30,7 @@ mod script;
 mod human;
 mod backoff;
 mod price;
+mod measured;
 
 pub use answer::{Answer, Exchange, Sent, Usage};
 pub use ask::{Ask, Position, Role, Turn};
@@ -39,6 +40,7 @@ pub use connect::connect;
 pub use error::{Fault, Flaw, ModelError, Wait};
 pub use human::Human;
 pub use key::{Key, Keys};
+pub use measured::{listen, measured};
 pub use model::{BoxFuture, Model};
 pub use price::{Price, cost};
 pub use script::{SCRIPT_SCHEMA, Script};
