@@ -21,6 +21,7 @@ use crate::exit::Error;
 use crate::place::Place;
 use crate::projecting::Projecting;
 use crate::settings::{Settings, env};
+use crate::telemetry::{self, Telemetry};
 use crate::{output, sources};
 
 /// What is said where there is nothing to look at.
@@ -32,6 +33,8 @@ pub(crate) struct House {
     pub(crate) home: Home,
     pub(crate) engine: Arc<Engine>,
     place: Place,
+    /// Dropped last: what is told of the rest goes out with it.
+    _telemetry: Option<Telemetry>,
 }
 
 impl House {
@@ -102,6 +105,8 @@ impl House {
         watch: Arc<dyn Watch>,
         works: bool,
     ) -> Result<Self, Error> {
+        let telemetry =
+            if works { telemetry::start(settings.telemetry.value.as_deref())? } else { None };
         let place = match &settings.store.value {
             Some(named) => Place::named(named)?,
             None => Place::File(home.database()),
@@ -129,7 +134,7 @@ impl House {
             Some(embedder) if remembers => engine.with_embedder(embedder),
             _ => engine,
         };
-        Ok(Self { settings, home, engine: Arc::new(engine), place })
+        Ok(Self { settings, home, engine: Arc::new(engine), place, _telemetry: telemetry })
     }
 
     /// Where its runs are kept.

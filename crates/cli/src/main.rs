@@ -16,6 +16,7 @@ mod show;
 mod sized;
 mod sources;
 mod table;
+mod telemetry;
 mod terminal;
 
 use std::process::ExitCode;

@@ -37,6 +37,8 @@ pub(crate) struct Settings {
     pub(crate) memory: Setting,
     /// Who makes vectors for it.
     pub(crate) embedder: Setting,
+    /// Where traces and measures go, over OTLP by HTTP.
+    pub(crate) telemetry: Setting,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
 }
@@ -78,6 +80,7 @@ impl Settings {
                 Some("on".to_owned()),
             ))?,
             embedder: setting("embedder", None, "COUNTERSIGN_EMBEDDER", None),
+            telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
             file,
         })
     }
@@ -99,9 +102,9 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 7] {
-        let Self { protocol, store, model, user, agent, memory, embedder, .. } = self;
-        [protocol, store, model, user, agent, memory, embedder]
+    pub(crate) fn all(&self) -> [&Setting; 8] {
+        let Self { protocol, store, model, user, agent, memory, embedder, telemetry, .. } = self;
+        [protocol, store, model, user, agent, memory, embedder, telemetry]
     }
 
     /// The embedder that is set, connected.
@@ -121,7 +124,8 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// The names that the file may have.
-const NAMES: [&str; 7] = ["protocol", "store", "model", "user", "agent", "memory", "embedder"];
+const NAMES: [&str; 8] =
+    ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
 
 fn on_or_off(setting: Setting) -> Result<Setting, Error> {
     match setting.value.as_deref() {

@@ -60,6 +60,11 @@ impl Ask {
         Self { system: system.into(), turns, ..Self::default() }
     }
 
+    /// Whether the reply is to be JSON.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.object || self.contract.is_some()
+    }
+
     /// The temperature, where it is a number.
     pub(crate) fn temperature(&self) -> Option<f64> {
         self.temperature.filter(|degrees| degrees.is_finite())

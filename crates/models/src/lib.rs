@@ -31,6 +31,7 @@ mod script;
 mod human;
 mod backoff;
 mod price;
+mod measured;
 
 pub use answer::{Answer, Exchange, Sent, Usage};
 pub use ask::{Ask, Position, Role, Turn};
@@ -41,6 +42,7 @@ pub use embedder::Embedder;
 pub use error::{Fault, Flaw, ModelError, Wait};
 pub use human::Human;
 pub use key::{Key, Keys};
+pub use measured::{listen, measured};
 pub use model::{BoxFuture, Model};
 pub use price::{Price, cost};
 pub use script::{SCRIPT_SCHEMA, Script};

@@ -131,6 +131,7 @@ impl Server {
             hosts: self.hosts,
             inboxes: Arc::default(),
             metrics: Arc::default(),
+            traces: Arc::default(),
             rates: Arc::new(Rates::new(self.rate)),
             stopping: stopping.clone(),
         };

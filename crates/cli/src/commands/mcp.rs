@@ -44,6 +44,8 @@ pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
                 error.exit()
             }
         };
+        // What is told of it goes out now: nothing is dropped after an exit.
+        drop(house);
         // A thread may still be reading standard input, and nothing interrupts it.
         std::process::exit(exit as i32)
     })

@@ -6,7 +6,7 @@ use countersign_core::contract::{Contract, export};
 use countersign_core::json::{RepairLevel, read, sha256};
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Exchange, Incoming, ModelReply, Prompt, Role, State, Usage, prompt};
-use countersign_models::{Answer, Ask, ModelError, Position, Price, Sent, cost};
+use countersign_models::{Answer, Ask, ModelError, Position, Price, Sent, cost, measured};
 use countersign_store::Blob;
 
 use super::models::Models;
@@ -39,7 +39,7 @@ pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, actio
     let asked = asked(&prompt, state);
     let (watch, run) = (Arc::clone(engine.watch()), state.run.clone());
     let mut live = move |text: &str| watch.writing(&run, text);
-    match model.complete(&asked, &mut live).await {
+    match measured(&*model, &asked, Some(&state.run), &mut live).await {
         Ok(mut answer) => {
             if let Some(text) = meant(&answer, asked.contract.as_deref()) {
                 answer.text = text;

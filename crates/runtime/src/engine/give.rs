@@ -10,6 +10,7 @@ use countersign_core::run::{
 use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
 
 use super::look::entry;
+use super::tally::tally;
 use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
 use crate::recall;
 
@@ -187,6 +188,7 @@ impl Engine {
 
     /// After the commit: everybody may know.
     fn kept(&self, run: &RunId, next: Live, events: Vec<Event>) -> Outcome {
+        tally(&events);
         self.watch().committed(&next.state, &events);
         let (state, protocol) = (Arc::clone(&next.state), Arc::clone(&next.protocol));
         self.put(run, Arc::new(next));

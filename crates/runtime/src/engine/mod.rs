@@ -19,6 +19,7 @@ mod give;
 mod begin;
 mod fork;
 mod look;
+mod tally;
 
 pub use body::{Engine, Opened};
 pub use error::EngineError;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_core::contract::Contract;
 use countersign_core::reply::{Finish, Reask, Verdict, Violation};
-use countersign_models::{Ask, Model, Role, Turn};
+use countersign_models::{Ask, Model, Role, Turn, measured};
 use serde_json::Value;
 
 use super::LearnError;
@@ -42,7 +42,8 @@ pub async fn ask(
     question.contract = Some(Arc::clone(contract));
     let (mut attempts, mut before) = (1, None);
     loop {
-        let answer = model.complete(&question, &mut |text| heard(Heard::Writing(text))).await?;
+        let mut live = |text: &str| heard(Heard::Writing(text));
+        let answer = measured(model, &question, None, &mut live).await?;
         let said = meant(&answer, Some(contract)).unwrap_or_else(|| answer.text.clone());
         let violations = match admit(&said, answer.finish) {
             Verdict::Accepted(accepted) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::metrics::Metrics;
 use super::rates::Rates;
+use super::traced::Traces;
 use crate::access::{Hosts, Keyring};
 use crate::house::House;
 use crate::live::Inboxes;
@@ -22,6 +23,8 @@ pub struct App {
     pub inboxes: Arc<Inboxes>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Where spans and times go.
+    pub traces: Arc<Traces>,
     /// How fast each key may ask.
     pub rates: Arc<Rates>,
     /// Hears that the server is to end.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header;
+use axum::http::{Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -97,17 +97,27 @@ impl Drop for UnderWay<'_> {
 /// Counts a request and the time until its answer began.
 pub(crate) async fn counted(State(app): State<App>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    let method = request.method().as_str().to_owned();
-    // What a client makes up is no label.
-    let known = matches!(method.as_str(), "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS");
-    let method = if known { method } else { "other".to_owned() };
+    let method = known_method(request.method());
     let path = request.extensions().get::<MatchedPath>();
     let path = path.map_or("other", MatchedPath::as_str).to_owned();
     let under_way = UnderWay::of(&app.metrics);
     let response = next.run(request).await;
     drop(under_way);
-    app.metrics.count(&method, &path, response.status().as_u16(), began.elapsed());
+    app.metrics.count(method, &path, response.status().as_u16(), began.elapsed());
     response
+}
+
+/// A method as a label: what a client makes up is none.
+pub(crate) fn known_method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
 }
 
 /// What is counted, in the text format of Prometheus.

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::{
     ApiError, App, admit, blobs, contracts, description, guard, health, inbox, inputs, limits,
-    looks, me, memory, metrics, protocols, runs, start, stream, workers,
+    looks, me, memory, metrics, protocols, runs, start, stream, traced, workers,
 };
 
 /// The routes and their description.
@@ -28,6 +28,7 @@ pub fn router(app: App) -> (Router, OpenApi) {
         .layer(from_fn(limits::in_time))
         .layer(CatchPanicLayer::custom(limits::broke_down))
         .layer(from_fn_with_state(app.clone(), metrics::counted))
+        .layer(from_fn_with_state(app.clone(), traced::traced))
         .layer(from_fn(limits::guarded))
         .layer(CompressionLayer::new())
         .with_state(app)

@@ -1,6 +1,8 @@
 //! The server of MCP: who asks, what they may, and what they get.
 
 use axum::http::request::Parts;
+use opentelemetry::trace::{Span as _, Status, Tracer as _};
+use opentelemetry::{KeyValue, global};
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -15,6 +17,7 @@ use serde_json::json;
 use super::tool::Tool;
 use super::{resources, toolbox};
 use crate::access::Caller;
+use crate::http::traced::parent_of;
 use crate::http::{ApiError, App};
 
 /// What every model that connects is told first.
@@ -136,7 +139,23 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
-        self.called(caller, request).await.map(CallToolResponse::Complete)
+        let parent = parent_of(context.extensions.get::<Parts>());
+        // What a client makes up is no name.
+        let name = toolbox::find(&request.name).map_or("other", Tool::name);
+        let tracer = global::tracer("countersign");
+        let builder = tracer.span_builder(format!("tools/call {name}")).with_attributes([
+            KeyValue::new("mcp.method.name", "tools/call"),
+            KeyValue::new("gen_ai.operation.name", "execute_tool"),
+            KeyValue::new("gen_ai.tool.name", name),
+        ]);
+        let mut span = tracer.build_with_context(builder, &parent);
+        let done = self.called(caller, request).await;
+        if done.as_ref().map_or(true, |done| done.is_error == Some(true)) {
+            span.set_attribute(KeyValue::new("error.type", "tool_error"));
+            span.set_status(Status::error("tool_error"));
+        }
+        span.end();
+        done.map(CallToolResponse::Complete)
     }
 
     async fn list_resources(

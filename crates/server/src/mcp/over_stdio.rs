@@ -54,6 +54,7 @@ pub async fn over_stdio(
         hosts: Hosts::of(&[], Demand::default()),
         inboxes: Arc::default(),
         metrics: Arc::default(),
+        traces: Arc::default(),
         rates: Arc::new(Rates::new(1)),
         stopping: stopping.clone(),
     };

@@ -1,0 +1,171 @@
+//! OpenTelemetry: spans and measures go to whoever the owner of this machine names, over OTLP by HTTP. Off where
+//! nobody is named.
+//!
+//! The usual variables `OTEL_…` say the rest; the libraries read most of them by themselves. Nothing that a model
+//! or a person said is among what goes out.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use opentelemetry::global;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{
+    ExporterBuildError, MetricExporter, Protocol, SpanExporter, WithExportConfig as _,
+    WithHttpConfig as _,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tokio::runtime::Handle;
+
+use crate::exit::Error;
+use crate::output;
+use crate::settings::env;
+
+/// How long the last words may take when a command ends.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What goes out, until it is dropped; then the rest is sent.
+pub(crate) struct Telemetry {
+    spans: Option<SdkTracerProvider>,
+    measures: Option<SdkMeterProvider>,
+}
+
+/// Begins to tell, where somebody is named who listens.
+pub(crate) fn start(endpoint: Option<&str>) -> Result<Option<Telemetry>, Error> {
+    if env("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
+        return Ok(None);
+    }
+    let spans_to = place("TRACES", "v1/traces", endpoint);
+    let measures_to = place("METRICS", "v1/metrics", endpoint);
+    let Ok(runtime) = Handle::try_current() else { return Ok(None) };
+    if spans_to.is_none() && measures_to.is_none() {
+        return Ok(None);
+    }
+    let told = |error: ExporterBuildError| Error::Usage(format!("telemetry: {error}"));
+    let sender: Arc<dyn HttpClient> =
+        Arc::new(Sender { http: client(&[&spans_to, &measures_to])?, runtime });
+    let mut telemetry = Telemetry { spans: None, measures: None };
+    if let Some(place) = spans_to {
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_shared_http_client(Arc::clone(&sender))
+            .with_protocol(protocol("TRACES")?)
+            .with_endpoint(place)
+            .build()
+            .map_err(told)?;
+        let provider = SdkTracerProvider::builder().with_resource(resource());
+        let provider = provider.with_batch_exporter(exporter).build();
+        global::set_tracer_provider(provider.clone());
+        global::set_text_map_propagator(TraceContextPropagator::new());
+        telemetry.spans = Some(provider);
+    }
+    if let Some(place) = measures_to {
+        let exporter = MetricExporter::builder()
+            .with_http()
+            .with_shared_http_client(sender)
+            .with_protocol(protocol("METRICS")?)
+            .with_endpoint(place)
+            .build()
+            .map_err(told)?;
+        let provider = SdkMeterProvider::builder().with_resource(resource());
+        let provider = provider.with_periodic_exporter(exporter).build();
+        global::set_meter_provider(provider.clone());
+        telemetry.measures = Some(provider);
+    }
+    countersign_models::listen();
+    Ok(Some(telemetry))
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        let spans = self.spans.take().map(|spans| spans.shutdown_with_timeout(LAST_WORDS));
+        let measures =
+            self.measures.take().map(|measures| measures.shutdown_with_timeout(LAST_WORDS));
+        for ended in [spans, measures].into_iter().flatten() {
+            if let Err(error) = ended {
+                output::talk(&format!("telemetry: the rest did not arrive: {error}"));
+            }
+        }
+    }
+}
+
+/// Where a signal goes; `None` where it goes nowhere.
+fn place(signal: &str, path: &str, endpoint: Option<&str>) -> Option<String> {
+    if env(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|word| word == "none") {
+        return None;
+    }
+    let own = env(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"));
+    own.or_else(|| endpoint.map(|base| format!("{}/{path}", base.trim_end_matches('/'))))
+}
+
+fn protocol(signal: &str) -> Result<Protocol, Error> {
+    let own = env(&format!("OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"));
+    match own.or_else(|| env("OTEL_EXPORTER_OTLP_PROTOCOL")).as_deref() {
+        None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
+        Some("http/json") => Ok(Protocol::HttpJson),
+        Some(other) => Err(Error::Usage(format!(
+            "telemetry: no protocol `{other}` here; there are `http/protobuf` and `http/json`"
+        ))),
+    }
+}
+
+fn resource() -> Resource {
+    let builder = Resource::builder();
+    // The library knows the variable, and has another default.
+    match env("OTEL_SERVICE_NAME") {
+        Some(_) => builder.build(),
+        None => builder.with_service_name("countersign").build(),
+    }
+}
+
+fn client(places: &[&Option<String>]) -> Result<reqwest::Client, Error> {
+    // Somebody else in this process may have chosen a provider already; theirs does as well.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
+        // A redirect would carry a header with a key to a host nobody chose.
+        .redirect(reqwest::redirect::Policy::none());
+    if places.iter().all(|place| place.as_ref().is_none_or(|url| url.starts_with("http://"))) {
+        // A machine without certificates can still talk to itself.
+        let config = rustls::ClientConfig::builder()
+            .with_root_certificates(rustls::RootCertStore::empty())
+            .with_no_client_auth();
+        builder = builder.no_proxy().tls_backend_preconfigured(config);
+    }
+    builder.build().map_err(|error| Error::Usage(format!("telemetry: no client: {error}")))
+}
+
+/// Sends from whichever thread: the exporters have threads of their own, and sockets belong to the runtime.
+#[derive(Debug)]
+struct Sender {
+    http: reqwest::Client,
+    runtime: Handle,
+}
+
+type Sent = Result<Response<Bytes>, HttpError>;
+
+impl HttpClient for Sender {
+    fn send_bytes<'a, 'f>(
+        &'a self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Sent> + Send + 'f>>
+    where
+        'a: 'f,
+        Self: 'f,
+    {
+        let http = self.http.clone();
+        let sent = self.runtime.spawn(async move {
+            let request = reqwest::Request::try_from(request)?;
+            let answer = http.execute(request).await?;
+            let (status, headers) = (answer.status(), answer.headers().clone());
+            let mut response = Response::new(answer.bytes().await?);
+            *response.status_mut() = status;
+            *response.headers_mut() = headers;
+            Ok::<_, HttpError>(response)
+        });
+        Box::pin(async move { sent.await? })
+    }
+}
