@@ -125,7 +125,9 @@ impl Error {
                 Exit::Refused
             }
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
-            Self::Engine(EngineError::NoRun { .. } | EngineError::Faults(_)) => Exit::Author,
+            Self::Engine(
+                EngineError::NoRun { .. } | EngineError::Pruned { .. } | EngineError::Faults(_),
+            ) => Exit::Author,
             Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
                 Exit::World
             }

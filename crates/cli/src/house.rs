@@ -6,7 +6,6 @@ use std::sync::Arc;
 use countersign_contracts::registry;
 use countersign_core::protocol::{Bundle, Protocol};
 use countersign_core::spec::Diagnostic;
-use countersign_memory::store::SqliteMemory;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
@@ -130,7 +129,11 @@ impl House {
             tenant: TenantId::default(),
         });
         let remembers = works && settings.remembers();
-        let engine = if remembers { with_memory(engine, &home) } else { engine };
+        let engine = if remembers { with_memory(engine, &home, &place) } else { engine };
+        let engine = match settings.embedder()? {
+            Some(embedder) if remembers => engine.with_embedder(embedder),
+            _ => engine,
+        };
         Ok(Self { settings, home, engine: Arc::new(engine), place, _telemetry: telemetry })
     }
 
@@ -208,13 +211,17 @@ impl House {
     }
 }
 
-/// An engine with the memory of a house. One that cannot be opened is told and holds nothing up.
-fn with_memory(engine: Engine, home: &Home) -> Engine {
-    match SqliteMemory::open(home.memory()) {
-        Ok(memory) => engine.with_memory(Arc::new(memory)),
+/// An engine with the memory of a house: beside the runs where those are on a server, else in a file here. One that
+/// cannot be opened is told and holds nothing up.
+fn with_memory(engine: Engine, home: &Home, runs: &Place) -> Engine {
+    let place = match runs {
+        Place::Server(_) => runs.clone(),
+        Place::File(_) => Place::File(home.memory()),
+    };
+    match place.memory() {
+        Ok(memory) => engine.with_memory(memory),
         Err(error) => {
-            let path = home.memory();
-            output::talk(&format!("no memory: `{}` cannot be opened: {error}", path.display()));
+            output::talk(&format!("no memory: `{place}` cannot be opened: {error}"));
             engine
         }
     }

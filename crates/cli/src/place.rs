@@ -1,16 +1,17 @@
-//! Where runs are kept: a file here, or a database on a server.
+//! Where runs and memory are kept: a file here, or a database on a server.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use countersign_memory::store::{Memory, PostgresMemory, SqliteMemory};
 use countersign_postgres::{Given, Server, is_address};
 use countersign_store::{PostgresSettings, PostgresStore, SqliteStore, Store};
 
 use crate::exit::Error;
 use crate::settings::env;
 
-/// A place that holds runs. Shown, it has no password.
+/// A place that holds runs, or memory. Shown, it has no password.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     /// A file.
@@ -42,6 +43,16 @@ impl Place {
             Self::File(path) => Arc::new(SqliteStore::open(path)?),
             Self::Server(server) => {
                 Arc::new(PostgresStore::new((**server).clone(), PostgresSettings::default()))
+            }
+        })
+    }
+
+    /// Opens the memory that is kept there, in the same way.
+    pub(crate) fn memory(&self) -> Result<Arc<dyn Memory>, Error> {
+        Ok(match self {
+            Self::File(path) => Arc::new(SqliteMemory::open(path)?),
+            Self::Server(server) => {
+                Arc::new(PostgresMemory::new((**server).clone(), PostgresSettings::default()))
             }
         })
     }

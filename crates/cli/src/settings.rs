@@ -1,10 +1,12 @@
 //! Settings: flag over environment over file over default. Nothing else reads the environment.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use countersign_core::json::Span;
 use countersign_core::spec::{Diagnostic, Source};
-use std::sync::Arc;
+use countersign_models::{Embedder, ModelSpec, connect_embedder};
 
 use crate::args::Site;
 use crate::exit::Error;
@@ -33,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) agent: Setting,
     /// `on` or `off`.
     pub(crate) memory: Setting,
+    /// Who makes vectors for it.
+    pub(crate) embedder: Setting,
     /// Where traces and measures go, over OTLP by HTTP.
     pub(crate) telemetry: Setting,
     /// The file that was read.
@@ -75,6 +79,7 @@ impl Settings {
                 "COUNTERSIGN_MEMORY",
                 Some("on".to_owned()),
             ))?,
+            embedder: setting("embedder", None, "COUNTERSIGN_EMBEDDER", None),
             telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
             file,
         })
@@ -97,16 +102,19 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 7] {
-        [
-            &self.protocol,
-            &self.store,
-            &self.model,
-            &self.user,
-            &self.agent,
-            &self.memory,
-            &self.telemetry,
-        ]
+    pub(crate) fn all(&self) -> [&Setting; 8] {
+        let Self { protocol, store, model, user, agent, memory, embedder, telemetry, .. } = self;
+        [protocol, store, model, user, agent, memory, embedder, telemetry]
+    }
+
+    /// The embedder that is set, connected.
+    pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let Setting { value: Some(named), origin, .. } = &self.embedder else { return Ok(None) };
+        let usage = |error: &dyn Display| Error::Usage(format!("`embedder` ({origin}): {error}"));
+        let spec: ModelSpec = named.parse().map_err(|error| usage(&error))?;
+        let settings =
+            countersign_models::Settings::from_env(&env).map_err(|error| usage(&error))?;
+        connect_embedder(&spec, &settings).map(Some).map_err(|error| usage(&error))
     }
 }
 
@@ -116,7 +124,8 @@ pub(crate) fn env(name: &str) -> Option<String> {
 }
 
 /// The names that the file may have.
-const NAMES: [&str; 7] = ["protocol", "store", "model", "user", "agent", "memory", "telemetry"];
+const NAMES: [&str; 8] =
+    ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
 
 fn on_or_off(setting: Setting) -> Result<Setting, Error> {
     match setting.value.as_deref() {

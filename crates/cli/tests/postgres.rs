@@ -157,6 +157,49 @@ fn doctor_tells_what_the_server_is_like() {
 }
 
 #[test]
+fn memory_lies_beside_the_runs() {
+    let Some(desk) = Desk::open("memory_lies_beside_the_runs") else { return };
+    desk.begin();
+    let file = desk.folder.path().join(".countersign/memory.db");
+    assert!(!file.exists(), "nothing is remembered here");
+    let whose = ["--user", "ann", "--agent", "helper"];
+    let on = |arguments: &[&str], store: Option<&str>| {
+        let named = store.map_or(Vec::new(), |store| vec!["--store", store]);
+        let arguments = [&["memory"], arguments, &whose, &named].concat();
+        let url = desk.url();
+        let output = desk.run(&arguments, &[("COUNTERSIGN_STORE", &url)]);
+        let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert!(!told.contains("s3cret"), "{told}");
+        (output.status.code().unwrap(), told)
+    };
+    // A file remembers, and what it has is carried to the server.
+    let local = file.display().to_string();
+    let said = ["remember", "--event", "Call me on 555-0199.", "--id", "e1"];
+    assert_eq!(on(&said, Some(&local)), (0, "kept event e1\n".to_owned()));
+    let (_, searched) = on(&["search", "call"], None);
+    assert!(!searched.contains("555-0199"), "{searched}");
+    assert_eq!(on(&["export", "--output", "ann.jsonl"], Some(&local)).0, 0);
+    assert_eq!(on(&["import", "ann.jsonl", "--ours"], None).0, 0);
+    let (_, searched) = on(&["search", "call"], None);
+    assert!(searched.contains("555-0199"), "{searched}");
+    let doctor = desk.run(&["doctor", "--json"], &[("COUNTERSIGN_STORE", &desk.url())]);
+    let doctor: Value = serde_json::from_str(&text(&doctor.stdout)).unwrap();
+    assert_eq!(doctor["store"]["memory"]["place"], "server");
+    assert!(doctor["store"]["memory"]["unread"].as_str().unwrap().ends_with("memory.db"));
+    // What is forgotten there is found nowhere, and what nobody can look into is told.
+    let sought = ["verify-erased", "--needle", "555-0199"];
+    let (code, told) = on(&sought, None);
+    assert_eq!(code, 1);
+    assert!(told.contains("in countersign.memory_events.body at byte"), "{told}");
+    assert_eq!(on(&["forget", "--yes"], None).0, 0);
+    let (code, told) = on(&sought, None);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("Not looked into, because nobody can from here: free space"), "{told}");
+    assert_eq!(on(&["verify-scope"], None).0, 0);
+    assert_eq!(on(&sought, Some(&local)).0, 1, "the file is another memory");
+}
+
+#[test]
 fn what_is_wrong_with_an_address_shows_nothing_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let run = |store: &str| {

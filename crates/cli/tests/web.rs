@@ -50,6 +50,11 @@ fn forms_a_document_and_an_approval() {
 }
 
 #[test]
+fn the_shipped_delivery_with_a_document_and_a_grant() {
+    scene("shipped_delivery");
+}
+
+#[test]
 fn an_answer_with_its_evidence() {
     scene("answer");
 }

@@ -16,6 +16,7 @@
 pub mod record;
 mod scope;
 mod request;
+mod vector;
 mod found;
 pub mod rules;
 pub mod rank;
@@ -31,3 +32,4 @@ pub use countersign_contracts::memory as packet;
 pub use found::{Cited, Cut, Found, Score, Scored};
 pub use request::{Asked, Request};
 pub use scope::{Scope, ScopeError, Subject};
+pub use vector::{MOST_DIMENSIONS, Vector, VectorError};

@@ -4,7 +4,7 @@ use countersign_contracts::memory::meta::{Cues, Purpose, SectionBudgets};
 use countersign_core::run::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::Scope;
+use crate::{Scope, Vector};
 
 /// A request for a packet: with the rows that may be seen and a policy, all that composing reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Request {
     /// What is being said now, in its own words: ranked with, never shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What an embedder made of what is being said: the build keeps it, so that it is never asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vector: Option<Vector>,
     /// How many tokens, where it is not for the policy to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Asked>,

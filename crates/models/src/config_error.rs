@@ -10,6 +10,14 @@ use crate::Provider;
 /// A fault in the settings. Never holds a key.
 #[derive(Debug, Error)]
 pub enum ConfigError {
+    /// It answers, and makes no vectors.
+    #[error(
+        "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
+    )]
+    NoEmbedder {
+        /// What the user typed.
+        spec: String,
+    },
     /// The provider wants a key.
     #[error(
         "`{provider}` needs a key; set `{variable}`, or `{variable}_FILE` to a file that holds it"

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use countersign_core::spec::Source;
 use reqwest::Url;
+use reqwest::header::HeaderMap;
 
 use crate::providers::dialect;
-use crate::wire::{Client, Secrets, http_client};
-use crate::{ConfigError, Human, Key, Model, ModelSpec, Provider, Script, Settings};
+use crate::wire::{Client, Embeddings, Line, Secrets, http_client};
+use crate::{ConfigError, Embedder, Human, Key, Model, ModelSpec, Provider, Script, Settings};
 
 /// Connects a model: finds its address and key, or reads its script.
 ///
@@ -24,25 +25,72 @@ pub fn connect(spec: &ModelSpec, settings: &Settings) -> Result<Arc<dyn Model>, 
             Ok(Arc::new(script))
         }
         ModelSpec::Remote { provider, name, address } => {
-            let text = address.as_deref().unwrap_or_else(|| settings.addresses.of(*provider));
-            let base = base(text)?;
-            let key = key(*provider, &base, address.is_some(), settings)?;
+            let Place { base, key } = place(*provider, address.as_deref(), settings)?;
             let is_openai_itself = base.host_str() == Some("api.openai.com");
             let dialect = dialect(*provider, is_openai_itself);
             let url = joined(&base, &dialect.path(name))?;
             Ok(Arc::new(Client {
                 spoken: spec.to_string(),
                 model: name.clone(),
-                http: http_client(&url, settings)?,
-                headers: dialect.headers(key),
-                url,
-                timeouts: settings.timeouts,
+                line: line(url, dialect.headers(key), settings)?,
                 schema: settings.schema,
-                secrets: Secrets::new(settings.keys.all().chain(&settings.proxy)),
+                secrets: secrets(settings),
                 dialect,
             }))
         }
     }
+}
+
+/// Connects an embedder: `openai:NAME`, or any server that speaks as OpenAI does, or `ollama:NAME`.
+///
+/// # Errors
+/// Where a person has to mend the settings first, or where there is nothing that makes vectors.
+pub fn connect_embedder(
+    spec: &ModelSpec,
+    settings: &Settings,
+) -> Result<Arc<dyn Embedder>, ConfigError> {
+    let (provider, name, address, path) = match spec {
+        ModelSpec::Remote { provider: one @ Provider::OpenAi, name, address } => {
+            (*one, name, address, "/embeddings")
+        }
+        ModelSpec::Remote { provider: one @ Provider::Ollama, name, address } => {
+            (*one, name, address, "/v1/embeddings")
+        }
+        other => return Err(ConfigError::NoEmbedder { spec: other.to_string() }),
+    };
+    let Place { base, key } = place(provider, address.as_deref(), settings)?;
+    let url = joined(&base, path)?;
+    let headers = dialect(provider, false).headers(key);
+    Ok(Arc::new(Embeddings {
+        spoken: spec.to_string(),
+        model: name.clone(),
+        secrets: secrets(settings),
+        line: line(url, headers, settings)?,
+    }))
+}
+
+/// Where a provider is asked, and what it is shown.
+struct Place<'s> {
+    base: Url,
+    key: Option<&'s Key>,
+}
+
+fn place<'s>(
+    provider: Provider,
+    address: Option<&str>,
+    settings: &'s Settings,
+) -> Result<Place<'s>, ConfigError> {
+    let base = base(address.unwrap_or_else(|| settings.addresses.of(provider)))?;
+    let key = key(provider, &base, address.is_some(), settings)?;
+    Ok(Place { base, key })
+}
+
+fn line(url: Url, headers: HeaderMap, settings: &Settings) -> Result<Line, ConfigError> {
+    Ok(Line { http: http_client(&url, settings)?, url, headers, timeouts: settings.timeouts })
+}
+
+fn secrets(settings: &Settings) -> Secrets {
+    Secrets::new(settings.keys.all().chain(&settings.proxy))
 }
 
 fn base(text: &str) -> Result<Url, ConfigError> {
@@ -164,6 +212,15 @@ mod tests {
             "`h` is no address of a model: a user or a password stands in it; keys come from the environment",
         );
         refused("script:/nowhere/x.yaml", &none, "cannot read the script `/nowhere/x.yaml`");
+        for spec in ["anthropic:claude", "gemini:m", "human", "script:x.yaml"] {
+            let error = connect_embedder(&spec.parse().unwrap(), &none).err().unwrap();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
+                )
+            );
+        }
         let mut settings = with_key();
         settings.addresses = settings.addresses.with(Provider::OpenAi, "http://10.0.0.1/v1");
         refused(

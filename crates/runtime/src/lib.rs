@@ -14,6 +14,7 @@ pub mod recall;
 pub mod remember;
 pub mod proof;
 pub mod transfer;
+pub mod prune;
 pub mod driver;
 pub mod learn;
 pub mod worker;

@@ -5,10 +5,11 @@ use countersign_core::json::sha256;
 use countersign_core::run::{
     CorruptLog, Entry, Event, Exchange, Fault, GENESIS, Incoming, State, Verification, link, verify,
 };
-use countersign_store::{Head, RunId, WaitFilter};
+use countersign_store::{Head, RunId, Seal, WaitFilter};
 use thiserror::Error;
 
 use crate::engine::{Engine, EngineError};
+use crate::prune::seal;
 
 /// Where what is kept of a run stops agreeing with itself.
 #[derive(Debug, Error)]
@@ -32,6 +33,16 @@ pub enum Flaw {
         /// The digest the run is pinned to.
         expected: String,
         /// The digest of what is kept.
+        found: String,
+    },
+    /// What a pruned log has left is not what was sealed.
+    #[error(
+        "the hashes of its log have the seal {found}, and {expected} was written down when it was pruned"
+    )]
+    Seal {
+        /// The seal of then.
+        expected: String,
+        /// The seal of what is there.
         found: String,
     },
     /// A snapshot is not what the events before it fold to.
@@ -93,17 +104,30 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
     Ok(Ok(verification))
 }
 
-/// Follows the hashes from the first version on, and holds every row against its entry.
-/// Proves the chain of a run's log, and that the row of the run stands at its end. Nothing is decided
-/// again; gives the number of events.
-pub async fn chained(engine: &Engine, run: &str) -> Result<Result<u64, Flaw>, EngineError> {
+/// A chain that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chained {
+    /// How many events it has.
+    pub events: u64,
+    /// Whether the bodies were taken out: then the hashes are those that were proved and sealed at that time.
+    pub pruned: bool,
+}
+
+/// Proves the chain of a run's log, and that the row of the run stands at its end. Nothing is decided again.
+///
+/// Where the run was pruned, what is left of every version is held against the seal.
+pub async fn chained(engine: &Engine, run: &str) -> Result<Result<Chained, Flaw>, EngineError> {
     let id = engine.run_id(run);
     let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
     let head = engine.store().head(&id).await?.ok_or_else(missing)?;
-    let mut log = engine.log(run).await?;
+    let mut log = engine.hashes(run).await?;
     // What came after the head was read is the next one's business.
     log.truncate(usize::try_from(head.version).unwrap_or(usize::MAX));
-    if let Err(flaw) = chain(run, &log) {
+    let proved = match &head.pruned {
+        Some(sealed) => unbroken(run, &log, sealed),
+        None => chain(run, &log),
+    };
+    if let Err(flaw) = proved {
         return Ok(Err(flaw));
     }
     let last = log.last();
@@ -116,10 +140,28 @@ pub async fn chained(engine: &Engine, run: &str) -> Result<Result<u64, Flaw>, En
     ];
     Ok(match columns.into_iter().find(|(_, found, expected)| found != expected) {
         Some((what, found, expected)) => Err(Flaw::Head { what, found, expected }),
-        None => Ok(head.seq),
+        None => Ok(Chained { events: head.seq, pruned: head.pruned.is_some() }),
     })
 }
 
+/// Follows what a pruned log has left: no version is missing, and none is other than when it was sealed.
+fn unbroken(run: &str, log: &[Entry], sealed: &Seal) -> Result<(), Flaw> {
+    let mut expected = 1;
+    for one in log {
+        if one.first != expected {
+            let found = one.first;
+            return Err(Fault::from(CorruptLog::Order { expected, found }).into());
+        }
+        expected = one.last + 1;
+    }
+    let found = seal(run, log);
+    if found == sealed.digest {
+        return Ok(());
+    }
+    Err(Flaw::Seal { expected: sealed.digest.clone(), found })
+}
+
+/// Follows the hashes from the first version on, and holds every row against its entry.
 pub(crate) fn chain(run: &str, log: &[Entry]) -> Result<(), Flaw> {
     let mut hash = GENESIS.to_owned();
     let mut expected = 1;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::contract::Registry;
 use countersign_memory::store::Memory;
+use countersign_models::Embedder;
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Driver, Hands, Models, Presence};
 use countersign_runtime::effect::{Journal, JournalError, SourceKinds};
@@ -34,6 +35,8 @@ pub struct Furniture {
     pub store: Arc<dyn Store>,
     /// What is remembered, where anything is.
     pub memory: Option<Arc<dyn Memory>>,
+    /// Who makes vectors for it, where somebody does.
+    pub embedder: Option<Arc<dyn Embedder>>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Who else is told of the runs of tenant `local`.
@@ -180,7 +183,7 @@ impl House {
     }
 
     fn furnish(&self, tenant: &TenantId) -> Result<Desk, HouseError> {
-        let Furniture { store, memory, clock, models, sources, contracts, home, .. } =
+        let Furniture { store, memory, embedder, clock, models, sources, contracts, home, .. } =
             &self.furniture;
         let ours = *tenant == TenantId::default();
         let own = if ours { home.clone() } else { self.home_of(tenant)? };
@@ -197,6 +200,10 @@ impl House {
         });
         let engine = match memory {
             Some(memory) => engine.with_memory(Arc::clone(memory)),
+            None => engine,
+        };
+        let engine = match embedder {
+            Some(embedder) => engine.with_embedder(Arc::clone(embedder)),
             None => engine,
         };
         let engine = Arc::new(engine);

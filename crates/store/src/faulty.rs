@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
-    ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId,
-    Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
+    ActionRow, Blob, Cause, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning,
+    Reply, RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes,
+    Worker, WorkerRow,
 };
 
 /// What goes wrong with a write.
@@ -240,6 +241,14 @@ impl Store for FaultyStore {
 
     fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
         self.read(self.inner.tenants())
+    }
+
+    fn moment(&self) -> Reply<'_, Moment> {
+        self.read(self.inner.moment())
+    }
+
+    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
+        self.write(self.inner.prune(pruning))
     }
 
     fn wakes(&self) -> Wakes {

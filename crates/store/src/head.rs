@@ -1,6 +1,6 @@
 //! Where runs stand, how they are listed, and what their state is folded from.
 
-use crate::{EntryRow, Lease, RunId, SnapshotRow, TenantId};
+use crate::{EntryRow, Lease, RunId, Seal, SnapshotRow, TenantId};
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Head {
     pub wake_at: Option<i64>,
     /// The lease last given and not given back; it may be over.
     pub lease: Option<Lease>,
+    /// What was written down when its bodies were taken out; `None` where they are there.
+    pub pruned: Option<Seal>,
 }
 
 impl Head {

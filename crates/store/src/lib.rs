@@ -26,6 +26,7 @@ mod lease;
 mod worker;
 mod wakes;
 mod rounds;
+mod prune;
 mod well_formed;
 mod ruling;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -51,9 +52,10 @@ pub use lease::Lease;
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{
-    Call, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
-    PostgresStep, PostgresStore, Scope,
+    Call, Dialogue, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
+    PostgresStep, PostgresStore, Purpose, Scope,
 };
+pub use prune::{Moment, Pruned, Pruning, Seal};
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Health, Migration, Schema, Settings, SqliteFile, SqliteStore};

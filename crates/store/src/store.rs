@@ -4,8 +4,8 @@
 use std::pin::Pin;
 
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RunFilter, RunId, StoreError,
-    Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning,
+    RunFilter, RunId, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// What a store answers, once awaited. Nothing happens before the first poll.
@@ -107,6 +107,16 @@ pub trait Store: Send + Sync {
 
     /// Tenants that have a run, by name: for whoever keeps the store, to copy and to check all of it.
     fn tenants(&self) -> Reply<'_, Vec<TenantId>>;
+
+    /// This moment of the store, for `prune`.
+    fn moment(&self) -> Reply<'_, Moment>;
+
+    /// Takes the bodies of a run's log out, all in one, with its snapshots and with bytes that nobody else names.
+    ///
+    /// What stays: the row of the run, which is sealed; every version with its places, its time and its hash, and
+    /// an empty body; the states that are to be kept; its keys. A run that was pruned before stays as it is.
+    /// `Conflict` where the run is at another version, `NotFound` where there is none.
+    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned>;
 
     /// Hints that something may be due, from now on.
     fn wakes(&self) -> Wakes;

@@ -244,13 +244,13 @@ fn a_file_of_a_newer_program_is_refused_and_left_as_it_is() {
     let (_folder, file) = place();
     drop(SqliteStore::open(&file).unwrap());
     let db = Connection::open(&file).unwrap();
-    db.execute("INSERT INTO migrations VALUES (3, 'later', 'x')", []).unwrap();
+    db.execute("INSERT INTO migrations VALUES (4, 'later', 'x')", []).unwrap();
     drop(db);
     let before = fs::read(&file).unwrap();
     let refused = SqliteStore::open(&file).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "the database has schema 3, this program knows schemas up to 2"
+        "the database has schema 4, this program knows schemas up to 3"
     );
     assert_eq!(fs::read(&file).unwrap(), before);
 }

@@ -124,7 +124,7 @@ impl Life {
         let purpose = *chance.pick(&[Purpose::Planner, Purpose::Tool, Purpose::Responder]);
         let message = chance.percent(80).then(|| self.text(9));
         let (scope, as_of) = (self.scope()?, self.now);
-        Ok(Request { scope, purpose, task_type: None, cues, message, budget, as_of })
+        Ok(Request { scope, purpose, task_type: None, cues, message, vector: None, budget, as_of })
     }
 
     /// Keeps a claim that the rules may refuse: a guess of another run, a source that is not there.

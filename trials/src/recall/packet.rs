@@ -52,6 +52,7 @@ impl Packets {
             task_type: None,
             cues: None,
             message: Some(question.to_owned()),
+            vector: None,
             budget: Some(Asked { max_tokens: budget, per_section: None }),
             as_of: last.ts,
         };

@@ -18,9 +18,10 @@ pub(crate) struct Memory {
 /// Whose memory, where it is kept, and which moment counts as now.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Whose {
-    /// The database of the memory, instead of `.countersign/memory.db`
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Whose memory")]
-    pub(crate) store: Option<PathBuf>,
+    /// Where the memory is kept, a file or `postgres://…`; else beside the runs where those are on a server, and in
+    /// `.countersign/memory.db`
+    #[arg(long, value_name = "PLACE", global = true, help_heading = "Whose memory")]
+    pub(crate) store: Option<String>,
     /// The tenant
     #[arg(
         long,
@@ -71,6 +72,8 @@ pub(crate) enum MemoryCommand {
     Replay(ReplayBuild),
     /// Look for events
     Search(Search),
+    /// Let an embedder make vectors of the events that have none
+    Embed(Embed),
     /// Tell shorter what happened long ago, and as one what belongs together
     Age(Age),
     /// Sum the session up: in its best lines, or in the words of a model
@@ -135,12 +138,29 @@ pub(crate) struct Compose {
     /// `default`, `recall`, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub(crate) policy: String,
+    /// Who makes vectors, where the policy gives them weight: `openai:NAME[@ADDRESS]`, `ollama:NAME`; else
+    /// `COUNTERSIGN_EMBEDDER`, or `embedder` in countersign.toml
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
     /// Who counts the tokens
     #[arg(long, default_value = "o200k", value_parser = ["o200k", "cl100k", "chars"])]
     pub(crate) tokenizer: String,
     /// Print the packet instead of its text
     #[arg(long)]
     pub(crate) packet: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(after_help = "What is done stays done: broken off, it goes on where it was.
+
+Examples:
+  countersign memory embed --embedder openai:text-embedding-3-small
+  countersign memory embed --embedder openai:minilm@http://127.0.0.1:8080/v1")]
+pub(crate) struct Embed {
+    /// Who makes them: `openai:NAME[@ADDRESS]` or `ollama:NAME`; else `COUNTERSIGN_EMBEDDER`, or `embedder`
+    /// in countersign.toml
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
 }
 
 #[derive(Debug, Parser)]
@@ -161,6 +181,10 @@ pub(crate) struct ReplayBuild {
 
 #[derive(Debug, Parser)]
 pub(crate) struct Search {
+    /// Who makes vectors, so that what is near in meaning is found too; else `COUNTERSIGN_EMBEDDER`, or
+    /// `embedder` in countersign.toml
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) embedder: Option<String>,
     /// What to look for
     pub(crate) text: String,
     /// How many at most

@@ -14,7 +14,7 @@ mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
-    Compose, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
+    Compose, Embed, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
     ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
@@ -23,7 +23,7 @@ pub(crate) use runs::{
     Task, TaskAction, TaskList, TaskReset,
 };
 pub(crate) use serve::{Key, KeyCommand, Mcp, Serve};
-pub(crate) use store::{Copy, Store, StoreCommand, Verify};
+pub(crate) use store::{Copy, Prune, Store, StoreCommand, Verify};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.

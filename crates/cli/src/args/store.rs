@@ -23,6 +23,11 @@ pub(crate) enum StoreCommand {
         after_help = "Ends with 1 where a chain does not hold. `--decide` also decides every input again, as `replay --verify` does for one run.\n\nExample:\n  countersign store verify --store postgres://cs@db.example/runs"
     )]
     Verify(Verify),
+    /// Take the words out of runs that ended long ago; their hashes stay
+    #[command(
+        after_help = "Says what goes and asks. What stays of a run: where it stood, every version with its hash, and the states that other runs began from. `store verify` still proves that; `show`, `history`, `replay` and `export` say that it was pruned.\n\nExamples:\n  countersign store prune --before 90d --dry-run\n  countersign store prune --before 2026-01-21 --keep 100 --yes"
+    )]
+    Prune(Prune),
 }
 
 #[derive(Debug, Parser)]
@@ -46,6 +51,27 @@ pub(crate) struct Verify {
     /// Decide every input again, and hold everything beside the log against it
     #[arg(long)]
     pub(crate) decide: bool,
+    #[command(flatten)]
+    pub(crate) site: Site,
+}
+
+#[derive(Debug, Parser)]
+pub(crate) struct Prune {
+    /// Runs that ended before this: a length of time ago such as `90d`, or a moment such as `2026-01-21`
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) before: Option<String>,
+    /// Leave so many of the runs that have ended, those begun last, of each tenant
+    #[arg(long, value_name = "N")]
+    pub(crate) keep: Option<usize>,
+    /// Only the runs of this tenant
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: Option<String>,
+    /// Only say what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) site: Site,
 }

@@ -44,18 +44,29 @@ pub(super) fn run(args: &Replay, json: bool) -> Result<Exit, Error> {
     })
 }
 
-/// Every run of the store, the oldest first.
+/// Every run of the store that has its words, the oldest first.
 async fn every(house: &House) -> Result<Vec<String>, Error> {
     let mut filter = RunFilter::newest(house.engine.tenant().clone(), 1_000);
-    let mut runs = Vec::new();
+    let (mut runs, mut pruned) = (Vec::new(), 0_u64);
     loop {
         let page = house.engine.store().runs(&filter).await?;
         filter.after = page.last().map(countersign_store::Head::cursor);
         let full = page.len() == filter.limit;
-        runs.extend(page.into_iter().map(|head| head.run.id));
+        for head in page {
+            if head.pruned.is_some() {
+                pruned += 1;
+            } else {
+                runs.push(head.run.id);
+            }
+        }
         if !full {
             break;
         }
+    }
+    if pruned > 0 {
+        output::talk(&format!(
+            "{pruned} runs were pruned and are passed over; `countersign store verify` follows their hashes"
+        ));
     }
     runs.reverse();
     Ok(runs)

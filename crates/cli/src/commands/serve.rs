@@ -70,6 +70,7 @@ pub(super) fn furniture(house: &House) -> Result<Furniture, Error> {
     Ok(Furniture {
         store: Arc::clone(engine.store()),
         memory: engine.recall().map(|recall| Arc::clone(recall.memory())),
+        embedder: engine.recall().and_then(|recall| recall.embedder().map(Arc::clone)),
         clock: Arc::clone(engine.clock()),
         watch: Arc::clone(engine.watch()),
         models: Arc::new(Connected::new(settings, house.home.workspace().to_owned())),

@@ -20,6 +20,10 @@ mod fill;
 mod measure;
 mod times;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let sizes: Vec<usize> = std::env::args().filter_map(|one| one.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![1_000, 10_000] } else { sizes };

@@ -55,7 +55,7 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
                 }
             }
         }
-        let each = (processor() - before).as_secs_f64() * 1_000.0 / WARM as f64;
+        let each = processor().saturating_sub(before).as_secs_f64() * 1_000.0 / WARM as f64;
         let beside = format!("{each:.2} ms of processors, {}", postings(path, &questions));
         tell(policy, &format!("warm, {}", class.name()), &of_class, &beside);
     }

@@ -65,6 +65,7 @@ pub(crate) fn question(class: Class, number: usize, events: usize) -> Request {
         task_type: None,
         cues: None,
         message: Some(message),
+        vector: None,
         budget: None,
         as_of: moment(events),
     }

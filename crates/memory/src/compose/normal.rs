@@ -16,7 +16,11 @@ pub(super) fn normal(text: &str) -> String {
             written.push(' ');
         }
         gap = false;
-        written.extend(character.to_lowercase());
+        if character.is_ascii() {
+            written.push(character.to_ascii_lowercase());
+        } else {
+            written.extend(character.to_lowercase());
+        }
     }
     if written.is_empty() { text.trim().to_owned() } else { written }
 }

@@ -3,7 +3,7 @@
 use countersign_core::json::digest;
 use serde::{Deserialize, Serialize};
 
-use super::{Activation, Ageing, CandidateCaps, Caps, Matrix, Strengths, Tiers};
+use super::{Activation, Ageing, CandidateCaps, Caps, Matrix, Similarity, Strengths, Tiers};
 
 /// A policy. It is kept whole with every build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct Policy {
     pub short_item: u64,
     /// What a matching cue is worth.
     pub activation: Activation,
+    /// How much nearness in meaning counts beside words.
+    #[serde(default, skip_serializing_if = "Similarity::is_default")]
+    pub similarity: Similarity,
     /// How the packet is written.
     pub render: RenderOptions,
     /// Whether a validated insight may go to a responder.

@@ -9,6 +9,9 @@ use super::{Policy, Strength};
 /// The least budget that a packet may have; the contract says so too.
 pub(crate) const LEAST_BUDGET: u64 = 256;
 
+/// Ten times what words count is words no more.
+const MOST_WEIGHT: i64 = 10_000_000;
+
 /// The policies that ship.
 const SHIPPED: [(&str, &str); 2] = [
     ("policies/default.yaml", include_str!("../../policies/default.yaml")),
@@ -91,6 +94,10 @@ impl Policy {
             let found = format!("{} and {}", self.longest_item, self.short_item);
             return fault("longest_item", "as long as `short_item`, which is not 0", found);
         }
+        if !(0..=MOST_WEIGHT).contains(&self.similarity.weight) {
+            let found = self.similarity.weight.to_string();
+            return fault("similarity.weight", "0 to 10,000,000 millionths", found);
+        }
         let ages = [self.ageing.raw, self.ageing.phase_summary, self.ageing.milestone];
         if !ages.is_sorted() {
             return fault("ageing", "days that do not fall", format!("{ages:?}"));
@@ -135,7 +142,7 @@ mod tests {
         refused(
             "max_tokens: 2048",
             "max_token: 2048",
-            "`p.yaml` is no policy: unknown field `max_token`, expected one of `id`, `version`, `max_tokens`, `caps`, `candidates`, `episode_window`, `ageing`, `strengths`, `matrix`, `tiers`, `longest_item`, `short_item`, `activation`, `render`, `allow_in_responder`",
+            "`p.yaml` is no policy: unknown field `max_token`, expected one of `id`, `version`, `max_tokens`, `caps`, `candidates`, `episode_window`, `ageing`, `strengths`, `matrix`, `tiers`, `longest_item`, `short_item`, `activation`, `similarity`, `render`, `allow_in_responder`",
         );
         refused(
             "max_tokens: 2048",
@@ -161,6 +168,11 @@ mod tests {
             "short_item: 24",
             "short_item: 0",
             "`p.yaml`: `longest_item` must be as long as `short_item`, which is not 0, found 200 and 0",
+        );
+        refused(
+            "activation: {",
+            "similarity: { weight: -1 }\nactivation: {",
+            "`p.yaml`: `similarity.weight` must be 0 to 10,000,000 millionths, found -1",
         );
         refused(
             "insights: none",

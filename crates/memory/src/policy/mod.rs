@@ -4,9 +4,11 @@ mod definition;
 mod limits;
 mod load;
 mod matrix;
+mod similarity;
 
 pub use definition::{Dates, EvidenceMarks, Policy, RenderOptions};
 pub use limits::{Activation, Ageing, CandidateCaps, Caps, Tiers};
 pub(crate) use load::LEAST_BUDGET;
 pub use load::PolicyError;
 pub use matrix::{Matrix, MatrixRow, Strength, Strengths};
+pub use similarity::Similarity;

@@ -200,7 +200,7 @@ fn take_fact(
     let subject = scope.subject();
     let holder = holder(&subject, fact.level);
     let absent = shelves.fact(&holder, &fact.id, None)?.is_none()
-        && !shelves.is_forgotten(&mark(&holder, "fact", &fact.id))?;
+        && shelves.forgotten(&holder, &[mark(&holder, "fact", &fact.id)])?.is_empty();
     let alone = shelves.facts(&holder, Which::Under(&fact.key))?.is_empty();
     if provenance == Provenance::Ours && absent {
         // One that is active comes back as such where nothing stands in its place.
@@ -223,8 +223,10 @@ fn restore_fact(
     let sources = vec![subject.clone(); fact.evidence.len()];
     let standing = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
     check_fact(&standing, Assurance::Claimed)?;
+    let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
+    let words = shelves.named(subject, &cited)?;
     for piece in &fact.evidence {
-        let Some(event) = shelves.event(subject, &piece.event)? else {
+        let Some(event) = words.get(&piece.event) else {
             return Err(Refusal::UnknownEvent { event: piece.event.clone() }.into());
         };
         if piece.quote.as_ref().is_some_and(|quote| !event.text.contains(&**quote)) {

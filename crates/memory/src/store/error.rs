@@ -39,6 +39,18 @@ pub enum MemoryError {
         /// What became of it.
         found: &'static str,
     },
+    /// An embedder made vectors of another length before: it is another one now.
+    #[error(
+        "vectors of `{embedder}` have {expected} numbers here, found {found}; expected another name for another embedder"
+    )]
+    Dimensions {
+        /// Its name.
+        embedder: String,
+        /// How many numbers those have that are here.
+        expected: usize,
+        /// How many this one has.
+        found: usize,
+    },
     /// A build cannot be composed again: a row it used was swept or forgotten.
     #[error("{kind} `{id}` in revision {revision} is not kept any more")]
     Gone {

@@ -7,8 +7,9 @@ use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
 use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
-use crate::rank::{Query, Read, at_most, refine};
-use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
+use crate::policy::Similarity;
+use crate::rank::{Blend, Query, Read, at_most, refine};
+use crate::record::{Episode, Event, Expiry, Fact, Insight, Place, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
 use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
 
@@ -17,6 +18,9 @@ const GENERIC: &str = "generic";
 
 /// So many more places are looked at than are asked for: the event itself may change its rank.
 const MORE_HITS: usize = 32;
+
+/// So many of these are read together.
+const HITS_AT_ONCE: usize = 8;
 
 /// Among so many of a session the last of a run is looked for first.
 const LATEST: usize = 64;
@@ -66,8 +70,10 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
             found.insights.push(Scored::plain(row));
         }
     }
-    let (quotes, reads) = ranked(shelves, request, limits.quotes)?;
+    let (worded, reads) = ranked(shelves, request, limits.quotes)?;
+    let (quotes, similar) = blended(shelves, request, worded, limits.quotes, limits.similarity)?;
     found.quotes = quotes;
+    found.cut.extend(similar);
     found.cut.extend(reads.iter().filter(|read| read.is_cut()).map(|read| Cut {
         what: "events of a common word".to_owned(),
         read: read.newest as u64,
@@ -115,7 +121,8 @@ pub(super) fn search(
     limit: usize,
 ) -> Answer<Vec<Scored<Event>>> {
     request.scope.check()?;
-    Ok(ranked(shelves, request, limit)?.0)
+    let (worded, _) = ranked(shelves, request, limit)?;
+    Ok(blended(shelves, request, worded, limit, Similarity::SEARCH)?.0)
 }
 
 fn ranked(
@@ -132,24 +139,74 @@ fn ranked(
     let mut events = Vec::new();
     // What the best so far are worth, the least on top.
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
-    for hit in hits {
-        let enough = best.len() == limit;
-        if enough && best.peek().is_some_and(|Reverse(least)| *least > at_most(&query, &hit)) {
+    let mut left = &hits[..];
+    while let Some(next) = left.first() {
+        let least = best.peek().filter(|_| best.len() == limit);
+        if least.is_some_and(|Reverse(least)| *least > at_most(&query, next)) {
             break;
         }
-        let Some(row) = shelves.event_at(&subject, hit.place)? else { continue };
-        let score = refine(&query, &hit, &row);
-        if score.total > 0 && visible(&row, request) {
-            best.push(Reverse(score.total));
-            if enough {
-                best.pop();
+        // As many as are wanted are read whatever they are worth; behind them only a few more.
+        let some = limit.saturating_sub(best.len()).max(HITS_AT_ONCE).min(left.len());
+        let (some, behind) = left.split_at(some);
+        left = behind;
+        let places: Vec<Place> = some.iter().map(|hit| hit.place).collect();
+        let mut rows = shelves.events_at(&subject, &places)?.into_iter().peekable();
+        for hit in some {
+            let Some(row) = rows.next_if(|row| row.place == hit.place) else { continue };
+            let score = refine(&query, hit, &row);
+            if score.total > 0 && visible(&row, request) {
+                best.push(Reverse(score.total));
+                if best.len() > limit {
+                    best.pop();
+                }
+                events.push(Scored { row, score });
             }
-            events.push(Scored { row, score });
         }
     }
-    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+    in_order(&mut events);
     events.truncate(limit);
     Ok((events, reads))
+}
+
+/// What words found, together with what is near in meaning; and what was not looked at for that.
+fn blended(
+    shelves: &impl Shelves,
+    request: &Request,
+    mut events: Vec<Scored<Event>>,
+    limit: usize,
+    similarity: Similarity,
+) -> Answer<(Vec<Scored<Event>>, Option<Cut>)> {
+    let Some(vector) = request.vector.as_ref().filter(|_| limit > 0 && !similarity.is_off()) else {
+        return Ok((events, None));
+    };
+    let subject = request.scope.subject();
+    let near = shelves.nearest(&subject, vector, similarity.newest)?;
+    let (read, of) = (near.similar.len() as u64, near.of);
+    let cut =
+        (read < of).then(|| Cut { what: "events with a vector".to_owned(), read, of: Some(of) });
+    let blend = Blend::of(near, &events, similarity.weight);
+    let mut here = BTreeSet::new();
+    for event in &mut events {
+        blend.add(event.row.place, &mut event.score);
+        here.insert(event.row.place);
+    }
+    let others = blend.nearest(limit).into_iter().filter(|place| !here.contains(place));
+    for row in shelves.events_at(&subject, &others.collect::<Vec<_>>())? {
+        if visible(&row, request) {
+            let place = row.place;
+            let mut scored = Scored::plain(row);
+            blend.add(place, &mut scored.score);
+            events.push(scored);
+        }
+    }
+    in_order(&mut events);
+    events.truncate(limit);
+    Ok((events, cut))
+}
+
+/// The best first, of equals the newest.
+fn in_order(events: &mut [Scored<Event>]) {
+    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
 }
 
 /// Adds the events that the summary quotes, where the cues did not find them.
@@ -161,15 +218,13 @@ fn add_quoted(
 ) -> Answer<()> {
     let Some(Summary { quotes, .. }) = &found.summary else { return Ok(()) };
     let here: BTreeSet<&String> = found.quotes.iter().map(|quote| &quote.row.id).collect();
-    let mut missing = Vec::new();
-    for id in quotes.iter().filter(|id| !here.contains(id)) {
-        if let Some(event) = shelves.event(subject, id)?
-            && visible(&event, request)
-        {
-            missing.push(Scored::plain(event));
-        }
-    }
-    found.quotes.extend(missing);
+    let missing: Vec<&str> =
+        quotes.iter().filter(|id| !here.contains(id)).map(String::as_str).collect();
+    let mut events = shelves.named(subject, &missing)?;
+    let events = missing.iter().filter_map(|id| events.remove(*id));
+    let events: Vec<_> =
+        events.filter(|event| visible(event, request)).map(Scored::plain).collect();
+    found.quotes.extend(events);
     Ok(())
 }
 
@@ -192,15 +247,10 @@ fn cited(
     subject: &Subject,
     found: &Found,
 ) -> Answer<BTreeMap<String, Cited>> {
-    let mut evidence = BTreeMap::new();
-    for id in citations(found) {
-        if let Some(seen) = shelves.cited(subject, id)?
-            && !seen.is_over(request.scope.run(), request.as_of)
-        {
-            evidence.insert(id.clone(), Cited::from(seen));
-        }
-    }
-    Ok(evidence)
+    let ids: Vec<&str> = citations(found).into_iter().map(String::as_str).collect();
+    let mut seen = shelves.cited(subject, &ids)?;
+    seen.retain(|_, seen| !seen.is_over(request.scope.run(), request.as_of));
+    Ok(seen.into_iter().map(|(id, seen)| (id, Cited::from(seen))).collect())
 }
 
 fn citations(found: &Found) -> BTreeSet<&String> {

@@ -1,6 +1,6 @@
 //! How much is looked at for one packet.
 
-use crate::policy::Policy;
+use crate::policy::{Policy, Similarity};
 
 /// How many rows are found at most, by kind. Composing applies its own caps to what was found; these
 /// bound the work.
@@ -20,6 +20,8 @@ pub struct Limits {
     pub episodes: usize,
     /// Guesses, the latest first.
     pub insights: usize,
+    /// How vectors are used, where the request has one.
+    pub similarity: Similarity,
 }
 
 /// So many more events are found than may be quoted: some say the same, or must not be seen.
@@ -37,6 +39,7 @@ impl Limits {
             procedures: usual.procedures.max(caps.procedures),
             episodes: usual.episodes.max(caps.episodes),
             insights: usual.insights.max(caps.insights),
+            similarity: policy.similarity,
             ..usual
         }
     }
@@ -52,6 +55,7 @@ impl Default for Limits {
             procedures: 200,
             episodes: 500,
             insights: 200,
+            similarity: Similarity::default(),
         }
     }
 }

@@ -31,14 +31,10 @@ pub(super) fn material(shelves: &impl Shelves, scope: &Scope, now: Time) -> Answ
             && !event.text.trim().is_empty()
             && !tells_guess(&guesses, event)
     };
-    let mut kept = Vec::new();
-    for id in previous.iter().flat_map(|summary| &summary.sources) {
-        if let Some(event) = shelves.event(&subject, id)?
-            && !is_over(event.expires, event.scope.run(), scope.run(), now)
-        {
-            kept.push(event);
-        }
-    }
+    let sources = previous.iter().flat_map(|summary| &summary.sources);
+    let sources: Vec<&str> = sources.map(String::as_str).collect();
+    let mut kept: Vec<Event> = shelves.named(&subject, &sources)?.into_values().collect();
+    kept.retain(|event| !is_over(event.expires, event.scope.run(), scope.run(), now));
     kept.retain(told);
     kept.sort_by_key(|event| event.place);
     let upto = previous.as_ref().map_or(0, |summary| summary.upto);

@@ -7,13 +7,13 @@ use countersign_core::run::Time;
 
 use super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
-    Provenance, Swept, Trace, Whom,
+    Provenance, Swept, Trace, Unembedded, Whom,
 };
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
 use crate::summarize::Material;
-use crate::{Found, Request, Scope, Scored, Subject};
+use crate::{Found, Request, Scope, Scored, Subject, Vector};
 
 /// What a memory answers, once awaited. Nothing happens before the first poll.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, MemoryError>> + Send + 'a>>;
@@ -108,6 +108,24 @@ pub trait Memory: Send + Sync {
 
     /// The events that answer a request, best first.
     fn search<'a>(&'a self, request: &'a Request, limit: usize) -> Reply<'a, Vec<Scored<Event>>>;
+
+    /// The newest events of a subject that have no vector of an embedder, looked for among so many of the
+    /// newest.
+    fn unembedded<'a>(
+        &'a self,
+        subject: &'a Subject,
+        embedder: &'a str,
+        among: usize,
+        limit: usize,
+    ) -> Reply<'a, Unembedded>;
+
+    /// Keeps what an embedder made of events, by their ids, and says how many: an event that is gone has no
+    /// vector. `Dimensions` where those that are here have another length.
+    fn keep_vectors<'a>(
+        &'a self,
+        subject: &'a Subject,
+        vectors: Vec<(String, Vector)>,
+    ) -> Reply<'a, u64>;
 
     /// Keeps a build.
     fn keep_build(&self, build: Build) -> Reply<'_, ()>;

@@ -1,8 +1,9 @@
-//! Where memory is kept: one trait, a reference in memory, `SQLite`, and the suite both pass.
+//! Where memory is kept: one trait, a reference in memory, `SQLite`, `PostgreSQL`, and the suite all pass.
 //!
 //! ```text
-//! Memory (async, object-safe) ── InMemory ──┐
-//!                            └── SqliteMemory ┴─► Shelves: rows by scope ◄── write, find, carry, audit
+//! Memory (async, object-safe) ─┬─ InMemory ───────┐
+//!                              ├─ SqliteMemory ───┼─► Shelves: rows by scope ◄── write, find, carry, audit
+//!                              └─ PostgresMemory ─┘
 //! ```
 //!
 //! What is decided, found, carried and counted is written once, over `Shelves`; a store says
@@ -21,11 +22,15 @@ mod audit;
 mod misplaced;
 mod mark;
 mod revised;
+mod body;
+mod needle;
 mod shelves;
+mod index;
 mod write;
 mod candidates;
 mod find;
 mod session;
+mod vectors;
 mod material;
 mod replay;
 mod carry;
@@ -33,6 +38,8 @@ mod sweep;
 mod ageing;
 mod in_memory;
 mod sqlite;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "suite")]
 pub mod suite;
 
@@ -47,6 +54,9 @@ pub use line::{Carried, Imported, Line, Provenance};
 pub use memory::{Memory, Reply};
 pub use misplaced::Misplaced;
 pub use new_event::NewEvent;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresMemory;
 pub use sqlite::SqliteMemory;
 pub use sweep::Swept;
+pub use vectors::Unembedded;
 pub use whom::{Erased, Trace, Whom};

@@ -1,5 +1,7 @@
 //! What a build was made of, read again at the revisions of then.
 
+use std::collections::BTreeMap;
+
 use countersign_contracts::memory::long_term::ScopeLevel;
 
 use super::error::MemoryError;
@@ -8,6 +10,7 @@ use super::new_event::check_id;
 use super::shelves::{Answer, Shelves, holder};
 use super::write::{differs, refuse_forgotten};
 use super::{Build, BuildRow, RowKind};
+use crate::record::Event;
 use crate::{Cited, Found, Scored, Subject};
 
 /// Keeps a build. The same one twice is one.
@@ -31,8 +34,14 @@ pub(super) fn found_for(
 ) -> Answer<Option<(Build, Found)>> {
     let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
     let mut found = Found { cut: build.cut.clone(), ..Found::default() };
+    let events = build
+        .rows
+        .iter()
+        .filter(|row| matches!(row.kind, RowKind::Quote | RowKind::Window | RowKind::Evidence));
+    let ids: Vec<&str> = events.map(|row| row.id.as_str()).collect();
+    let events = shelves.named(subject, &ids)?;
     for row in &build.rows {
-        add(shelves, subject, row, &mut found)?;
+        add(shelves, subject, row, &events, &mut found)?;
     }
     Ok(Some((build, found)))
 }
@@ -56,7 +65,13 @@ pub(super) fn before(
     Ok(None)
 }
 
-fn add(shelves: &impl Shelves, subject: &Subject, row: &BuildRow, found: &mut Found) -> Answer<()> {
+fn add(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    row: &BuildRow,
+    events: &BTreeMap<String, Event>,
+    found: &mut Found,
+) -> Answer<()> {
     let BuildRow { kind, id, revision, score, .. } = row;
     let (revision, score) = (Some(*revision), score.clone());
     let gone = || MemoryError::Gone { kind: kind.name(), id: id.clone(), revision: row.revision };
@@ -65,7 +80,7 @@ fn add(shelves: &impl Shelves, subject: &Subject, row: &BuildRow, found: &mut Fo
         let standing = shelves.fact(&holder(subject, level), id, revision)?.ok_or_else(gone)?;
         Ok::<_, MemoryError>(Scored { row: seen_by(standing, subject), score: row.score.clone() })
     };
-    let event = || shelves.event(subject, id)?.ok_or_else(gone);
+    let event = || events.get(id).cloned().ok_or_else(gone);
     match kind {
         RowKind::Working => {
             found.working = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);

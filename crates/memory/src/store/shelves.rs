@@ -1,7 +1,7 @@
 //! What a store must be able to do: put rows where their scope says, and read them there. Every question
 //! names whose rows it asks for; nothing here decides anything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::long_term::ScopeLevel;
 use countersign_core::run::Time;
@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use super::error::MemoryError;
 use super::revised::Revised;
-use super::{Build, RowKind};
-use crate::rank::{Hit, Query, Read};
+use super::{Build, RowKind, Unembedded};
+use crate::rank::{Hit, Near, Query, Read};
 use crate::record::{Event, EventKind, Expiry, Origin, Place};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Scope, Subject};
+use crate::{Cited, Scope, Subject, Vector};
 
 /// What a shelf answers.
 pub(super) type Answer<T> = Result<T, MemoryError>;
@@ -23,8 +23,8 @@ pub(super) trait Shelves {
     /// Every subject that has rows.
     fn subjects(&self) -> Answer<Vec<Subject>>;
 
-    /// Whether something with this mark was forgotten.
-    fn is_forgotten(&self, mark: &str) -> Answer<bool>;
+    /// Which of these marks of a subject's rows stand for something forgotten.
+    fn forgotten(&self, subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>>;
 
     /// The last place of a session; `None` before its first event.
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>>;
@@ -38,14 +38,14 @@ pub(super) trait Shelves {
     /// Takes events out again, and out of the index.
     fn remove_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()>;
 
-    /// An event by its id.
-    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>>;
+    /// The events with these ids, by id; those that are not there are left out.
+    fn named(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Event>>;
 
-    /// What a citation shows of an event, by its id.
-    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>>;
+    /// What a citation shows of the events with these ids, by id; those that are not there are left out.
+    fn cited(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Seen>>;
 
-    /// The event at a place.
-    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>>;
+    /// The events at these places, in the order of the question; those that are not there are left out.
+    fn events_at(&self, subject: &Subject, places: &[Place]) -> Answer<Vec<Event>>;
 
     /// Every event, in the order of places.
     fn events(&self, subject: &Subject) -> Answer<Vec<Event>>;
@@ -58,6 +58,24 @@ pub(super) trait Shelves {
 
     /// The places that answer a question, best first, at most so many; and what was read for it.
     fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked>;
+
+    /// How similar the newest events that have a vector of the same embedder are, at most so many.
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near>;
+
+    /// How many numbers the vectors of an embedder have, where there is one.
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>>;
+
+    /// The newest events without a vector of an embedder, at most so many, looked for among so many.
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded>;
+
+    /// Keeps vectors of events.
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()>;
 
     /// A fact; its latest revision where none is named.
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>>;

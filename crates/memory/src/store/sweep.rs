@@ -15,13 +15,28 @@ pub struct Swept {
     pub insights: u64,
 }
 
+impl Swept {
+    /// Counts what was taken out elsewhere too.
+    pub(super) fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.insights += other.insights;
+    }
+}
+
 /// Takes out whatever had its end before now. What ends with its run stays until that is told.
 pub(super) fn expire(shelves: &mut impl Shelves, now: Time) -> Answer<Swept> {
-    let over = |expires| matches!(expires, Expiry::At(end) if end < now);
     let mut swept = Swept::default();
     for subject in shelves.subjects()? {
-        sweep(shelves, &subject, |expires, _| over(expires), &mut swept)?;
+        swept.add(expire_of(shelves, &subject, now)?);
     }
+    Ok(swept)
+}
+
+/// The same of one subject.
+pub(super) fn expire_of(shelves: &mut impl Shelves, subject: &Subject, now: Time) -> Answer<Swept> {
+    let over = |expires| matches!(expires, Expiry::At(end) if end < now);
+    let mut swept = Swept::default();
+    sweep(shelves, subject, |expires, _| over(expires), &mut swept)?;
     Ok(swept)
 }
 

@@ -24,21 +24,29 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
     let mut ends: BTreeMap<(Subject, String), Place> = BTreeMap::new();
     let mut sessions: BTreeMap<Subject, u32> = BTreeMap::new();
     let mut told = Vec::with_capacity(events.len());
+    let mut ids: BTreeMap<Subject, Vec<&str>> = BTreeMap::new();
     for event in events {
         event.scope.check()?;
         event.check()?;
+        ids.entry(event.scope.subject()).or_default().push(&event.id);
+    }
+    for (subject, ids) in ids {
+        let marks: Vec<String> = ids.iter().map(|id| mark(&subject, "event", id)).collect();
+        let forgotten = shelves.forgotten(&subject, &marks)?;
+        if let Some((_, id)) = marks.iter().zip(&ids).find(|(mark, _)| forgotten.contains(*mark)) {
+            return Err(is_forgotten("event", id));
+        }
+        let known = shelves.named(&subject, &ids)?;
+        here.extend(known.into_iter().map(|(id, event)| ((subject.clone(), id), event)));
+    }
+    for event in events {
         let subject = event.scope.subject();
-        refuse_forgotten(shelves, &subject, "event", &event.id)?;
         let key = (subject.clone(), event.id.clone());
-        let known = match here.get(&key) {
-            Some(known) => Some(known.clone()),
-            None => shelves.event(&subject, &event.id)?,
-        };
-        if let Some(known) = known {
-            if !event.tells_of(&known) {
+        if let Some(known) = here.get(&key) {
+            if !event.tells_of(known) {
                 return Err(differs("event", &event.id));
             }
-            told.push(known);
+            told.push(known.clone());
             continue;
         }
         let session = (subject.clone(), event.scope.session().to_owned());
@@ -185,13 +193,9 @@ fn keep_fact(
     check_fact(&claim, assurance)?;
     let holder = holder(subject, fact.level);
     refuse_forgotten(shelves, &holder, "fact", &fact.id)?;
-    let mut words = BTreeMap::new();
-    for piece in &fact.evidence {
-        if let Some(event) = shelves.event(subject, &piece.event)? {
-            words.insert(piece.event.clone(), event.text);
-        }
-    }
-    check_evidence(&fact.evidence, origin, |id| words.get(id).map(String::as_str))?;
+    let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
+    let words = shelves.named(subject, &cited)?;
+    check_evidence(&fact.evidence, origin, |id| words.get(id).map(|event| &*event.text))?;
     if let Some(known) = shelves.fact(&holder, &fact.id, None)? {
         if known.fact.key != fact.key || known.fact.value != fact.value {
             return Err(differs("fact", &fact.id));
@@ -254,11 +258,14 @@ pub(super) fn refuse_forgotten(
     kind: &str,
     id: &str,
 ) -> Answer<()> {
-    if shelves.is_forgotten(&mark(subject, kind, id))? {
-        let (kind, id) = (kind.to_owned(), id.to_owned());
-        return Err(Refusal::Forgotten { kind, id }.into());
+    if shelves.forgotten(subject, &[mark(subject, kind, id)])?.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    Err(is_forgotten(kind, id))
+}
+
+fn is_forgotten(kind: &str, id: &str) -> MemoryError {
+    Refusal::Forgotten { kind: kind.to_owned(), id: id.to_owned() }.into()
 }
 
 pub(super) fn differs(kind: &str, id: &str) -> MemoryError {
@@ -270,10 +277,10 @@ pub(super) fn check_sources(
     subject: &Subject,
     sources: &[String],
 ) -> Answer<()> {
-    for event in sources {
-        if shelves.event(subject, event)?.is_none() {
-            return Err(Refusal::UnknownEvent { event: event.clone() }.into());
-        }
+    let ids: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let known = shelves.named(subject, &ids)?;
+    match sources.iter().find(|event| !known.contains_key(*event)) {
+        Some(event) => Err(Refusal::UnknownEvent { event: event.clone() }.into()),
+        None => Ok(()),
     }
-    Ok(())
 }

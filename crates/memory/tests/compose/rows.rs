@@ -50,6 +50,7 @@ pub(crate) fn request(purpose: Purpose) -> Request {
         task_type: Some("contract".to_owned()),
         cues: None,
         message: None,
+        vector: None,
         budget: None,
         as_of: NOW,
     }

@@ -1,21 +1,12 @@
-//! One call over HTTP: sends the bytes, listens, keeps what came, and watches the clock.
+//! One call over HTTP: sends the bytes, listens, and keeps what came.
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{Response, Url};
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
 use tokio::time::timeout;
 
 use super::frames::Frames;
-use super::http::innermost;
-use super::status;
-use super::{Dialect, Heard, Secrets};
-use crate::{
-    Answer, Ask, BoxFuture, Exchange, Fault, Flaw, Model, ModelError, SchemaUse, Timeouts, Wait,
-};
-
-/// More than any answer within the limit of text takes.
-const MOST_BYTES: usize = 64 << 20;
-/// An error says what it has to say in less.
-const MOST_ERROR_BYTES: usize = 64 << 10;
+use super::{Dialect, Heard, Line, Secrets};
+use crate::{Answer, Ask, BoxFuture, Exchange, Fault, Flaw, Model, ModelError, SchemaUse, Wait};
 
 /// A model behind an address.
 pub(crate) struct Client {
@@ -23,20 +14,14 @@ pub(crate) struct Client {
     pub(crate) spoken: String,
     /// The model's name, as it is sent.
     pub(crate) model: String,
-    /// Where it is asked.
-    pub(crate) url: Url,
-    /// What goes beside the body; holds the key.
-    pub(crate) headers: HeaderMap,
-    /// How long is waited.
-    pub(crate) timeouts: Timeouts,
+    /// The way there.
+    pub(crate) line: Line,
     /// Whether the contract is told.
     pub(crate) schema: SchemaUse,
     /// What must not be kept.
     pub(crate) secrets: Secrets,
     /// What is spoken.
     pub(crate) dialect: Box<dyn Dialect>,
-    /// What speaks it.
-    pub(crate) http: reqwest::Client,
 }
 
 impl Model for Client {
@@ -67,9 +52,9 @@ impl Client {
         };
         let (mut heard, mut response) = (Heard::new(live), Vec::new());
         let call = self.call(prepared.body.clone(), &mut response, &mut heard);
-        let outcome = match timeout(self.timeouts.total, call).await {
+        let outcome = match timeout(self.line.timeouts.total, call).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Fault::TimedOut { wait: Wait::Total, after: self.timeouts.total }),
+            Err(_) => Err(Fault::TimedOut { wait: Wait::Total, after: self.line.timeouts.total }),
         };
         let exchange = Exchange {
             request: self.secrets.blot_bytes(prepared.body),
@@ -104,30 +89,16 @@ impl Client {
         kept: &mut Vec<u8>,
         heard: &mut Heard<'_>,
     ) -> Result<(), Fault> {
-        let request = self.http.post(self.url.clone()).headers(self.headers.clone()).body(body);
-        let after = self.timeouts.first_byte;
-        let mut response = match timeout(after, request.send()).await {
-            Ok(sent) => sent.map_err(|error| self.unsent(&error))?,
-            Err(_) => return Err(Fault::TimedOut { wait: Wait::FirstByte, after }),
-        };
-        if !response.status().is_success() {
-            // What came of the error's text before it broke is still worth telling.
-            while kept.len() < MOST_ERROR_BYTES
-                && let Ok(true) = self.more(&mut response, kept).await
-            {}
-            return Err(status::fault(response.status().as_u16(), response.headers(), kept));
-        }
+        let mut response = self.line.send(body, kept).await?;
         let framing = self.dialect.framing();
         if let Some(found) = foreign(&response, framing.media_types()) {
-            while kept.len() < MOST_ERROR_BYTES
-                && let Ok(true) = self.more(&mut response, kept).await
-            {}
+            self.line.error_text(&mut response, kept).await;
             let expected = framing.media_types()[0];
             return Err(Fault::BadAnswer { flaw: Flaw::Foreign { expected, found } });
         }
         let mut frames = Frames::new(framing);
         let mut seen = 0;
-        while !heard.is_over && self.more(&mut response, kept).await? {
+        while !heard.is_over && self.line.more(&mut response, kept).await? {
             let pieces = frames.push(&kept[seen..]).map_err(|flaw| Fault::BadAnswer { flaw })?;
             seen = kept.len();
             for piece in pieces {
@@ -150,30 +121,6 @@ impl Client {
             return Err(cut_off);
         }
         Ok(())
-    }
-
-    /// Waits for more of the response; false at its end.
-    async fn more(&self, response: &mut Response, kept: &mut Vec<u8>) -> Result<bool, Fault> {
-        let after = self.timeouts.idle;
-        match timeout(after, response.chunk()).await {
-            Err(_) => Err(Fault::TimedOut { wait: Wait::NextByte, after }),
-            Ok(Err(_)) => Err(Fault::BadAnswer { flaw: Flaw::CutOff }),
-            Ok(Ok(None)) => Ok(false),
-            Ok(Ok(Some(bytes))) if kept.len() + bytes.len() > MOST_BYTES => {
-                Err(Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MOST_BYTES } })
-            }
-            Ok(Ok(Some(bytes))) => {
-                kept.extend_from_slice(&bytes);
-                Ok(true)
-            }
-        }
-    }
-
-    fn unsent(&self, error: &reqwest::Error) -> Fault {
-        if error.is_timeout() {
-            return Fault::TimedOut { wait: Wait::Connect, after: self.timeouts.connect };
-        }
-        Fault::Unreachable { why: innermost(error) }
     }
 }
 

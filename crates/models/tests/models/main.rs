@@ -7,6 +7,7 @@ mod requests;
 mod answers;
 mod errors;
 mod timeouts;
+mod vectors;
 mod keys;
 mod proxy;
 mod scripts;

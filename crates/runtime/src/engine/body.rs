@@ -11,6 +11,7 @@ use countersign_core::contract::Registry;
 use countersign_core::protocol::{Check, Protocol};
 use countersign_core::run::{Incoming, Input, see_files};
 use countersign_memory::store::Memory;
+use countersign_models::Embedder;
 use countersign_store::{RunId, Store, TenantId};
 
 use super::{EngineError, Live, Pinned};
@@ -64,6 +65,13 @@ impl Engine {
     #[must_use]
     pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
         Self { recall: Some(Recall::new(memory)), ..self }
+    }
+
+    /// The same engine, with somebody who makes vectors for its memory, where it has one. Policies say
+    /// whether they count.
+    #[must_use]
+    pub fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { recall: self.recall.map(|recall| recall.with_embedder(embedder)), ..self }
     }
 
     /// Its memory, where it has one.
@@ -139,7 +147,7 @@ impl Engine {
     pub(super) async fn is_behind(&self, run: &RunId, live: &Live) -> Result<bool, EngineError> {
         let head = self.store.head(run).await?;
         let same = |head: countersign_store::Head| {
-            head.version == live.state.version && head.hash == live.hash
+            head.version == live.state.version && head.hash == live.hash && head.pruned.is_none()
         };
         Ok(!head.is_some_and(same))
     }

@@ -1,6 +1,6 @@
 //! Why an input was not taken, or a run could not be had.
 
-use countersign_core::run::{CorruptLog, Rejection};
+use countersign_core::run::{CorruptLog, Rejection, Time};
 use countersign_core::spec::Diagnostic;
 use countersign_store::StoreError;
 use thiserror::Error;
@@ -29,6 +29,16 @@ pub enum EngineError {
         run: String,
         /// Why.
         source: Box<CorruptLog>,
+    },
+    /// Its words were taken out when it had ended; what is left are hashes.
+    #[error(
+        "run `{run}` was pruned at {at}: its hashes are kept, and what was said and done in it is not"
+    )]
+    Pruned {
+        /// Which.
+        run: String,
+        /// When.
+        at: Time,
     },
     /// The protocol the run is pinned to is not there, or cannot be read any more.
     #[error("run `{run}` is pinned to protocol {digest}, which cannot be used: {why}")]

@@ -107,6 +107,9 @@ impl Engine {
         what: &Incoming,
     ) -> Result<Outcome, EngineError> {
         let rows = self.store().log(run, version.saturating_sub(1), 1).await?;
+        if rows.iter().any(|row| row.body.is_empty()) {
+            return Err(self.pruned(run).await?);
+        }
         let opened = rows.into_iter().map(|row| entry(row).open(&run.id));
         let events = opened.collect::<Result<Vec<_>, _>>();
         let events =

@@ -61,14 +61,19 @@ impl Live {
         Ok(Self { state: Arc::new(state), hash, protocol, since, snapshot })
     }
 
+    /// A snapshot of this moment.
+    pub(crate) fn snapshot(&self) -> String {
+        let kept = Kept { v: FORMAT, hash: self.hash.clone(), state: &*self.state };
+        serde_json::to_string(&kept).expect("a state is JSON")
+    }
+
     /// A snapshot of this moment, when the events since the last one have outgrown it: so all
     /// snapshots together are no larger than the log, and loading reads a bounded share of it.
     pub(crate) fn due(&mut self) -> Option<String> {
         if self.since < self.snapshot.max(LEAST) {
             return None;
         }
-        let kept = Kept { v: FORMAT, hash: self.hash.clone(), state: &*self.state };
-        let body = serde_json::to_string(&kept).expect("a state is JSON");
+        let body = self.snapshot();
         (self.since, self.snapshot) = (0, body.len());
         Some(body)
     }

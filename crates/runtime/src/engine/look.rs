@@ -1,7 +1,7 @@
 //! Looking at a run: as it is, as it was, and its log. Changes nothing.
 
 use countersign_core::run::{Entry, Time};
-use countersign_store::EntryRow;
+use countersign_store::{EntryRow, RunId, Seal};
 
 use super::{Engine, EngineError, Live, Outcome};
 
@@ -19,6 +19,12 @@ impl Engine {
         let id = self.run_id(run);
         let missing = || EngineError::NoRun { run: run.to_owned(), version };
         let loaded = self.store().load(&id, version).await?.ok_or_else(missing)?;
+        if let Some(Seal { at, .. }) = &loaded.head.pruned
+            && !loaded.entries.is_empty()
+        {
+            // A version that others began from has its state; the way to any other is gone.
+            return Err(EngineError::Pruned { run: run.to_owned(), at: Time(*at) });
+        }
         let protocol = self.protocol(&id, &loaded.head.protocol).await?;
         Live::of(&loaded, protocol)
             .map_err(|source| EngineError::Corrupt { run: run.to_owned(), source: source.into() })
@@ -31,12 +37,25 @@ impl Engine {
         version: u64,
         most: usize,
     ) -> Result<Vec<Entry>, EngineError> {
-        let rows = self.store().log(&self.run_id(run), version, most).await?;
+        let run = self.run_id(run);
+        let rows = self.store().log(&run, version, most).await?;
+        if rows.iter().any(|row| row.body.is_empty()) {
+            return Err(self.pruned(&run).await?);
+        }
         Ok(rows.into_iter().map(entry).collect())
     }
 
     /// The whole log of a run.
     pub async fn log(&self, run: &str) -> Result<Vec<Entry>, EngineError> {
+        let log = self.hashes(run).await?;
+        if log.iter().any(|one| one.body.is_empty()) {
+            return Err(self.pruned(&self.run_id(run)).await?);
+        }
+        Ok(log)
+    }
+
+    /// The whole log of a run, which has no bodies where the run was pruned.
+    pub(crate) async fn hashes(&self, run: &str) -> Result<Vec<Entry>, EngineError> {
         let run = self.run_id(run);
         let mut log: Vec<Entry> = Vec::new();
         loop {
@@ -52,6 +71,13 @@ impl Engine {
             return Err(EngineError::NoRun { run: run.id, version: None });
         }
         Ok(log)
+    }
+
+    /// What is told of a run whose bodies are gone.
+    pub(super) async fn pruned(&self, run: &RunId) -> Result<EngineError, EngineError> {
+        let seal = self.store().head(run).await?.and_then(|head| head.pruned);
+        let (run, at) = (run.id.clone(), Time(seal.map_or(0, |seal| seal.at)));
+        Ok(EngineError::Pruned { run, at })
     }
 }
 

@@ -49,9 +49,9 @@ impl Beginning {
 }
 
 async fn start(engine: &Engine, run: &RunId) -> Result<Option<Start>, RecallError> {
-    let Some(row) = engine.store().log(run, 0, 1).await?.into_iter().next() else {
-        return Ok(None);
-    };
+    let first = engine.store().log(run, 0, 1).await?.into_iter().next();
+    // One that was pruned says nothing any more.
+    let Some(row) = first.filter(|row| !row.body.is_empty()) else { return Ok(None) };
     let (version, first, last, time) = (row.version, row.first, row.last, Time(row.time));
     let entry = Entry { version, first, last, time, hash: row.hash, body: row.body };
     let start = entry.open(&run.id)?.into_iter().find_map(|event| match event {

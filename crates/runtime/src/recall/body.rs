@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_memory::store::Memory;
+use countersign_models::Embedder;
 use countersign_store::RunId;
 
 use super::{Beginning, RecallError};
@@ -16,6 +17,7 @@ const MOST_KNOWN: usize = 4_096;
 /// The memory of an engine.
 pub struct Recall {
     memory: Arc<dyn Memory>,
+    embedder: Option<Arc<dyn Embedder>>,
     known: Mutex<BTreeMap<RunId, Known>>,
     begun: AtomicBool,
 }
@@ -29,7 +31,18 @@ struct Known {
 
 impl Recall {
     pub(crate) fn new(memory: Arc<dyn Memory>) -> Self {
-        Self { memory, known: Mutex::default(), begun: AtomicBool::new(false) }
+        Self { memory, embedder: None, known: Mutex::default(), begun: AtomicBool::new(false) }
+    }
+
+    /// The same with somebody who makes vectors.
+    pub(crate) fn with_embedder(self, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder: Some(embedder), ..self }
+    }
+
+    /// Who makes vectors, where somebody does.
+    #[must_use]
+    pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedder.as_ref()
     }
 
     /// Where it is kept.

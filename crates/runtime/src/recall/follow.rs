@@ -1,6 +1,7 @@
 //! The working state that the memory has of a run follows its document.
 
 use countersign_memory::packet::meta::Purpose;
+use countersign_memory::policy::Similarity;
 use countersign_memory::record::Working;
 use countersign_memory::store::{Limits, MemoryError};
 use countersign_memory::{Request, Scope};
@@ -20,6 +21,7 @@ const NO_MORE: Limits = Limits {
     procedures: 0,
     episodes: 0,
     insights: 0,
+    similarity: Similarity { weight: 0, newest: 0 },
 };
 
 /// Writes the working state of a run where it has changed.
@@ -62,6 +64,7 @@ fn nothing(scope: &Scope, wanted: &Working) -> Request {
         task_type: None,
         cues: None,
         message: None,
+        vector: None,
         budget: None,
         as_of: wanted.recorded_at,
     }

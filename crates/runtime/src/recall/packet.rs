@@ -50,6 +50,7 @@ pub(super) fn request(
             extra: serde_json::Map::new(),
         }),
         message: prompt.turns.first().map(|turn| turn.text.clone()),
+        vector: None,
         budget,
         as_of: now,
     }

@@ -9,6 +9,7 @@ use super::packet::{again, built, is_bare, policy_of, request, text, without_own
 use super::summary::roll;
 use super::{Recall, RecallError, catch_up, catch_up_latest, follow};
 use crate::engine::{Engine, Live};
+use crate::remember::nearer;
 
 /// So many more events are found than may be quoted: those of the step under way are taken out again.
 const SHOWN_ALREADY: usize = 60;
@@ -67,6 +68,12 @@ async fn reminder(
     let now = engine.clock().now();
     let policy = policy_of(&live.protocol)?;
     let request = request(&beginning.scope, &live.protocol, state, prompt, now);
+    let embedder = recall.embedder().filter(|_| !policy.similarity.is_off());
+    let (request, away) =
+        nearer(&**recall.memory(), embedder.map(|embedder| &**embedder), request).await;
+    if let Some(error) = away {
+        engine.watch().warned(&state.run, &format!("memory goes by words alone: {error}"));
+    }
     let usual = Limits::of(&policy);
     let limits = Limits { quotes: usual.quotes + SHOWN_ALREADY, ..usual };
     let mut found = recall.memory().found(&request, limits).await?;

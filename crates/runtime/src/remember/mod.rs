@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Told ──► Thing ──► remember ──► Account: kept, refused
+//! events, a question ──► embedder ──► vectors, which are kept
 //! Asking ──► Request ──► compose, render ──► Composed: packet, text, build
 //! ```
 
@@ -11,6 +12,7 @@ mod told;
 mod thing;
 mod keep;
 mod packet;
+mod vectors;
 
 pub use ids::id_of;
 pub use keep::{Account, Done, remember};
@@ -18,3 +20,4 @@ pub use moments::moment;
 pub use packet::{Asking, Composed, PacketError, composed};
 pub use thing::{Thing, thing};
 pub use told::Told;
+pub use vectors::{EmbedError, embed_all, nearer, with_vector};

@@ -89,6 +89,7 @@ impl Asking {
             task_type: self.task_type,
             cues: any.then_some(cues),
             message: self.message,
+            vector: None,
             budget: self.tokens.map(|max_tokens| Asked { max_tokens, per_section: None }),
             as_of,
         }

@@ -8,7 +8,9 @@ use countersign_memory::policy::Policy;
 use countersign_memory::store::{Build, Memory, Whom, packet_digest};
 use countersign_memory::tokens::counter;
 use countersign_memory::{Found, Request, Scope};
-use countersign_runtime::remember::{Asking, Told, composed, moment, remember as kept, thing};
+use countersign_runtime::remember::{
+    Asking, Told, composed, moment, nearer, remember as kept, thing,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -185,6 +187,7 @@ pub(crate) async fn compose(
     let counter =
         counter(tokenizer).map_err(|error| ApiError::wrong("bad_body", error.to_string()))?;
     let request = request(&caller, composing)?;
+    let request = if policy.similarity.is_off() { request } else { near(&caller, request).await };
     let made = composed(memory, &request, &policy, &*counter).await?;
     Ok(Json(Packet::from(&made)))
 }
@@ -201,7 +204,8 @@ pub(crate) async fn search(
     let scope = scope(&caller, user, agent, session, run)?;
     let asking = Asking { message: Some(text), ..Asking::default() };
     let request = asking.request(scope, now(&caller, at)?);
-    let found = memory(&caller)?.search(&request, most).await?;
+    let memory = memory(&caller)?;
+    let found = memory.search(&near(&caller, request).await, most).await?;
     Ok(Json(found.iter().map(Hit::from).collect()))
 }
 
@@ -268,6 +272,19 @@ pub(crate) async fn forget(
         memory.forget(whom, caller.desk.engine.clock().now()).await?
     };
     Ok(Json(Forgotten::from(erased)))
+}
+
+/// The request with the vector of its words, where the house has an embedder that answers; else by words
+/// alone, and whoever watches hears why.
+async fn near(caller: &Caller, request: Request) -> Request {
+    let Some(recall) = caller.desk.engine.recall() else { return request };
+    let embedder = recall.embedder().map(|embedder| &**embedder);
+    let (request, away) = nearer(&**recall.memory(), embedder, request).await;
+    if let Some(error) = away {
+        let watch = caller.desk.engine.watch();
+        watch.warned(request.scope.run(), &format!("memory goes by words alone: {error}"));
+    }
+    request
 }
 
 /// The memory of the house.

@@ -197,6 +197,7 @@ impl From<EngineError> for ApiError {
             EngineError::OtherInput { .. } => Self::wrong("key_reused", detail),
             EngineError::Contended { .. } => Self::away("contended", detail),
             EngineError::Corrupt { .. } => Self::ours("damaged", detail),
+            EngineError::Pruned { .. } => Self::new(StatusCode::GONE, "pruned", detail),
             EngineError::Protocol { .. } => Self::ours("protocol_unusable", detail),
         }
     }

@@ -1,7 +1,13 @@
 //! What runs are given, and what they make of it.
 
 use std::fs;
+use std::sync::Arc;
 
+use countersign_runtime::clock::{Clock as _, SystemClock};
+use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::prune::{Old, plan, prune};
+use countersign_runtime::watch::Unwatched;
+use countersign_store::{SqliteStore, TenantId};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as with_json, serve};
@@ -38,6 +44,45 @@ async fn a_demo_goes_from_start_to_file() {
     assert!(said.contains(&"ann approved w1: good".to_owned()), "{said:?}");
     let proof = client.get(&format!("/v1/runs/{run}/verify")).await.good();
     assert_eq!(proof["good"], true, "{proof}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_run_that_was_pruned_is_gone_and_says_so() {
+    let rig = serve().await;
+    let client = rig.client();
+    let started = settled(&client, "/v1/runs", &json!({})).await.good();
+    let run = text_of(&started["run"]);
+    settled(&client, &format!("/v1/runs/{run}/waits/w1/approve"), &json!({})).await.good();
+    let store = SqliteStore::open(rig.folder.path().join(".countersign/countersign.db")).unwrap();
+    let engine = Engine::open(Opened {
+        store: Arc::new(store),
+        clock: Arc::new(SystemClock),
+        watch: Arc::new(Unwatched),
+        shipped: Arc::new(countersign_contracts::registry()),
+        workspace: None,
+        tenant: TenantId::default(),
+    });
+    let planned = plan(&engine, Old::default(), |_| ()).await.unwrap();
+    let done = prune(&engine, &planned, SystemClock.now(), |_| ()).await.unwrap();
+    assert_eq!((done.runs, done.left), (1, Vec::new()));
+    for path in [
+        "",
+        "/versions",
+        "/verify",
+        "/document",
+        "/state",
+        "/graph",
+        "/events",
+        "/next",
+        "/diff?from=1&to=2",
+    ] {
+        let asked = client.get(&format!("/v1/runs/{run}{path}")).await;
+        assert_eq!(asked.problem(410), "pruned", "{path}");
+    }
+    let late = client.post(&format!("/v1/runs/{run}/waits/w1/approve"), &json!({})).await;
+    assert_eq!(late.problem(410), "pruned");
+    assert_eq!(client.get("/v1/runs").await.good()["items"][0]["run"], run);
     rig.end().await;
 }
 

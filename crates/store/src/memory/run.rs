@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::lease::Tenure;
 use crate::ruling::Standing;
 use crate::{
-    ActionRow, Commit, EntryRow, Head, Loaded, NewRun, RunId, SnapshotRow, StoreError, WaitRow,
+    ActionRow, Commit, EntryRow, Head, Loaded, NewRun, Pruned, Pruning, RunId, SnapshotRow,
+    StoreError, WaitRow,
 };
 
 /// A run.
@@ -36,6 +37,7 @@ impl Run {
             summary: String::new(),
             wake_at: None,
             lease: None,
+            pruned: None,
         };
         Self {
             head,
@@ -112,6 +114,23 @@ impl Run {
             ..self.head.clone()
         };
         self.log.push(commit.entry);
+    }
+
+    /// Takes the bodies out.
+    pub(super) fn prune(&mut self, pruning: &Pruning) -> Pruned {
+        let mut pruned = Pruned { versions: self.log.len() as u64, ..Pruned::default() };
+        for entry in &mut self.log {
+            pruned.bytes += std::mem::take(&mut entry.body).len() as u64;
+        }
+        let kept = pruning.kept.iter().map(|state| (state.version, state.clone())).collect();
+        for (version, state) in std::mem::replace(&mut self.snapshots, kept) {
+            if !self.snapshots.contains_key(&version) {
+                pruned.snapshots += 1;
+                pruned.bytes += state.body.len() as u64;
+            }
+        }
+        self.head.pruned = Some(pruning.seal.clone());
+        pruned
     }
 
     pub(super) fn load(&self, at: Option<u64>) -> Option<Loaded> {

@@ -6,14 +6,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::run::Run;
 use crate::lease::check_request;
+use crate::prune::check_pruning;
 use crate::rounds::Round;
 use crate::wakes::Bell;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, RESOLVE_LIMIT, Reply,
-    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
-    WorkerRow,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning,
+    RESOLVE_LIMIT, Reply, RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter,
+    WaitRow, Wakes, Worker, WorkerRow,
 };
 
 /// Keeps runs in memory.
@@ -224,6 +225,40 @@ impl Store for MemoryStore {
             let mut tenants: Vec<_> = tables.runs.keys().map(|run| run.tenant.clone()).collect();
             tenants.dedup();
             Ok(tenants)
+        })
+    }
+
+    fn moment(&self) -> Reply<'_, Moment> {
+        // Every body is looked at when something is taken out.
+        self.ask(|_| Ok(Moment(0)))
+    }
+
+    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
+        self.ask(move |tables| {
+            check_pruning(pruning)?;
+            let Some(run) = tables.runs.get_mut(&pruning.run) else {
+                return Err(StoreError::NotFound { run: pruning.run.clone() });
+            };
+            let (expected, found) = (pruning.version, run.head.version);
+            if found != expected {
+                return Err(StoreError::Conflict { expected, found });
+            }
+            if run.head.pruned.is_some() {
+                return Ok(Pruned::default());
+            }
+            let mut pruned = run.prune(pruning);
+            let tenant = &pruning.run.tenant;
+            for digest in &pruning.blobs {
+                let named = tables.runs.iter().any(|(run, known)| {
+                    run.tenant == *tenant && known.log.iter().any(|one| one.body.contains(digest))
+                });
+                let key = (tenant.clone(), digest.clone());
+                if !named && let Some(bytes) = tables.blobs.remove(&key) {
+                    pruned.blobs += 1;
+                    pruned.bytes += bytes.len() as u64;
+                }
+            }
+            Ok(pruned)
         })
     }
 

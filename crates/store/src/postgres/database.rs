@@ -131,7 +131,7 @@ impl PostgresDatabase {
         Err(answer)
     }
 
-    fn after(&self, outage: Outage, client: countersign_postgres::Lent<'_>) {
+    pub(super) fn after(&self, outage: Outage, client: countersign_postgres::Lent<'_>) {
         if outage.ends_connection() {
             client.discard();
             self.pool.forget();
@@ -146,6 +146,10 @@ impl PostgresDatabase {
     #[must_use]
     pub fn server(&self) -> &Server {
         self.pool.server()
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     pub(super) fn settings(&self) -> &PostgresSettings {

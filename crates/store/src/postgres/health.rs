@@ -12,7 +12,8 @@ const LOOK: &str = "SELECT current_setting('server_version'), current_user::text
     (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),
     pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('fsync'),
     (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('countersign')
-        AND relkind = 'r' AND relrowsecurity AND relforcerowsecurity)";
+        AND relkind = 'r' AND NOT (relrowsecurity AND relforcerowsecurity)
+        AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = 'tenant'))";
 
 /// What a server is like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct PostgresHealth {
     /// The role that logged in.
     pub role: String,
     /// Whether the second wall between tenants stands for this role: it is no superuser, and every table
-    /// has its policy.
+    /// that names tenants is walled.
     pub walled: bool,
     /// Whether it is a standby, which cannot write.
     pub standby: bool,
@@ -53,13 +54,10 @@ impl PostgresHealth {
             schema,
             known: RUNS_SCHEMA.steps.last().map_or(0, |step| step.number),
             role: row.get(1),
-            walled: !above && (schema == 0 || row.get::<_, i64>(6) >= WALLED),
+            walled: !above && row.get::<_, i64>(6) == 0,
             standby: row.get(3),
             durable: commit != "off" && fsync == "on",
             latency,
         })
     }
 }
-
-/// How many tables have a policy.
-const WALLED: i64 = 8;

@@ -14,6 +14,9 @@ use crate::checksum::checksum;
 pub struct PostgresSchema {
     /// The schema that holds everything, as SQL names it.
     pub name: &'static str,
+    /// The table in it that counts the steps. Its name ends in `migrations`: two that share a schema know each
+    /// other by that.
+    pub ledger: &'static str,
     /// Every step, in order.
     pub steps: &'static [PostgresStep],
 }
@@ -34,12 +37,21 @@ pub struct PostgresStep {
 /// The databases that runs are kept in.
 pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
     name: "countersign",
-    steps: &[PostgresStep {
-        number: 1,
-        name: "runs",
-        serves: 1,
-        sql: include_str!("migrations/0001_runs.sql"),
-    }],
+    ledger: "migrations",
+    steps: &[
+        PostgresStep {
+            number: 1,
+            name: "runs",
+            serves: 1,
+            sql: include_str!("migrations/0001_runs.sql"),
+        },
+        PostgresStep {
+            number: 2,
+            name: "pruning",
+            serves: 1,
+            sql: include_str!("migrations/0002_pruning.sql"),
+        },
+    ],
 };
 
 /// What all programs lock while they bring a schema forward: the bytes "CNTS".
@@ -78,15 +90,15 @@ async fn step(client: &Client, schema: PostgresSchema) -> Result<(), StoreError>
     let found = applied(client, schema).await?;
     let Some(step) = next(&found, schema)? else { return Ok(()) };
     let PostgresStep { number, name, serves, sql } = step;
-    let space = schema.name;
+    let PostgresSchema { name: space, ledger, .. } = schema;
     let prepared = format!(
         "DO $$ BEGIN
             IF to_regnamespace('{space}') IS NULL THEN CREATE SCHEMA {space}; END IF;
         END $$;
-        CREATE TABLE IF NOT EXISTS {space}.migrations (number integer PRIMARY KEY, name text NOT NULL,
+        CREATE TABLE IF NOT EXISTS {space}.{ledger} (number integer PRIMARY KEY, name text NOT NULL,
             serves integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
         {sql}
-        INSERT INTO {space}.migrations VALUES ({number}, '{name}', {serves}, '{}', now());",
+        INSERT INTO {space}.{ledger} VALUES ({number}, '{name}', {serves}, '{}', now());",
         checksum(sql)
     );
     client.batch_execute(&prepared).await.map_err(unavailable)
@@ -119,10 +131,12 @@ fn next(
 }
 
 async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>, StoreError> {
-    let space = schema.name;
+    let PostgresSchema { name: space, ledger, .. } = schema;
     let look = format!(
-        "SELECT to_regclass('{space}.migrations') IS NOT NULL,
-            EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}'))"
+        "SELECT to_regclass('{space}.{ledger}') IS NOT NULL,
+            EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}'))
+                AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}')
+                    AND relkind = 'r' AND relname LIKE '%migrations')"
     );
     // Unnamed, like every statement of ours: between two of them a pooler may change the session.
     let row = client.query_typed_one(&look, &[]).await.map_err(unavailable)?;
@@ -131,7 +145,7 @@ async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>
         (false, true) => return Err(StoreError::Foreign),
         (false, false) => return Ok(Vec::new()),
     }
-    let look = format!("SELECT number, serves, checksum FROM {space}.migrations ORDER BY number");
+    let look = format!("SELECT number, serves, checksum FROM {space}.{ledger} ORDER BY number");
     let rows = client.query_typed(&look, &[]).await.map_err(unavailable)?;
     let read = |row: &tokio_postgres::Row| Applied {
         number: row.get::<_, i32>(0) as u32,
@@ -171,6 +185,12 @@ mod tests {
     #[test]
     fn released_steps_do_not_change() {
         let sums: Vec<String> = RUNS_SCHEMA.steps.iter().map(|step| checksum(step.sql)).collect();
-        assert_eq!(sums, ["ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e"]);
+        assert_eq!(
+            sums,
+            [
+                "ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e",
+                "d01f05e94724d3ae240af0b940146d71b740e27eed7ece2d224a0b54174f5361",
+            ]
+        );
     }
 }

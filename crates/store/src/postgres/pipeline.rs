@@ -10,12 +10,30 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 /// What a transaction may see.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// The rows of a tenant.
     Tenant(&'a str),
     /// The heads of all: a worker looks for runs to take.
     Across,
+    /// Everything that is remembered, to read: whether it lies right, and whether something still stands there.
+    Audit,
+}
+
+impl Scope<'_> {
+    /// The statements that say so, for the rest of a transaction.
+    pub(super) fn told(self) -> String {
+        match self {
+            Self::Tenant(name) => format!(
+                "SET LOCAL countersign.tenant = {}; SET LOCAL countersign.audit = 'off'",
+                quoted(name)
+            ),
+            Self::Across => "SET LOCAL countersign.across = 'on'".to_owned(),
+            Self::Audit => {
+                "SET LOCAL countersign.tenant = ''; SET LOCAL countersign.audit = 'on'".to_owned()
+            }
+        }
+    }
 }
 
 /// What a transaction is for.
@@ -60,6 +78,24 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Asks several at once, in their order and behind statements without values, and gives the rows of each; the first
+/// fault where there is one.
+pub(super) async fn ask(
+    client: &Client,
+    before: Option<&str>,
+    calls: &[Call<'_>],
+) -> Result<Vec<Vec<Row>>, Error> {
+    let mut asked: Vec<Asked<'_>> = Vec::with_capacity(calls.len() + 1);
+    if let Some(before) = before {
+        asked.push(Box::pin(async { client.batch_execute(before).await.map(|()| Vec::new()) }));
+    }
+    for call in calls {
+        asked.push(Box::pin(client.query_typed(call.sql, &call.values)));
+    }
+    let mut rows = all(asked).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(rows.split_off(usize::from(before.is_some())))
+}
+
 type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
 
 /// Runs statements as one transaction and gives the rows of each.
@@ -76,7 +112,7 @@ pub(super) async fn run(
     };
     let begin = match scope {
         Scope::Tenant(name) => format!("{mode}; SET LOCAL countersign.tenant = {}", quoted(name)),
-        Scope::Across => format!("{mode}; SET LOCAL countersign.across = 'on'"),
+        other => format!("{mode}; {}", other.told()),
     };
     let mut asked: Vec<Asked<'_>> = Vec::with_capacity(calls.len() + 2);
     asked.push(Box::pin(async move { client.batch_execute(&begin).await.map(|()| Vec::new()) }));

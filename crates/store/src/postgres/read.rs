@@ -10,7 +10,7 @@ use crate::lease::Tenure;
 use crate::prefix::past;
 use crate::wait::NEVER;
 use crate::{
-    ActionRow, Commit, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, SnapshotRow,
+    ActionRow, Commit, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, Seal, SnapshotRow,
     StoreError, TenantId, WaitFilter, WaitRow,
 };
 
@@ -18,7 +18,8 @@ macro_rules! head_columns {
     () => {
         "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status, phase,
             updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-            (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+            pruned_at, seal
         FROM countersign.runs "
     };
 }
@@ -229,6 +230,10 @@ fn read_head(row: &Row, clock: LeaseClock) -> Answer<Head> {
         updated_at: get(row, 10)?,
         summary: get(row, 11)?,
         wake_at: get(row, 12)?,
+        pruned: match get(row, 17)? {
+            Some(at) => Some(Seal { at, digest: get(row, 18)? }),
+            None => None,
+        },
     })
 }
 

@@ -12,14 +12,16 @@ use super::notices::Notices;
 use super::pipeline::{Call, Scope};
 use super::settings::PostgresSettings;
 use super::writer::Writer;
-use super::{lease, read, workers};
+use super::{lease, prune, read, workers};
 use crate::lease::check_request;
+use crate::prune::check_pruning;
 use crate::rounds::Round;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId, Store,
-    StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning, Reply,
+    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
+    WorkerRow,
 };
 
 const ADD_BLOB: &str = "INSERT INTO countersign.blobs (tenant, digest, bytes) VALUES ($1, $2, $3)
@@ -187,6 +189,17 @@ impl Store for PostgresStore {
 
     fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
         Box::pin(workers::tenants(&self.database))
+    }
+
+    fn moment(&self) -> Reply<'_, Moment> {
+        Box::pin(prune::moment(&self.database))
+    }
+
+    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
+        Box::pin(async move {
+            check_pruning(pruning)?;
+            prune::prune(&self.database, pruning.clone()).await
+        })
     }
 
     fn wakes(&self) -> Wakes {

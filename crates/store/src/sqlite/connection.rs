@@ -42,7 +42,7 @@ pub(super) struct Place {
 
 const STATEMENTS_KEPT: usize = 64;
 
-/// Memory for pages that the writer has seen.
+/// Memory for pages that a connection has seen.
 const CACHE_KIB: i64 = 16 << 10;
 
 /// Pages in the write-ahead log before it is copied into the file: 16 MB.
@@ -62,9 +62,7 @@ impl Place {
         // Every acknowledged commit is on the disk, not only in the system's memory.
         db.pragma_update(None, "synchronous", "FULL")?;
         db.pragma_update(None, "foreign_keys", true)?;
-        // Many runs touch many pages: keep them at hand, and do not copy the log back into the file
-        // every few flushes.
-        db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        // The log is not copied back into the file every few flushes.
         db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         // A log that once grew large does not stay so.
         db.pragma_update(None, "journal_size_limit", 64 << 20)?;
@@ -95,6 +93,8 @@ impl Place {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         // What a savepoint must remember stays in memory.
         db.pragma_update(None, "temp_store", "MEMORY")?;
+        // Many runs touch many pages, and a packet reads a few hundred: keep them at hand.
+        db.pragma_update(None, "cache_size", -CACHE_KIB)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
         Ok(db)
     }

@@ -54,7 +54,7 @@ mod tests {
         let path = folder.path().join("runs.db");
         drop(SqliteStore::open(&path).unwrap());
         let health = Health::of(&path).unwrap();
-        assert_eq!((health.schema, health.journal.as_str()), (2, "wal"));
+        assert_eq!((health.schema, health.journal.as_str()), (3, "wal"));
         assert_eq!(health.faults, [] as [String; 0]);
 
         let size = fs::metadata(&path).unwrap().len();

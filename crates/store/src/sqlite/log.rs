@@ -66,6 +66,22 @@ impl<'d> Log<'d> {
         Ok(entries)
     }
 
+    /// The number of the run, which its snapshots lie by.
+    pub(super) fn run(&self) -> i64 {
+        self.run
+    }
+
+    /// Every version with its row, the newest first.
+    pub(super) fn rows(&self) -> Result<Vec<(i64, EntryRow)>, StoreError> {
+        let (mut row, mut rows) = (self.tail, Vec::new());
+        for version in (1..=self.version).rev() {
+            let (previous, entry) = self.entry(row, version)?;
+            rows.push((row, entry));
+            row = previous;
+        }
+        Ok(rows)
+    }
+
     fn entry(&self, place: i64, version: u64) -> Result<(i64, EntryRow), StoreError> {
         let mut statement = self.db.prepare_cached(ENTRY)?;
         let found = statement.query_row([place], |row| {

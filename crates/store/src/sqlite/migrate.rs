@@ -32,6 +32,7 @@ pub(super) const RUNS_SCHEMA: Schema = Schema {
     migrations: &[
         Migration { number: 1, name: "runs", sql: include_str!("migrations/0001_runs.sql") },
         Migration { number: 2, name: "workers", sql: include_str!("migrations/0002_workers.sql") },
+        Migration { number: 3, name: "pruning", sql: include_str!("migrations/0003_pruning.sql") },
     ],
 };
 
@@ -164,6 +165,7 @@ mod tests {
             [
                 "cb3e710c2b3bbe903c9fda45fe46e74585dd588e6ca938f0aec83e63fd8eb5e4",
                 "3121b186dcbf904c6a0107678e277d8418efd5163c363cf774f0cd8986ecc2ee",
+                "c6dce49a4e9417fb24393947d7dd90b420aca2c6f1c67c68f2255eeb6e91362e",
             ]
         );
     }

@@ -13,6 +13,7 @@ mod write;
 mod read;
 mod due;
 mod workers;
+mod prune;
 mod fault;
 mod health;
 

@@ -8,16 +8,18 @@ use super::outstanding::unpack;
 use crate::lease::Tenure;
 use crate::prefix::past;
 use crate::{
-    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, StoreError, TenantId,
+    ActionRow, EntryRow, Head, Loaded, RESOLVE_LIMIT, RunFilter, RunId, Seal, StoreError, TenantId,
     WaitFilter, WaitRow,
 };
 
 const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal
     FROM runs WHERE tenant = ?1 AND id = ?2";
 /// The cursor is always given: where the list begins, it is one before the newest run.
 const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
-        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal
     FROM runs
     WHERE tenant = ?1 AND (created_at, id) < (?2, ?3)
         AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
@@ -187,6 +189,10 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
         updated_at: row.get(10)?,
         summary: row.get(11)?,
         wake_at: row.get(12)?,
+        pruned: match row.get(16)? {
+            Some(at) => Some(Seal { at, digest: row.get(17)? }),
+            None => None,
+        },
     })
 }
 

@@ -7,15 +7,17 @@ use rusqlite::Connection;
 use super::connection::Settings;
 use super::file::SqliteFile;
 use super::migrate::RUNS_SCHEMA;
-use super::{due, read, workers, write};
+use super::{due, prune, read, workers, write};
 use crate::lease::check_request;
+use crate::prune::check_pruning;
 use crate::rounds::Round;
 use crate::wakes::Bell;
 use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, NewRun, Reply, RunFilter, RunId, Store,
-    StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
+    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning, Reply,
+    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
+    WorkerRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -198,6 +200,15 @@ impl Store for SqliteStore {
 
     fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
         self.read(workers::tenants)
+    }
+
+    fn moment(&self) -> Reply<'_, Moment> {
+        self.read(prune::moment)
+    }
+
+    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
+        let (check, pruning) = (check_pruning(pruning), pruning.clone());
+        self.write(check, move |db| prune::prune(db, &pruning))
     }
 
     fn wakes(&self) -> Wakes {

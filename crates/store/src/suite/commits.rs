@@ -30,6 +30,7 @@ pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
         summary: "step 2".into(),
         wake_at: Some(NOW + 50),
         lease: None,
+        pruned: None,
     };
     let expected = Told {
         head: Some(head.clone()),

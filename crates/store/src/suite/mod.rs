@@ -19,6 +19,7 @@ pub mod leases;
 pub mod workers;
 pub mod tenants;
 pub mod crowds;
+pub mod pruning;
 
 /// Expands to a module with a `#[tokio::test]` for each case.
 ///
@@ -76,6 +77,9 @@ macro_rules! store_suite {
                 crowds::one_writer_wins_each_version,
                 crowds::many_runs_go_on_at_once,
                 crowds::one_worker_wins_a_lease,
+                pruning::a_pruned_run_keeps_its_hashes_and_its_seal,
+                pruning::what_is_elsewhere_or_absurd_is_not_pruned,
+                pruning::bytes_go_unless_somebody_has_named_them_since,
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::{
 /// When everything in samples happens.
 pub const NOW: i64 = 1_763_200_000_000;
 
-const CASES: [&str; 8] = [
+const CASES: [&str; 9] = [
     include_str!("commits.rs"),
     include_str!("refusals.rs"),
     include_str!("logs.rs"),
@@ -17,6 +17,7 @@ const CASES: [&str; 8] = [
     include_str!("workers.rs"),
     include_str!("tenants.rs"),
     include_str!("crowds.rs"),
+    include_str!("pruning.rs"),
 ];
 
 /// Panics where the suite has a case that is not named.

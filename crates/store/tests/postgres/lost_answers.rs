@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use countersign_store::suite::sample;
-use countersign_store::{Commit, PostgresSettings, PostgresStore, RunId, Store, StoreError};
+use countersign_store::{
+    Call, Commit, Dialogue, PostgresDatabase, PostgresSchema, PostgresSettings, PostgresStep,
+    PostgresStore, Purpose, RunId, Scope, Store, StoreError,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 
@@ -122,4 +125,54 @@ async fn where_patience_ends_the_outcome_is_open_and_said_so() {
     let cause = std::error::Error::source(&answer.unwrap_err()).unwrap().to_string();
     assert_eq!(cause, "the connection to the server was cut");
     assert_eq!(through.head(&run).await.unwrap().unwrap().version, 2);
+}
+
+const TALLY: PostgresSchema = PostgresSchema {
+    name: "tally_test",
+    ledger: "migrations",
+    steps: &[PostgresStep {
+        number: 1,
+        name: "tally",
+        serves: 1,
+        sql: "CREATE TABLE tally_test.tally (one text);",
+    }],
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dialogue_that_was_kept_unheard_is_not_held_again() {
+    let Some(site) = Site::fresh("a_dialogue_that_was_kept_unheard").await else { return };
+    let proxy = Proxy::before(&site);
+    let server = crate::site::server(&proxy.url);
+    let database = Arc::new(PostgresDatabase::new(server, caller(), TALLY));
+    let add = |dialogue: &Dialogue<'_>| {
+        let scope = Scope::Tenant("t");
+        dialogue.ask(scope, Call::new("INSERT INTO tally_test.tally VALUES ('one')"))?;
+        Ok::<_, StoreError>(dialogue.ask(scope, Call::new("SELECT 1 FROM tally_test.tally"))?.len())
+    };
+    database.ready().await.unwrap();
+    proxy.lose(1);
+    assert_eq!(database.converse(Purpose::Change, add).await.unwrap(), 1);
+    assert_eq!(database.converse(Purpose::Rehearse, add).await.unwrap(), 2);
+    // Cut before its end, nothing of it was kept, and it is held again.
+    let admin = Arc::new(site.admin().await);
+    let held = Arc::new(AtomicU32::new(0));
+    let times = Arc::clone(&held);
+    let cut = move |dialogue: &Dialogue<'_>| {
+        let all = add(dialogue)?;
+        if times.fetch_add(1, Ordering::SeqCst) == 0 {
+            let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            tokio::runtime::Handle::current().block_on(admin.batch_execute(cut)).unwrap();
+        }
+        Ok::<_, StoreError>(all)
+    };
+    assert_eq!(database.converse(Purpose::Change, cut).await.unwrap(), 2);
+    assert_eq!(held.load(Ordering::SeqCst), 2);
+    // What the work itself refuses is undone and not tried again.
+    let refuse = move |dialogue: &Dialogue<'_>| {
+        add(dialogue)?;
+        Err::<(), _>(StoreError::Closed)
+    };
+    assert!(matches!(database.converse(Purpose::Change, refuse).await, Err(StoreError::Closed)));
+    assert_eq!(database.converse(Purpose::Rehearse, add).await.unwrap(), 3);
 }

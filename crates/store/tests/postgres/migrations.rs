@@ -28,7 +28,7 @@ const BROKEN: PostgresStep = PostgresStep {
 };
 
 async fn ready(site: &Site, steps: &'static [PostgresStep]) -> Result<u32, StoreError> {
-    let schema = PostgresSchema { name: "notes_test", steps };
+    let schema = PostgresSchema { name: "notes_test", ledger: "migrations", steps };
     PostgresDatabase::new(server(&site.url()), PostgresSettings::default(), schema).ready().await
 }
 

@@ -18,6 +18,7 @@ use crate::house::{House, protocol, protocol_at, wait};
 use crate::output;
 use crate::place::Place;
 use crate::settings::{FILE, Setting, Settings, env};
+use crate::sized::sized;
 
 pub(in crate::commands) fn run(args: &Doctor, json: bool) -> Exit {
     let mut report = Report::default();
@@ -297,14 +298,6 @@ fn shown_value(setting: &Setting) -> String {
     }
     Place::named(&value)
         .map_or_else(|_| "an address that cannot be read".to_owned(), |place| place.to_string())
-}
-
-fn sized(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
-        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
-    }
 }
 
 fn shown(path: &Path) -> String {

@@ -54,10 +54,15 @@ pub(super) fn examine(report: &mut Report, server: &Server, home: Option<&Home>)
             "Set `fsync` and `synchronous_commit` to `on` for this database.",
         );
     }
-    if let Some(home) = home {
-        let file = home.memory().display().to_string();
-        report.add("memory", format!("stays here, in `{file}`"), file);
+    let mut told = "kept in the same database".to_owned();
+    let local = home.map(Home::memory).filter(|file| file.is_file());
+    let local = local.map(|file| file.display().to_string());
+    if let Some(file) = &local {
+        told.push_str(&format!(
+            "; `{file}` is not read here: `memory export --store` and `memory import` carry it over"
+        ));
     }
+    report.add("memory", told, json!({ "place": "server", "unread": local }));
     true
 }
 

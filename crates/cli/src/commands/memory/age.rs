@@ -1,7 +1,6 @@
 //! `countersign memory age`: what happened long ago is told shorter, and what belongs together as one.
 
 use countersign_memory::rules::Aged;
-use countersign_memory::store::Memory as _;
 use countersign_server::show::shortened;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! `countersign memory audit`: what a memory is worth; junk counted, with examples.
 
-use countersign_memory::store::{Audit, Finding, Memory as _};
+use countersign_memory::store::{Audit, Finding};
 use serde_json::json;
 
 use super::desk;

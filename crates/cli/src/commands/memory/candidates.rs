@@ -42,7 +42,7 @@ pub(super) fn promote(whose: &Whose, args: &Promote, json: bool) -> Result<Exit,
     let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
     let memory = desk::look(whose)?;
     wait(async {
-        let candidate = named(&memory, &scope.subject(), &args.candidate).await?;
+        let candidate = named(&*memory, &scope.subject(), &args.candidate).await?;
         let id = candidate.id.clone();
         // A guess belongs to the run that had it.
         let run = match &candidate.claim {
@@ -84,7 +84,7 @@ pub(super) fn refuse(whose: &Whose, args: &Refuse, json: bool) -> Result<Exit, E
     let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
     let memory = desk::look(whose)?;
     wait(async {
-        let id = named(&memory, &scope.subject(), &args.candidate).await?.id;
+        let id = named(&*memory, &scope.subject(), &args.candidate).await?.id;
         memory.refuse(&scope, &id, &args.because, now).await?;
         if json {
             output::json(&json!({ "candidate": id, "refused": args.because }));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use countersign_memory::store::{Line, Memory as _, Provenance};
+use countersign_memory::store::{Line, Provenance};
 use serde_json::{Value, json};
 
 use super::desk;

@@ -22,9 +22,18 @@ pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Err
     let policy = packets::policy(&args.policy)?;
     let name = if args.tokenizer == "chars" { "chars/4" } else { args.tokenizer.as_str() };
     let counter = counter(name).map_err(|error| Error::Usage(format!("`--tokenizer`: {error}")))?;
+    let embedder = desk::embedder(args.embedder.as_ref())?;
+    let embedder = embedder.as_ref().filter(|_| !policy.similarity.is_off());
+    if args.embedder.is_some() && embedder.is_none() {
+        return Err(Error::Usage(format!(
+            "`--embedder`: policy `{}` gives vectors no weight; one with `similarity: {{ weight: 1000000 }}` does",
+            policy.id
+        )));
+    }
     let memory = desk::open(whose)?;
     wait(async {
-        let made = composed(&memory, &request, &policy, &*counter).await.map_err(by_flag)?;
+        let request = desk::nearer(&*memory, embedder, request).await;
+        let made = composed(&*memory, &request, &policy, &*counter).await.map_err(by_flag)?;
         let Composed { build: id, packet, text, .. } = &made;
         if json {
             output::json(&json!(Packet::from(&made)));

@@ -27,6 +27,8 @@ const KINDS: [&str; 8] =
 
 /// What the score of an event is made of.
 pub(super) const SUM: [&str; 2] = ["words", "nearby"];
+/// What vectors add to it.
+pub(super) const SIMILAR: &str = "similar";
 pub(super) const FACTORS: [&str; 5] = ["session", "speaker", "time", "question", "role"];
 
 /// How many cells a bar has: the whole budget.
@@ -36,10 +38,10 @@ pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Err
     let scope = desk::scope(whose)?;
     let memory = desk::look(whose)?;
     wait(async {
-        let (build, found) = packets::build(&memory, &scope, &args.build).await?;
+        let (build, found) = packets::build(&*memory, &scope, &args.build).await?;
         let packet = build.again(&found)?;
         let same = packet_digest(&packet) == build.digest;
-        let prefix = prefix(&memory, &scope, &build, &packet).await?;
+        let prefix = prefix(&*memory, &scope, &build, &packet).await?;
         if json {
             let mut told = json!(Explained::of(&build, &packet));
             told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
@@ -236,7 +238,9 @@ fn rule(rules: &str) -> String {
     let told = rules.split(',').filter(|rule| !rule.starts_with("score:"));
     let told: Vec<String> = told
         .map(|rule| match rule.split_once(':') {
-            Some((name, value)) if SUM.contains(&name) || FACTORS.contains(&name) => {
+            Some((name, value))
+                if SUM.contains(&name) || FACTORS.contains(&name) || name == SIMILAR =>
+            {
                 match value.parse() {
                     Ok(millionths) => format!("{name} {}", points(millionths)),
                     Err(_) => rule.to_owned(),

@@ -1,7 +1,7 @@
 //! `countersign memory forget`: says what will go, asks, and erases it. Whom is said by flags alone.
 
 use countersign_memory::Subject;
-use countersign_memory::store::{Erased, Memory as _, Whom};
+use countersign_memory::store::{Erased, Whom};
 use countersign_server::wire::Forgotten;
 use serde_json::json;
 

@@ -7,6 +7,7 @@ mod carry;
 mod compose;
 mod desk;
 mod difference;
+mod embed;
 mod explain;
 mod forget;
 mod packets;
@@ -29,6 +30,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Explain(args) => explain::run(whose, args, json),
         MemoryCommand::Replay(args) => replay::run(whose, args, json),
         MemoryCommand::Search(args) => search::run(whose, args, json),
+        MemoryCommand::Embed(args) => embed::run(whose, args, json),
         MemoryCommand::Age(args) => age::run(whose, args, json),
         MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),

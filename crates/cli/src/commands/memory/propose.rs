@@ -21,7 +21,7 @@ pub(super) fn run(whose: &Whose, args: &Propose, json: bool) -> Result<Exit, Err
     let memory = desk::look(whose)?;
     wait(async {
         let events = args.events;
-        let asked = propose(&memory, &*model, &scope, events, now, &mut heard(json)).await;
+        let asked = propose(&*memory, &*model, &scope, events, now, &mut heard(json)).await;
         output::passing("");
         match asked {
             Ok(proposals) => {

@@ -30,7 +30,7 @@ pub(super) fn run(whose: &Whose, args: &Remember, json: bool) -> Result<Exit, Er
     // Read before a folder or a database is made for it.
     let memory = desk::open(whose)?;
     wait(async {
-        let account = remember(&memory, things, now).await?;
+        let account = remember(&*memory, things, now).await?;
         show(&account, json);
         Ok(if account.refused.is_empty() { Exit::Good } else { Exit::Refused })
     })

@@ -19,7 +19,7 @@ pub(super) fn run(whose: &Whose, args: &ReplayBuild, json: bool) -> Result<Exit,
     let policy = args.policy.as_deref().map(packets::policy).transpose()?;
     let memory = desk::look(whose)?;
     wait(async {
-        let (build, found) = packets::build(&memory, &scope, &args.build).await?;
+        let (build, found) = packets::build(&*memory, &scope, &args.build).await?;
         let again = build.again(&found)?;
         let same = packet_digest(&again) == build.digest;
         if !same {

@@ -2,13 +2,12 @@
 
 use countersign_contracts::memory::meta::Purpose;
 use countersign_memory::record::Event;
-use countersign_memory::store::Memory as _;
 use countersign_memory::{Request, Score, Scored};
 use countersign_server::wire::Hit;
 use serde_json::json;
 
 use super::desk;
-use super::explain::{FACTORS, SUM, points};
+use super::explain::{FACTORS, SIMILAR, SUM, points};
 use crate::args::{Search, Whose};
 use crate::elapsed;
 use crate::exit::{Error, Exit};
@@ -25,6 +24,7 @@ pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Erro
         task_type: None,
         cues: None,
         message: Some(args.text.clone()),
+        vector: None,
         budget: None,
         as_of: desk::now(whose)?,
     };
@@ -32,7 +32,9 @@ pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Erro
         tell(&[], json, desk::NOTHING);
         return Ok(Exit::Good);
     };
+    let embedder = desk::embedder(args.embedder.as_ref())?;
     wait(async {
+        let request = desk::nearer(&*memory, embedder.as_ref(), request).await;
         let found = memory.search(&request, args.limit).await?;
         let empty = format!(
             "nothing that {} and {} said has words of \"{}\"",
@@ -82,5 +84,8 @@ fn parts(score: &Score) -> String {
     let sum: Vec<String> = SUM.into_iter().filter_map(part).collect();
     let factors = FACTORS.into_iter().filter_map(part);
     let sum = if sum.len() > 1 { format!("({})", sum.join(" + ")) } else { sum.concat() };
-    std::iter::once(sum).chain(factors).collect::<Vec<_>>().join(" × ")
+    let words = std::iter::once(sum).chain(factors).filter(|part| !part.is_empty());
+    let words = words.collect::<Vec<_>>().join(" × ");
+    let told = [words].into_iter().chain(part(SIMILAR)).filter(|part| !part.is_empty());
+    told.collect::<Vec<_>>().join(" + ")
 }

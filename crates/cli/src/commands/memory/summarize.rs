@@ -1,7 +1,6 @@
 //! `countersign memory summarize`: the session so far, in its best lines, or in the words of a model.
 
 use countersign_memory::record::Summary;
-use countersign_memory::store::Memory as _;
 use countersign_memory::summarize::rolled;
 use countersign_memory::tokens::TiktokenCounter;
 use countersign_runtime::learn::summarize;
@@ -22,7 +21,7 @@ pub(super) fn run(whose: &Whose, args: &Summarize, json: bool) -> Result<Exit, E
         let told = match &model {
             Some(model) => {
                 let heard = &mut propose::heard(json);
-                let told = summarize(&memory, &**model, &scope, args.tokens, now, heard).await;
+                let told = summarize(&*memory, &**model, &scope, args.tokens, now, heard).await;
                 output::passing("");
                 match told {
                     Ok(told) => told,

@@ -1,14 +1,20 @@
-//! Every run of a store, tenant by tenant, a page at a time.
+//! The store that is meant, and every run of it, tenant by tenant, a page at a time.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use countersign_contracts::registry;
 use countersign_runtime::clock::SystemClock;
 use countersign_runtime::engine::{Engine, Opened};
+use countersign_runtime::folder::Home;
 use countersign_runtime::watch::Unwatched;
 use countersign_store::{Head, RunFilter, Store, TenantId};
 
+use crate::args::Site;
 use crate::exit::Error;
+use crate::house::NO_RUN;
+use crate::place::Place;
+use crate::settings::Settings;
 
 const PAGE: usize = 500;
 
@@ -20,6 +26,22 @@ pub(super) async fn tenants(
     match named {
         Some(named) => Ok(vec![TenantId::new(named)]),
         None => Ok(store.tenants().await?),
+    }
+}
+
+/// The database that is meant. Nothing is made.
+pub(super) fn place(site: &Site) -> Result<Place, Error> {
+    let home = Home::find(Path::new("."))?;
+    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
+    let place = match (Settings::read(folder, site, None)?.store.value, &home) {
+        (Some(named), _) => Place::named(&named)?,
+        (None, Some(home)) => Place::File(home.database()),
+        (None, None) => return Err(Error::Usage(NO_RUN.to_owned())),
+    };
+    if place.is_there() {
+        Ok(place)
+    } else {
+        Err(Error::Usage(format!("no database at `{place}`")))
     }
 }
 

@@ -1,21 +1,17 @@
 //! `countersign store verify`: the chain of every run, tenant by tenant.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use countersign_runtime::engine::{Engine, EngineError};
-use countersign_runtime::folder::Home;
-use countersign_runtime::proof::{chained, prove};
+use countersign_runtime::proof::{Chained, chained, prove};
 use countersign_store::{Store, StoreError, TenantId};
 use serde_json::{Value, json};
 
-use super::every::{Pages, engine, tenants};
+use super::every::{Pages, engine, place, tenants};
 use crate::args::Verify;
 use crate::exit::{Error, Exit};
 use crate::house::{NO_RUN, wait};
 use crate::output;
-use crate::place::Place;
-use crate::settings::Settings;
 use crate::show::{BAD, GOOD, HEADING};
 
 /// What was found of a tenant.
@@ -23,11 +19,13 @@ use crate::show::{BAD, GOOD, HEADING};
 struct Found {
     runs: u64,
     events: u64,
+    /// Runs of which only hashes are left.
+    pruned: u64,
     faults: Vec<(String, String)>,
 }
 
 pub(super) fn run(args: &Verify, json: bool) -> Result<Exit, Error> {
-    let place = place(args)?;
+    let place = place(&args.site)?;
     wait(async {
         let store = place.open()?;
         let mut all = Vec::new();
@@ -48,22 +46,6 @@ pub(super) fn run(args: &Verify, json: bool) -> Result<Exit, Error> {
     })
 }
 
-/// The database that is meant. Nothing is made.
-fn place(args: &Verify) -> Result<Place, Error> {
-    let home = Home::find(Path::new("."))?;
-    let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
-    let place = match (Settings::read(folder, &args.site, None)?.store.value, &home) {
-        (Some(named), _) => Place::named(&named)?,
-        (None, Some(home)) => Place::File(home.database()),
-        (None, None) => return Err(Error::Usage(NO_RUN.to_owned())),
-    };
-    if place.is_there() {
-        Ok(place)
-    } else {
-        Err(Error::Usage(format!("no database at `{place}`")))
-    }
-}
-
 async fn examine(store: &Arc<dyn Store>, tenant: &TenantId, decide: bool) -> Result<Found, Error> {
     let engine = engine(store, tenant);
     let (mut pages, mut found) = (Pages::of(tenant), Found::default());
@@ -74,8 +56,13 @@ async fn examine(store: &Arc<dyn Store>, tenant: &TenantId, decide: bool) -> Res
             return Ok(found);
         }
         for head in page {
+            // What was pruned cannot be decided again.
+            let decide = decide && head.pruned.is_none();
             match proof(&engine, &head.run.id, decide).await? {
-                Ok(events) => found.events += events,
+                Ok(Chained { events, pruned }) => {
+                    found.events += events;
+                    found.pruned += u64::from(pruned);
+                }
                 Err(fault) => found.faults.push((head.run.id, fault)),
             }
             found.runs += 1;
@@ -89,10 +76,11 @@ async fn examine(store: &Arc<dyn Store>, tenant: &TenantId, decide: bool) -> Res
     }
 }
 
-/// The number of events of a run that holds, or what does not.
-async fn proof(engine: &Engine, run: &str, decide: bool) -> Result<Result<u64, String>, Error> {
+/// What a run that holds has, or what does not.
+async fn proof(engine: &Engine, run: &str, decide: bool) -> Result<Result<Chained, String>, Error> {
     let proved = if decide {
-        prove(engine, run).await.map(|proved| proved.map(|proof| proof.events))
+        let chained = |events| Chained { events, pruned: false };
+        prove(engine, run).await.map(|proved| proved.map(|proof| chained(proof.events)))
     } else {
         chained(engine, run).await
     };
@@ -108,13 +96,18 @@ async fn proof(engine: &Engine, run: &str, decide: bool) -> Result<Result<u64, S
 }
 
 fn tell(tenant: &TenantId, found: &Found) {
-    let Found { runs, events, faults } = found;
+    let Found { runs, events, pruned, faults } = found;
     let held = runs - faults.len() as u64;
     let mark =
         if faults.is_empty() { format!("{GOOD}✓{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
     output::talk(&format!(
         "{mark} {HEADING}{tenant}{HEADING:#}: {held} of {runs} chains hold, {events} events"
     ));
+    if *pruned > 0 {
+        output::talk(&format!(
+            "  {pruned} were pruned: their hashes are those that were proved and sealed then"
+        ));
+    }
     for (run, fault) in faults {
         output::talk(&format!("  {BAD}broken{BAD:#}: run {run}: {fault}"));
     }
@@ -129,7 +122,13 @@ fn told_to_programs(all: &[(TenantId, Found)], good: bool) -> Value {
                 .iter()
                 .map(|(run, fault)| json!({ "run": run, "fault": fault }))
                 .collect();
-            json!({ "tenant": tenant.as_str(), "runs": found.runs, "events": found.events, "faults": faults })
+            json!({
+                "tenant": tenant.as_str(),
+                "runs": found.runs,
+                "events": found.events,
+                "pruned": found.pruned,
+                "faults": faults,
+            })
         })
         .collect();
     json!({ "good": good, "tenants": tenants })

@@ -24,6 +24,13 @@ impl State {
             erased.count("events", events.len());
             let sessions = self.sessions.remove(subject).unwrap_or_default();
             erased.count("sessions", sessions.len());
+            self.vectors.retain(|(whose, _), vectors| {
+                let goes = whose == subject;
+                if goes {
+                    erased.count("vectors", vectors.len());
+                }
+                !goes
+            });
             for (table, kind) in REVISED_TABLES {
                 self.rows.retain(|(of, whose, id), revisions| {
                     let goes = *of == table && whose == subject;

@@ -8,17 +8,17 @@ use super::super::memory::{Memory, Reply};
 use super::super::shelves::{Answer, Shelves as _};
 use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
-    Trace, Whom,
+    Trace, Unembedded, Whom,
 };
 use super::super::{
-    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, vectors, write,
 };
 use super::state::State;
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
 use crate::summarize::Material;
-use crate::{Found, Request, Scope, Scored, Subject};
+use crate::{Found, Request, Scope, Scored, Subject, Vector};
 
 /// Keeps memory as long as it lives.
 #[derive(Debug, Default)]
@@ -143,6 +143,24 @@ impl Memory for InMemory {
 
     fn search<'a>(&'a self, request: &'a Request, limit: usize) -> Reply<'a, Vec<Scored<Event>>> {
         self.with(move |state| find::search(state, request, limit))
+    }
+
+    fn unembedded<'a>(
+        &'a self,
+        subject: &'a Subject,
+        embedder: &'a str,
+        among: usize,
+        limit: usize,
+    ) -> Reply<'a, Unembedded> {
+        self.with(move |state| vectors::unembedded(state, subject, embedder, among, limit))
+    }
+
+    fn keep_vectors<'a>(
+        &'a self,
+        subject: &'a Subject,
+        vectors: Vec<(String, Vector)>,
+    ) -> Reply<'a, u64> {
+        self.with(move |state| vectors::keep(state, subject, &vectors))
     }
 
     fn keep_build(&self, build: Build) -> Reply<'_, ()> {

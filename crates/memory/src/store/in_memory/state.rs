@@ -10,11 +10,11 @@ use serde_json::Value;
 use super::super::error::corrupt;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
-use super::super::{Build, RowKind};
-use crate::rank::{Query, Stats, TermPostings, indexed, plan, rank};
+use super::super::{Build, RowKind, Unembedded};
+use crate::rank::{Near, Query, Stats, TermPostings, indexed, plan, rank};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
-use crate::{Scope, Subject};
+use crate::{Scope, Subject, Vector};
 
 /// A revision of a row: by what it is ordered, and itself.
 #[derive(Debug, Clone)]
@@ -32,6 +32,7 @@ pub(super) type Key = (&'static str, Subject, String);
 pub(super) struct State {
     pub(super) events: BTreeMap<Subject, BTreeMap<Place, Event>>,
     pub(super) sessions: BTreeMap<Subject, BTreeMap<String, Place>>,
+    pub(super) vectors: BTreeMap<(Subject, String), BTreeMap<Place, Vector>>,
     pub(super) facts: BTreeMap<(Subject, String), Vec<Standing>>,
     pub(super) rows: BTreeMap<Key, Vec<Revision>>,
     pub(super) builds: BTreeMap<(Subject, String), Build>,
@@ -51,8 +52,8 @@ impl Shelves for State {
         Ok(all.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    fn is_forgotten(&self, mark: &str) -> Answer<bool> {
-        Ok(self.tombstones.contains(mark))
+    fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
+        Ok(marks.iter().filter(|mark| self.tombstones.contains(*mark)).cloned().collect())
     }
 
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {
@@ -81,19 +82,25 @@ impl Shelves for State {
                 shelf.remove(&event.place);
             }
         }
+        for (_, vectors) in self.vectors.iter_mut().filter(|((whose, _), _)| whose == subject) {
+            vectors.retain(|place, _| events.iter().all(|event| event.place != *place));
+        }
         Ok(())
     }
 
-    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
-        Ok(self.of(subject).find(|event| event.id == id).cloned())
+    fn named(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Event>> {
+        let here = self.of(subject).filter(|event| ids.contains(&event.id.as_str()));
+        Ok(here.map(|event| (event.id.clone(), event.clone())).collect())
     }
 
-    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
-        Ok(self.of(subject).find(|event| event.id == id).map(Seen::from))
+    fn cited(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Seen>> {
+        let here = self.of(subject).filter(|event| ids.contains(&event.id.as_str()));
+        Ok(here.map(|event| (event.id.clone(), Seen::from(event))).collect())
     }
 
-    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
-        Ok(self.events.get(subject).and_then(|shelf| shelf.get(&place)).cloned())
+    fn events_at(&self, subject: &Subject, places: &[Place]) -> Answer<Vec<Event>> {
+        let Some(own) = self.events.get(subject) else { return Ok(Vec::new()) };
+        Ok(places.iter().filter_map(|place| own.get(place)).cloned().collect())
     }
 
     fn events(&self, subject: &Subject) -> Answer<Vec<Event>> {
@@ -136,6 +143,43 @@ impl Shelves for State {
         }
         let lists: Vec<TermPostings> = lists.into_values().collect();
         Ok(Ranked { hits: rank(query, &lists, stats, limit), reads })
+    }
+
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near> {
+        let key = (subject.clone(), vector.embedder().to_owned());
+        let Some(vectors) = self.vectors.get(&key) else { return Ok(Near::default()) };
+        let similar = vectors.iter().rev().take(newest);
+        let similar = similar.map(|(place, one)| (*place, vector.similarity(one.body())));
+        Ok(Near { similar: similar.collect(), of: vectors.len() as u64 })
+    }
+
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>> {
+        let vectors = self.vectors.get(&(subject.clone(), embedder.to_owned()));
+        let first = vectors.and_then(|vectors| vectors.values().next());
+        Ok(first.map(|vector| vector.body().len()))
+    }
+
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded> {
+        let vectors = self.vectors.get(&(subject.clone(), embedder.to_owned()));
+        let has = |event: &&Event| vectors.is_some_and(|all| all.contains_key(&event.place));
+        let newest = self.events.get(subject).into_iter().flat_map(|all| all.values().rev());
+        let missing: Vec<&Event> = newest.take(among).filter(|event| !has(event)).collect();
+        let all = missing.len() as u64;
+        Ok(Unembedded { events: missing.into_iter().take(limit).cloned().collect(), all })
+    }
+
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()> {
+        for (place, vector) in vectors {
+            let key = (subject.clone(), vector.embedder().to_owned());
+            self.vectors.entry(key).or_default().insert(*place, (*vector).clone());
+        }
+        Ok(())
     }
 
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::super::body::{from_body, to_body};
 use super::super::error::corrupt;
 use super::super::shelves::Answer;
 use super::super::{Build, BuildRow, RowKind};
-use super::subjects::{from_body, to_body};
 
 const PUT: &str = "INSERT INTO context_builds (subject, id, body, session, built_at)
     VALUES (?1, ?2, ?3, ?4, ?5)";

@@ -1,9 +1,13 @@
 //! The statements on events and sessions.
 
-use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use std::collections::BTreeMap;
 
-use super::super::shelves::{Answer, Seen};
-use super::subjects::{from_body, text, to_body};
+use rusqlite::{Connection, OptionalExtension as _, Params, params};
+use serde::de::DeserializeOwned;
+
+use super::super::body::{from_body, to_body};
+use super::super::shelves::Answer;
+use super::subjects::text;
 use crate::record::{Event, Expiry, Place};
 
 const LAST_PLACE: &str = "SELECT number, last FROM sessions WHERE subject = ?1 AND id = ?2";
@@ -58,20 +62,33 @@ pub(super) fn remove(db: &Connection, subject: i64, events: &[Event]) -> Answer<
     Ok(())
 }
 
-pub(super) fn by_id(db: &Connection, subject: i64, id: &str) -> Answer<Option<Event>> {
-    one(db, BY_ID, params![subject, id])
-}
-
-pub(super) fn at(db: &Connection, subject: i64, place: Place) -> Answer<Option<Event>> {
-    one(db, AT, params![subject, place.session, place.position])
-}
-
-/// What a citation shows of an event. The rest of it is not even read.
-pub(super) fn cited(db: &Connection, subject: i64, id: &str) -> Answer<Option<Seen>> {
+/// The events with these ids, or as much of each as is asked for: the rest of it is not even read.
+pub(super) fn named<T: DeserializeOwned>(
+    db: &Connection,
+    subject: i64,
+    ids: &[&str],
+) -> Answer<BTreeMap<String, T>> {
     let mut query = db.prepare_cached(BY_ID)?;
-    let mut rows = query.query(params![subject, id])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(from_body(text(row, 0)?)?))
+    let mut found = BTreeMap::new();
+    for id in ids {
+        let mut rows = query.query(params![subject, id])?;
+        if let Some(row) = rows.next()? {
+            found.insert((*id).to_owned(), from_body(text(row, 0)?)?);
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn at(db: &Connection, subject: i64, places: &[Place]) -> Answer<Vec<Event>> {
+    let mut query = db.prepare_cached(AT)?;
+    let mut found = Vec::with_capacity(places.len());
+    for place in places {
+        let mut rows = query.query(params![subject, place.session, place.position])?;
+        if let Some(row) = rows.next()? {
+            found.push(from_body(text(row, 0)?)?);
+        }
+    }
+    Ok(found)
 }
 
 pub(super) fn all(db: &Connection, subject: i64) -> Answer<Vec<Event>> {
@@ -104,15 +121,6 @@ pub(super) fn window(
     let mut events = many(db, WINDOW, params![subject, session, limit])?;
     events.reverse();
     Ok(events)
-}
-
-fn one(db: &Connection, sql: &str, params: impl Params) -> Answer<Option<Event>> {
-    let mut query = db.prepare_cached(sql)?;
-    let mut rows = query.query(params)?;
-    match rows.next()? {
-        Some(row) => Ok(Some(from_body(text(row, 0)?)?)),
-        None => Ok(None),
-    }
 }
 
 fn many(db: &Connection, sql: &str, params: impl Params) -> Answer<Vec<Event>> {

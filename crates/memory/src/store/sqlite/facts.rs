@@ -6,9 +6,10 @@ use std::collections::btree_map::Entry;
 use countersign_contracts::memory::long_term::FactStatus;
 use rusqlite::{Connection, params};
 
+use super::super::body::{from_body, to_body};
 use super::super::error::MemoryError;
 use super::super::shelves::{Answer, Which};
-use super::subjects::{from_body, number_or_new, subject, text, to_body};
+use super::subjects::{number_or_new, subject, text};
 use crate::Subject;
 use crate::record::{Evidence, Fact};
 use crate::rules::Standing;

@@ -17,7 +17,8 @@ use super::subjects;
 use crate::Subject;
 
 /// Tables whose rows go without a mark, in an order that no reference stands in the way of.
-const UNMARKED: [&str; 5] = ["build_rows", "fact_evidence", "postings", "terms", "sessions"];
+const UNMARKED: [&str; 6] =
+    ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
 const SHARED_FACTS: &str = "SELECT DISTINCT subject, fact FROM fact_evidence
         WHERE source = ?1 AND subject <> ?1

@@ -1,22 +1,13 @@
-//! The index: which events of a subject a term stands in. Written in the transaction of its events, and
-//! counted by subject, so that no score tells anything of others.
-//!
-//! The postings of a term ascend by place: full blocks, each under the key of its first place, and behind
-//! them the tail, which stands beside the term. Sessions run side by side, so that a posting may belong
-//! before the tail; it then goes into the block where it belongs. What is read of a term depends on its
-//! postings alone, not on how they came.
+//! The statements on terms and their blocks.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::super::error::{MemoryError, corrupt};
-use super::super::shelves::{Answer, Ranked};
-use crate::rank::{
-    BLOCK, BlockError, Posting, Query, Read, Stats, TermPostings, decode_block, encode_block,
-    in_order, indexed, plan, rank,
-};
-use crate::record::{Event, Place};
+use super::super::error::corrupt;
+use super::super::index::{Body, Term, Terms, Wanted};
+use super::super::shelves::Answer;
+use crate::rank::Stats;
 
 const TERM: &str = "SELECT df, blocks, tail FROM terms WHERE subject = ?1 AND term = ?2";
 const PUT_TERM: &str =
@@ -28,8 +19,8 @@ const PUT_BLOCK: &str = "INSERT INTO postings (subject, term, block, body) VALUE
     ON CONFLICT (subject, term, block) DO UPDATE SET body = excluded.body";
 const DROP_BLOCK: &str = "DELETE FROM postings WHERE subject = ?1 AND term = ?2 AND block = ?3";
 /// The newest places first.
-const BLOCKS: &str =
-    "SELECT block, body FROM postings WHERE subject = ?1 AND term = ?2 ORDER BY block DESC";
+const BLOCKS: &str = "SELECT block, body FROM postings
+    WHERE subject = ?1 AND term = ?2 AND block < ?3 ORDER BY block DESC LIMIT ?4";
 const BLOCK_OF: &str = "SELECT block, body FROM postings
     WHERE subject = ?1 AND term = ?2 AND block <= ?3 ORDER BY block DESC LIMIT 1";
 const FIRST_BLOCK: &str =
@@ -38,243 +29,89 @@ const COUNT: &str =
     "UPDATE subjects SET events = events + ?2, terms = terms + ?3 WHERE number = ?1";
 const STATS: &str = "SELECT events, terms FROM subjects WHERE number = ?1";
 
-/// What is kept of a term beside its full blocks. The tail is empty only where there is no block.
-#[derive(Default)]
-struct Term {
-    df: u32,
-    blocks: u32,
-    tail: Vec<Posting>,
+/// The terms of one subject in a file.
+pub(super) struct OfSubject<'a> {
+    pub(super) db: &'a Connection,
+    pub(super) subject: i64,
 }
 
-/// A full block.
-struct Block {
-    key: i64,
-    postings: Vec<Posting>,
-}
+impl Terms for OfSubject<'_> {
+    fn terms(&self, terms: &[&str]) -> Answer<BTreeMap<String, Term>> {
+        let mut query = self.db.prepare_cached(TERM)?;
+        let mut found = BTreeMap::new();
+        for term in terms {
+            let mut rows = query.query(params![self.subject, term])?;
+            let Some(row) = rows.next()? else { continue };
+            let tail = row.get_ref(2)?.as_blob().map_err(|error| corrupt(error.to_string()))?;
+            found.insert((*term).to_owned(), Term::read(row.get(0)?, row.get(1)?, tail)?);
+        }
+        Ok(found)
+    }
 
-/// Writes events into the index, term by term.
-pub(super) fn add(db: &Connection, subject: i64, events: &[Event]) -> Answer<()> {
-    let mut new: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-    let mut length = 0_i64;
-    for event in events {
-        let found = indexed(event);
-        length += i64::from(found.length);
-        for (term, posting) in found.postings(event.place) {
-            match new.get_mut(term) {
-                Some(postings) => postings.push(posting),
-                None => drop(new.insert(term.to_owned(), vec![posting])),
+    fn put_terms(&self, terms: &BTreeMap<String, Term>) -> Answer<()> {
+        let mut put = self.db.prepare_cached(PUT_TERM)?;
+        for (term, kept) in terms {
+            if kept.df == 0 {
+                self.db.prepare_cached(DROP_TERM)?.execute(params![self.subject, term])?;
+            } else {
+                put.execute(params![self.subject, term, kept.df, kept.blocks, kept.tail()])?;
             }
         }
+        Ok(())
     }
-    for (term, postings) in new {
-        add_postings(db, subject, &term, postings)?;
-    }
-    db.prepare_cached(COUNT)?.execute(params![subject, events.len() as i64, length])?;
-    Ok(())
-}
 
-fn add_postings(
-    db: &Connection,
-    subject: i64,
-    term: &str,
-    mut postings: Vec<Posting>,
-) -> Answer<()> {
-    in_order(&mut postings);
-    let mut kept = term_of(db, subject, term)?.unwrap_or_default();
-    kept.df += postings.len() as u32;
-    let before = match kept.tail.first() {
-        Some(first) if kept.blocks > 0 => {
-            postings.partition_point(|posting| posting.place < first.place)
+    fn block_of(&self, term: &str, key: i64) -> Answer<Option<Body>> {
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let mut query = self.db.prepare_cached(BLOCK_OF)?;
+        let found = query.query_row(params![self.subject, term, key], read).optional()?;
+        if found.is_some() {
+            return Ok(found);
         }
-        _ => 0,
-    };
-    for posting in postings.drain(..before) {
-        let block = block_of(db, subject, term, posting.place)?;
-        let Some(Block { key, mut postings }) = block else { return Err(missing(term)) };
-        let at = postings.partition_point(|there| there.place < posting.place);
-        postings.insert(at, posting);
-        let all = postings.len();
-        let (one, other) = postings.split_at(if all > BLOCK { all / 2 } else { all });
-        change_block(db, subject, term, key, one)?;
-        if !other.is_empty() {
-            put_block(db, subject, term, other)?;
-            kept.blocks += 1;
+        let mut query = self.db.prepare_cached(FIRST_BLOCK)?;
+        Ok(query.query_row(params![self.subject, term], read).optional()?)
+    }
+
+    fn newest(&self, wanted: &[Wanted<'_>]) -> Answer<Vec<Vec<Body>>> {
+        let mut query = self.db.prepare_cached(BLOCKS)?;
+        let mut found = Vec::with_capacity(wanted.len());
+        for Wanted { term, before, most } in wanted {
+            let most = i64::try_from(*most).unwrap_or(i64::MAX);
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let rows = query.query_map(params![self.subject, term, before, most], read)?;
+            found.push(rows.collect::<Result<_, _>>()?);
         }
+        Ok(found)
     }
-    kept.tail.append(&mut postings);
-    in_order(&mut kept.tail);
-    while kept.tail.len() > BLOCK {
-        let rest = kept.tail.split_off(BLOCK);
-        put_block(db, subject, term, &kept.tail)?;
-        kept.blocks += 1;
-        kept.tail = rest;
+
+    fn put_block(&self, term: &str, (key, body): &Body) -> Answer<()> {
+        self.db.prepare_cached(PUT_BLOCK)?.execute(params![self.subject, term, key, body])?;
+        Ok(())
     }
-    put_term(db, subject, term, &kept)
-}
 
-/// Takes events out of the index.
-pub(super) fn remove(db: &Connection, subject: i64, events: &[Event]) -> Answer<()> {
-    let mut length = 0_i64;
-    for event in events {
-        let found = indexed(event);
-        length += i64::from(found.length);
-        for term in found.terms.keys() {
-            remove_posting(db, subject, term, event.place)?;
-        }
+    fn drop_block(&self, term: &str, key: i64) -> Answer<()> {
+        self.db.prepare_cached(DROP_BLOCK)?.execute(params![self.subject, term, key])?;
+        Ok(())
     }
-    db.prepare_cached(COUNT)?.execute(params![subject, -(events.len() as i64), -length])?;
-    Ok(())
-}
 
-fn remove_posting(db: &Connection, subject: i64, term: &str, place: Place) -> Answer<()> {
-    let Some(mut kept) = term_of(db, subject, term)? else { return Ok(()) };
-    if let Ok(at) = kept.tail.binary_search_by_key(&place, |posting| posting.place) {
-        kept.tail.remove(at);
-    } else if kept.blocks == 0 {
-        return Ok(());
-    } else {
-        let block = block_of(db, subject, term, place)?;
-        let Some(Block { key, mut postings }) = block else { return Err(missing(term)) };
-        let at = postings.binary_search_by_key(&place, |posting| posting.place);
-        let Ok(at) = at else { return Ok(()) };
-        postings.remove(at);
-        change_block(db, subject, term, key, &postings)?;
-        kept.blocks -= u32::from(postings.is_empty());
+    fn count(&self, events: i64, length: i64) -> Answer<()> {
+        self.db.prepare_cached(COUNT)?.execute(params![self.subject, events, length])?;
+        Ok(())
     }
-    kept.df -= 1;
-    if kept.tail.is_empty() && kept.blocks > 0 {
-        let last = block_of(db, subject, term, Place { session: u32::MAX, position: u32::MAX })?;
-        let Some(Block { key, postings }) = last else { return Err(missing(term)) };
-        change_block(db, subject, term, key, &[])?;
-        (kept.tail, kept.blocks) = (postings, kept.blocks - 1);
+
+    fn stats(&self) -> Answer<Stats> {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(Stats { events: row.get::<_, i64>(0)? as u64, terms: row.get::<_, i64>(1)? as u64 })
+        };
+        Ok(self.db.prepare_cached(STATS)?.query_row([self.subject], read)?)
     }
-    if kept.df == 0 {
-        db.prepare_cached(DROP_TERM)?.execute(params![subject, term])?;
-        return Ok(());
-    }
-    put_term(db, subject, term, &kept)
-}
-
-/// The places that answer a question, best first.
-pub(super) fn ranked(db: &Connection, subject: i64, query: &Query, limit: usize) -> Answer<Ranked> {
-    let mut known: BTreeMap<&str, Term> = BTreeMap::new();
-    for (term, _) in query.terms() {
-        if let Some(kept) = term_of(db, subject, term)? {
-            known.insert(term, kept);
-        }
-    }
-    let reads = plan(known.iter().map(|(term, kept)| (*term, kept.df)));
-    let mut lists = Vec::with_capacity(reads.len());
-    for read in reads.iter().filter(|read| read.newest > 0) {
-        let kept = known.remove(read.term.as_str()).unwrap_or_default();
-        lists.push(postings(db, subject, read, kept)?);
-    }
-    let read = |row: &rusqlite::Row<'_>| {
-        Ok(Stats { events: row.get::<_, i64>(0)? as u64, terms: row.get::<_, i64>(1)? as u64 })
-    };
-    let stats = db.prepare_cached(STATS)?.query_row([subject], read)?;
-    Ok(Ranked { hits: rank(query, &lists, stats, limit), reads })
-}
-
-/// The newest postings of a term, as many as are to be read.
-fn postings(db: &Connection, subject: i64, read: &Read, kept: Term) -> Answer<TermPostings> {
-    let Read { term, df, newest } = read;
-    // Blocks come with the newest first; inside, postings ascend.
-    let (mut newest_first, mut ends) = (kept.tail, Vec::new());
-    ends.push(newest_first.len());
-    if kept.blocks > 0 && newest_first.len() < *newest {
-        let mut query = db.prepare_cached(BLOCKS)?;
-        let mut blocks = query.query(params![subject, term])?;
-        while newest_first.len() < *newest
-            && let Some(row) = blocks.next()?
-        {
-            let body = row.get_ref(1)?.as_blob().map_err(|error| corrupt(error.to_string()))?;
-            decode_block(body, &mut newest_first).map_err(damaged)?;
-            ends.push(newest_first.len());
-        }
-    }
-    let mut postings = Vec::with_capacity(newest_first.len());
-    for block in (0..ends.len()).rev() {
-        let from = if block == 0 { 0 } else { ends[block - 1] };
-        postings.extend_from_slice(&newest_first[from..ends[block]]);
-    }
-    postings.drain(..postings.len().saturating_sub(*newest));
-    Ok(TermPostings { term: term.clone(), df: *df, postings })
-}
-
-fn term_of(db: &Connection, subject: i64, term: &str) -> Answer<Option<Term>> {
-    let mut query = db.prepare_cached(TERM)?;
-    let mut rows = query.query(params![subject, term])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let mut tail = Vec::new();
-    let body = row.get_ref(2)?.as_blob().map_err(|error| corrupt(error.to_string()))?;
-    decode_block(body, &mut tail).map_err(damaged)?;
-    Ok(Some(Term { df: row.get(0)?, blocks: row.get(1)?, tail }))
-}
-
-fn put_term(db: &Connection, subject: i64, term: &str, kept: &Term) -> Answer<()> {
-    let tail = encode_block(&kept.tail);
-    db.prepare_cached(PUT_TERM)?.execute(params![subject, term, kept.df, kept.blocks, tail])?;
-    Ok(())
-}
-
-/// The block that a place belongs to: the last that begins no later, or the first.
-fn block_of(db: &Connection, subject: i64, term: &str, place: Place) -> Answer<Option<Block>> {
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
-    let mut query = db.prepare_cached(BLOCK_OF)?;
-    let found = query.query_row(params![subject, term, key(place)], read).optional()?;
-    let found = match found {
-        Some(found) => Some(found),
-        None => {
-            let mut query = db.prepare_cached(FIRST_BLOCK)?;
-            query.query_row(params![subject, term], read).optional()?
-        }
-    };
-    let Some((key, body)) = found else { return Ok(None) };
-    let mut postings = Vec::new();
-    decode_block(&body, &mut postings).map_err(damaged)?;
-    Ok(Some(Block { key, postings }))
-}
-
-/// Puts other postings in the place of a block; none where there are none.
-fn change_block(
-    db: &Connection,
-    subject: i64,
-    term: &str,
-    before: i64,
-    postings: &[Posting],
-) -> Answer<()> {
-    if postings.first().map(|first| key(first.place)) != Some(before) {
-        db.prepare_cached(DROP_BLOCK)?.execute(params![subject, term, before])?;
-    }
-    put_block(db, subject, term, postings)
-}
-
-fn put_block(db: &Connection, subject: i64, term: &str, postings: &[Posting]) -> Answer<()> {
-    let Some(first) = postings.first() else { return Ok(()) };
-    let body = encode_block(postings);
-    db.prepare_cached(PUT_BLOCK)?.execute(params![subject, term, key(first.place), body])?;
-    Ok(())
-}
-
-/// A place as a number in the same order.
-fn key(place: Place) -> i64 {
-    let packed = u64::from(place.session) << 32 | u64::from(place.position);
-    (packed ^ (1 << 63)) as i64
-}
-
-fn damaged(error: BlockError) -> MemoryError {
-    corrupt(format!("an index block: {error}"))
-}
-
-/// The term itself stays unsaid: it is somebody's word.
-fn missing(term: &str) -> MemoryError {
-    corrupt(format!("a block of a term of {} bytes is missing from the index", term.len()))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::index::{add_postings, newest, remove_postings};
     use super::*;
+    use crate::rank::{BLOCK, Posting, Read, in_order};
+    use crate::record::Place;
 
     const TERM: &str = "heron";
 
@@ -295,10 +132,24 @@ mod tests {
         (1..=3).flat_map(|session| (1..=400).map(move |at| posting(session, at))).collect()
     }
 
-    fn read(db: &Connection, newest: usize) -> Vec<Posting> {
-        let kept = term_of(db, 1, TERM).unwrap().unwrap_or_default();
-        let read = Read { term: TERM.to_owned(), df: kept.df, newest };
-        postings(db, 1, &read, kept).unwrap().postings
+    fn index(db: &Connection) -> OfSubject<'_> {
+        OfSubject { db, subject: 1 }
+    }
+
+    fn add(db: &Connection, postings: &[Posting]) {
+        let new = BTreeMap::from([(TERM.to_owned(), postings.to_vec())]);
+        add_postings(&index(db), new).unwrap();
+    }
+
+    fn remove(db: &Connection, posting: Posting) {
+        let gone = BTreeMap::from([(TERM.to_owned(), vec![posting.place])]);
+        remove_postings(&index(db), &gone).unwrap();
+    }
+
+    fn read(db: &Connection, most: usize) -> Vec<Posting> {
+        let kept = index(db).terms(&[TERM]).unwrap().remove(TERM).unwrap_or_default();
+        let read = Read { term: TERM.to_owned(), df: kept.df, newest: most };
+        newest(&index(db), vec![(&read, kept)]).unwrap().remove(0).postings
     }
 
     /// In an order that is no order, but the same each time.
@@ -321,7 +172,7 @@ mod tests {
         for (order, at_once, postings) in orders {
             let db = empty();
             for some in postings.chunks(at_once) {
-                add_postings(&db, 1, TERM, some.to_vec()).unwrap();
+                add(&db, some);
             }
             for newest in [1, 100, 128, 500, 1_199, 1_200] {
                 assert_eq!(read(&db, newest), all()[1_200 - newest..], "{order}: {newest}");
@@ -335,18 +186,18 @@ mod tests {
     #[test]
     fn what_is_taken_out_is_out() {
         let db = empty();
-        add_postings(&db, 1, TERM, all()).unwrap();
+        add(&db, &all());
         let (mut left, gone) = (mixed(all()), mixed(all()).split_off(300));
         left.truncate(300);
         in_order(&mut left);
         for posting in gone {
-            remove_posting(&db, 1, TERM, posting.place).unwrap();
-            remove_posting(&db, 1, TERM, posting.place).unwrap();
+            remove(&db, posting);
+            remove(&db, posting);
         }
         assert_eq!(read(&db, 1_200), left);
         assert_eq!(read(&db, 7), left[293..]);
         for posting in left {
-            remove_posting(&db, 1, TERM, posting.place).unwrap();
+            remove(&db, posting);
         }
         let rows = "SELECT (SELECT count(*) FROM terms) + (SELECT count(*) FROM postings)";
         assert_eq!(db.query_row(rows, [], |row| row.get::<_, i64>(0)).unwrap(), 0);

@@ -10,10 +10,10 @@ use super::super::memory::{Memory, Reply};
 use super::super::shelves::{Answer, Shelves as _};
 use super::super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
-    Provenance, Swept, Trace, Whom,
+    Provenance, Swept, Trace, Unembedded, Whom,
 };
 use super::super::{
-    ageing, audit, candidates, carry, find, material, replay, session, sweep, write,
+    ageing, audit, candidates, carry, find, material, replay, session, sweep, vectors, write,
 };
 use super::shelves::Sql;
 use super::{forget, misplaced, reindex, traces};
@@ -21,7 +21,7 @@ use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
 use crate::rules::{Aged, Assurance, Refusal};
 use crate::summarize::Material;
-use crate::{Found, Request, Scope, Scored, Subject};
+use crate::{Found, Request, Scope, Scored, Subject, Vector};
 
 /// The files that memory is kept in.
 const SCHEMA: Schema = Schema {
@@ -29,6 +29,7 @@ const SCHEMA: Schema = Schema {
     migrations: &[
         Migration { number: 1, name: "memory", sql: include_str!("migrations/0001_memory.sql") },
         Migration { number: 2, name: "growth", sql: include_str!("migrations/0002_growth.sql") },
+        Migration { number: 3, name: "vectors", sql: include_str!("migrations/0003_vectors.sql") },
     ],
 };
 
@@ -198,6 +199,26 @@ impl Memory for SqliteMemory {
         self.read(move |shelves| find::search(shelves, &request, limit))
     }
 
+    fn unembedded<'a>(
+        &'a self,
+        subject: &'a Subject,
+        embedder: &'a str,
+        among: usize,
+        limit: usize,
+    ) -> Reply<'a, Unembedded> {
+        let (subject, embedder) = (subject.clone(), embedder.to_owned());
+        self.read(move |shelves| vectors::unembedded(shelves, &subject, &embedder, among, limit))
+    }
+
+    fn keep_vectors<'a>(
+        &'a self,
+        subject: &'a Subject,
+        vectors: Vec<(String, Vector)>,
+    ) -> Reply<'a, u64> {
+        let subject = subject.clone();
+        self.write(move |shelves| vectors::keep(shelves, &subject, &vectors))
+    }
+
     fn keep_build(&self, build: Build) -> Reply<'_, ()> {
         self.write(move |shelves| replay::keep_build(shelves, &build))
     }
@@ -314,7 +335,8 @@ mod tests {
             sums.collect::<Vec<_>>(),
             [
                 "7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123",
-                "a4458480647c5d2d099aa1bf8d84632453c90928acaef733f732b7b75dffc5bb"
+                "a4458480647c5d2d099aa1bf8d84632453c90928acaef733f732b7b75dffc5bb",
+                "928bb9fc8950e1c8eeef1f10a7a0bd2402bbb36e949da6ed05ca553adfe37b96"
             ]
         );
     }

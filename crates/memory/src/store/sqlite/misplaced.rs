@@ -2,12 +2,13 @@
 
 use rusqlite::Connection;
 
+use super::super::body::from_body;
 use super::super::misplaced::{CROSSING, ELSEWHERE, NO_SUBJECT, NOBODY, OTHER_SESSION, holds};
 use super::super::revised::REVISED_TABLES;
 use super::super::shelves::Answer;
 use super::super::{Build, Misplaced};
 use super::shelves::Sql;
-use super::subjects::{from_body, read};
+use super::subjects::read;
 use crate::Subject;
 use crate::record::{Event, Fact};
 

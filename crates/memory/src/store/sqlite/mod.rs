@@ -5,6 +5,7 @@ mod shelves;
 mod subjects;
 mod events;
 mod index;
+mod vectors;
 mod reindex;
 mod facts;
 mod rows;

@@ -4,19 +4,17 @@ use countersign_store::StoreError;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
 use super::super::error::MemoryError;
+use super::super::index;
 use super::super::shelves::Answer;
-use super::{events, index};
-use crate::rank::ANALYSER;
-
-/// How the postings of a term are laid out; raised when that changes.
-const LAYOUT: u32 = 2;
+use super::events;
+use super::index::OfSubject;
 
 /// So many events are read at once.
 const AT_ONCE: usize = 1_000;
 
 /// Makes the index anew where it was made by other rules than these. Several processes may do so at once.
 pub(super) fn bring(db: &mut Connection) -> Result<(), StoreError> {
-    let version = format!("{ANALYSER}/{LAYOUT}");
+    let version = index::version();
     if made_by(db)? == version {
         return Ok(());
     }
@@ -55,7 +53,7 @@ fn anew(db: &Connection) -> Answer<()> {
             let some = events::behind(db, subject, after, AT_ONCE)?;
             let Some(last) = some.last() else { break };
             after = Some(last.place);
-            index::add(db, subject, &some)?;
+            index::add(&OfSubject { db, subject }, &some)?;
         }
     }
     Ok(())

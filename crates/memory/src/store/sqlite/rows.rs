@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::super::body::{from_body, to_body};
 use super::super::revised::Revised;
 use super::super::shelves::Answer;
-use super::subjects::{from_body, text, to_body};
+use super::subjects::text;
 
 pub(super) fn one<R: Revised>(
     db: &Connection,

@@ -1,18 +1,20 @@
 //! The shelves of a file: each method goes to the file of its table.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
+use super::super::index;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
-use super::super::{Build, RowKind};
-use super::{builds, events, facts, index, rows, subjects};
-use crate::rank::Query;
+use super::super::{Build, RowKind, Unembedded};
+use super::index::OfSubject;
+use super::{builds, events, facts, rows, subjects, vectors};
+use crate::rank::{Near, Query};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
-use crate::{Scope, Subject};
+use crate::{Scope, Subject, Vector};
 
 /// A connection inside a transaction.
 pub(super) struct Sql<'a> {
@@ -43,9 +45,15 @@ impl Shelves for Sql<'_> {
         subjects::all(self.db)
     }
 
-    fn is_forgotten(&self, mark: &str) -> Answer<bool> {
-        let sql = "SELECT 1 FROM tombstones WHERE mark = ?1";
-        Ok(self.db.prepare_cached(sql)?.exists([mark])?)
+    fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
+        let mut query = self.db.prepare_cached("SELECT 1 FROM tombstones WHERE mark = ?1")?;
+        let mut forgotten = BTreeSet::new();
+        for mark in marks {
+            if query.exists([mark])? {
+                forgotten.insert(mark.clone());
+            }
+        }
+        Ok(forgotten)
     }
 
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {
@@ -61,28 +69,28 @@ impl Shelves for Sql<'_> {
     fn put_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
         let number = subjects::number_or_new(self.db, subject)?;
         events::put(self.db, number, events)?;
-        index::add(self.db, number, events)
+        index::add(&OfSubject { db: self.db, subject: number }, events)
     }
 
     fn remove_events(&mut self, subject: &Subject, events: &[Event]) -> Answer<()> {
         let Some(number) = self.number(subject)? else { return Ok(()) };
         events::remove(self.db, number, events)?;
-        index::remove(self.db, number, events)
+        index::remove(&OfSubject { db: self.db, subject: number }, events)
     }
 
-    fn event(&self, subject: &Subject, id: &str) -> Answer<Option<Event>> {
-        let Some(number) = self.number(subject)? else { return Ok(None) };
-        events::by_id(self.db, number, id)
+    fn named(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(BTreeMap::new()) };
+        events::named(self.db, number, ids)
     }
 
-    fn cited(&self, subject: &Subject, id: &str) -> Answer<Option<Seen>> {
-        let Some(number) = self.number(subject)? else { return Ok(None) };
-        events::cited(self.db, number, id)
+    fn cited(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Seen>> {
+        let Some(number) = self.number(subject)? else { return Ok(BTreeMap::new()) };
+        events::named(self.db, number, ids)
     }
 
-    fn event_at(&self, subject: &Subject, place: Place) -> Answer<Option<Event>> {
-        let Some(number) = self.number(subject)? else { return Ok(None) };
-        events::at(self.db, number, place)
+    fn events_at(&self, subject: &Subject, places: &[Place]) -> Answer<Vec<Event>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        events::at(self.db, number, places)
     }
 
     fn events(&self, subject: &Subject) -> Answer<Vec<Event>> {
@@ -102,7 +110,33 @@ impl Shelves for Sql<'_> {
 
     fn ranked(&self, subject: &Subject, query: &Query, limit: usize) -> Answer<Ranked> {
         let Some(number) = self.number(subject)? else { return Ok(Ranked::default()) };
-        index::ranked(self.db, number, query, limit)
+        index::ranked(&OfSubject { db: self.db, subject: number }, query, limit)
+    }
+
+    fn nearest(&self, subject: &Subject, vector: &Vector, newest: usize) -> Answer<Near> {
+        let Some(number) = self.number(subject)? else { return Ok(Near::default()) };
+        vectors::nearest(self.db, number, vector, newest)
+    }
+
+    fn dimensions(&self, subject: &Subject, embedder: &str) -> Answer<Option<usize>> {
+        let Some(number) = self.number(subject)? else { return Ok(None) };
+        vectors::dimensions(self.db, number, embedder)
+    }
+
+    fn unembedded(
+        &self,
+        subject: &Subject,
+        embedder: &str,
+        among: usize,
+        limit: usize,
+    ) -> Answer<Unembedded> {
+        let Some(number) = self.number(subject)? else { return Ok(Unembedded::default()) };
+        vectors::missing(self.db, number, embedder, among, limit)
+    }
+
+    fn put_vectors(&mut self, subject: &Subject, vectors: &[(Place, &Vector)]) -> Answer<()> {
+        let Some(number) = self.number(subject)? else { return Ok(()) };
+        vectors::put(self.db, number, vectors)
     }
 
     fn fact(&self, holder: &Subject, id: &str, revision: Option<u32>) -> Answer<Option<Standing>> {

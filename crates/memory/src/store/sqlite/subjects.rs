@@ -1,10 +1,8 @@
 //! Numbers that stand for subjects. A number never stands for two.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::super::error::{MemoryError, corrupt};
+use super::super::error::corrupt;
 use super::super::shelves::Answer;
 use crate::Subject;
 
@@ -53,19 +51,6 @@ pub(super) fn of_user(db: &Connection, tenant: &str, user: &str) -> Answer<Vec<S
 
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Subject> {
     Ok(Subject { tenant: row.get(0)?, user: row.get(1)?, agent: row.get(2)? })
-}
-
-/// A row's body as it is kept.
-pub(super) fn to_body(row: &impl Serialize) -> Answer<String> {
-    serde_json::to_string(row).map_err(|error| corrupt(format!("it cannot be written: {error}")))
-}
-
-/// A row from its body. What is wrong with it is told by its place, not by its words.
-pub(super) fn from_body<T: DeserializeOwned>(body: &str) -> Result<T, MemoryError> {
-    serde_json::from_str(body).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        corrupt(format!("the body of a row cannot be read at {line}:{column}"))
-    })
 }
 
 /// A text of a row, read where it lies.

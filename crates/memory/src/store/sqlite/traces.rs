@@ -10,11 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use countersign_store::StoreError;
 
 use super::super::Trace;
+use super::super::needle::forms;
 use super::super::shelves::Answer;
-
-/// From this length on, either half of a needle is a trace too: a long text may be cut at the end of a
-/// page.
-const HALVED: usize = 32;
 
 /// So many bytes are looked at together.
 const AT_ONCE: usize = 1 << 20;
@@ -94,25 +91,6 @@ fn scan(mut file: &File, needles: &[Vec<Vec<u8>>]) -> io::Result<BTreeMap<usize,
         bytes.drain(..done);
         from += done as u64;
     }
-}
-
-/// How a needle may stand in a file: as it is, as JSON writes it, and in part.
-fn forms(needle: &[u8]) -> Vec<Vec<u8>> {
-    let mut forms = vec![needle.to_vec()];
-    if let Ok(text) = std::str::from_utf8(needle)
-        && let Ok(quoted) = serde_json::to_string(text)
-    {
-        let inside = quoted.as_bytes()[1..quoted.len() - 1].to_vec();
-        if inside != needle {
-            forms.push(inside);
-        }
-    }
-    if needle.len() >= HALVED {
-        let (first, second) = needle.split_at(needle.len() / 2);
-        forms.extend([first.to_vec(), second.to_vec()]);
-    }
-    forms.retain(|form| !form.is_empty());
-    forms
 }
 
 fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {

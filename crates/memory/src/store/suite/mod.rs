@@ -13,6 +13,7 @@ pub mod states;
 pub mod facts;
 pub mod candidates;
 pub mod finding;
+pub mod similar;
 pub mod builds;
 pub mod sweeping;
 pub mod ageing;
@@ -64,6 +65,13 @@ macro_rules! memory_suite {
                 finding::procedures_are_those_of_the_task,
                 finding::many_events_are_ranked_alike_however_they_came,
                 finding::what_happened_in_a_time_is_found_by_it,
+                similar::what_is_near_in_meaning_is_found_without_its_words,
+                similar::words_and_meaning_are_weighed,
+                similar::no_more_vectors_are_read_than_allowed,
+                similar::events_without_a_vector_are_known,
+                similar::vectors_of_another_length_are_refused,
+                similar::vectors_go_with_their_events,
+                similar::a_build_needs_no_vector_again,
                 builds::a_build_is_read_as_it_was_found,
                 builds::a_build_whose_rows_are_gone_is_told,
                 builds::the_same_build_twice_is_one,

@@ -18,12 +18,13 @@ use crate::{Found, Request, Scope};
 /// The moment at which cases begin.
 pub const NOW: Time = Time(1_768_996_800_000);
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     include_str!("events.rs"),
     include_str!("states.rs"),
     include_str!("facts.rs"),
     include_str!("candidates.rs"),
     include_str!("finding.rs"),
+    include_str!("similar.rs"),
     include_str!("builds.rs"),
     include_str!("sweeping.rs"),
     include_str!("ageing.rs"),
@@ -186,6 +187,7 @@ pub fn ask(scope: &Scope, words: &str) -> Request {
         task_type: None,
         cues: Some(cues),
         message: None,
+        vector: None,
         budget: None,
         as_of: NOW,
     }

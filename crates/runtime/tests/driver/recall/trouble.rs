@@ -116,6 +116,7 @@ async fn the_working_state_follows_the_document(kind: Kind) {
             task_type: None,
             cues: None,
             message: None,
+            vector: None,
             budget: None,
             as_of: house.clock.now(),
         };

@@ -124,6 +124,7 @@ fn furniture(folder: &TempDir, home: Home) -> Furniture {
     let models = Connected::new(Settings::default(), folder.path().to_owned());
     Furniture {
         store: Arc::new(SqliteStore::open(home.database()).unwrap()),
+        embedder: None,
         memory: Some(Arc::new(SqliteMemory::open(home.memory()).unwrap())),
         clock: Arc::new(SystemClock),
         watch: Arc::new(Unwatched),

@@ -107,9 +107,11 @@ export default function page(root, { run, wait }, signal) {
   }
 
   function taken() {
-    // The next one comes by itself, after there was time to see that this one was taken.
+    // The next one comes by itself, after there was time to see that this one was taken; unless it has come already,
+    // and somebody types into it.
+    const was = shown;
     setTimeout(() => {
-      if (signal.aborted) return;
+      if (signal.aborted || shown !== was) return;
       if (wanted) go("/inbox", { instead: true });
       else {
         shown = null;

@@ -1,0 +1,54 @@
+// The protocol `delivery` as it ships: a goal, a document that is handed in, a budget that somebody must
+// answer for, and what was delivered in the end.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { browser, person, picture } from "../browser.mjs";
+import { House } from "../house.mjs";
+
+const asks = "    - reply: { schema_version: xiaobo_action_v1, task_id: note, result_type: NEEDS_INPUT, needs_input: { required_docs: [ { name: Brief, description: What is wanted, accepted_types: [md], suggested_path: workspace/inputs/brief.md } ] } }\n";
+
+/** The executor wants a document more often than its budget allows. */
+function insists(house) {
+  const file = path.join(house.folder, "replies.yaml");
+  const script = fs.readFileSync(file, "utf8");
+  fs.writeFileSync(file, script.replace("\n  execute:\n", `\n  execute:\n${asks.repeat(6)}`));
+}
+
+export default async function play() {
+  const house = await House.open("delivery", { before: insists });
+  const chromium = await browser();
+  const ann = await person(chromium, house, { name: "Ann" });
+  const { page } = ann;
+  await ann.to("/start");
+  await page.getByRole("link", { name: /delivery/ }).click();
+  await page.getByRole("main").getByRole("textbox").first().fill("A note on countersigning");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.waitForURL(/\/runs\//);
+  // The task is a run of its own, and what it waits for is in the inbox.
+  await ann.to("/inbox");
+  await page.getByRole("heading", { name: "Task note needs Brief: What is wanted" }).waitFor();
+  await page.getByLabel("Choose a file").setInputFiles({ name: "brief.md", mimeType: "text/markdown", buffer: Buffer.from("# Brief\n") });
+  await picture(page, "delivery-upload");
+  await page.getByRole("button", { name: "Hand in the document" }).click();
+  // The document lies where it is looked for from now on; who asks for it once too often must be let go on.
+  const grant = page.locator(".wait").filter({ hasText: "The executor has asked for documents five times" });
+  await grant.waitFor();
+  await grant.getByLabel("How much more of input_rounds?").fill("3");
+  await picture(page, "delivery-grant");
+  await grant.getByRole("button", { name: "Grant and go on" }).click();
+  await page.getByRole("heading", { name: "Nothing waits for you" }).waitFor();
+  const [whole] = JSON.parse(house.run("list", "--workflow", "delivery", "--json"));
+  await ann.to(`/runs/${whole.run}`);
+  await page.getByText("Completed", { exact: true }).first().waitFor();
+  await picture(page, "delivery-done");
+  const manifest = JSON.parse(fs.readFileSync(path.join(house.folder, "deliverables/manifest.json"), "utf8"));
+  assert.equal(manifest.deliverables[0].version, 2);
+  const task = JSON.parse(house.run("list", "--workflow", "task", "--json"))[0];
+  const said = JSON.parse(house.run("history", task.run, "--json")).map(({ input }) => input).filter((one) => one?.by === "Ann");
+  assert.equal(said.length, 2, "what Ann handed in, and what she granted");
+  ann.check();
+  await chromium.close();
+  await house.close();
+}

@@ -1,0 +1,24 @@
+//! How bytes that are looked for may stand where something is kept.
+
+/// From this length on, either half of a needle is a trace too: a long text may be cut at the end of a
+/// page.
+const HALVED: usize = 32;
+
+/// How a needle may stand somewhere: as it is, as JSON writes it, and in part.
+pub(super) fn forms(needle: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = vec![needle.to_vec()];
+    if let Ok(text) = std::str::from_utf8(needle)
+        && let Ok(quoted) = serde_json::to_string(text)
+    {
+        let inside = quoted.as_bytes()[1..quoted.len() - 1].to_vec();
+        if inside != needle {
+            forms.push(inside);
+        }
+    }
+    if needle.len() >= HALVED {
+        let (first, second) = needle.split_at(needle.len() / 2);
+        forms.extend([first.to_vec(), second.to_vec()]);
+    }
+    forms.retain(|form| !form.is_empty());
+    forms
+}

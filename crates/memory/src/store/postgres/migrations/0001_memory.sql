@@ -1,0 +1,215 @@
+-- Every key begins with the tenant. Names are compared byte by byte: COLLATE "C".
+
+-- Whose. A number stands for the user and the agent in every key below, and is never used twice. Who holds the
+-- facts of an agent has no user here, who holds those of a tenant no agent either. `events` and `terms` are what
+-- ranking knows of all events of a subject; `index_version` says by what rules its index was made.
+CREATE TABLE countersign.memory_subjects (
+    tenant        text   COLLATE "C" NOT NULL CHECK (tenant <> ''),
+    number        bigint GENERATED ALWAYS AS IDENTITY,
+    user_id       text   COLLATE "C" NOT NULL,
+    agent         text   COLLATE "C" NOT NULL,
+    events        bigint NOT NULL DEFAULT 0,
+    terms         bigint NOT NULL DEFAULT 0,
+    index_version text   NOT NULL,
+    PRIMARY KEY (tenant, user_id, agent),
+    UNIQUE (tenant, number),
+    CHECK (user_id = '' OR agent <> '')
+) WITH (fillfactor = 70);
+
+-- `last` is the last position ever given, also when its event is gone.
+CREATE TABLE countersign.memory_sessions (
+    tenant  text   COLLATE "C" NOT NULL,
+    subject bigint NOT NULL,
+    id      text   COLLATE "C" NOT NULL,
+    number  bigint NOT NULL,
+    last    bigint NOT NULL,
+    PRIMARY KEY (tenant, subject, id),
+    UNIQUE (tenant, subject, number)
+) WITH (fillfactor = 70);
+
+-- `expires`: the moment; -1 for the end of its run.
+CREATE TABLE countersign.memory_events (
+    tenant   text   COLLATE "C" NOT NULL,
+    subject  bigint NOT NULL,
+    session  bigint NOT NULL,
+    position bigint NOT NULL,
+    id       text   COLLATE "C" NOT NULL,
+    expires  bigint,
+    body     text   NOT NULL,
+    PRIMARY KEY (tenant, subject, session, position),
+    UNIQUE (tenant, subject, id)
+);
+CREATE INDEX memory_events_expiring ON countersign.memory_events (tenant, subject)
+    WHERE expires IS NOT NULL;
+
+-- In how many events of a subject a term stands, and the last block of its postings.
+CREATE TABLE countersign.memory_terms (
+    tenant  text   COLLATE "C" NOT NULL,
+    subject bigint NOT NULL,
+    term    text   COLLATE "C" NOT NULL,
+    df      bigint NOT NULL,
+    blocks  bigint NOT NULL,
+    tail    bytea  NOT NULL,
+    PRIMARY KEY (tenant, subject, term)
+) WITH (fillfactor = 70);
+
+-- Full blocks, each under the key of its first place.
+CREATE TABLE countersign.memory_postings (
+    tenant  text   COLLATE "C" NOT NULL,
+    subject bigint NOT NULL,
+    term    text   COLLATE "C" NOT NULL,
+    block   bigint NOT NULL,
+    body    bytea  NOT NULL,
+    PRIMARY KEY (tenant, subject, term, block)
+);
+
+-- What embedders made of events. They go with their events, and are never carried elsewhere.
+CREATE TABLE countersign.memory_vectors (
+    tenant   text   COLLATE "C" NOT NULL,
+    subject  bigint NOT NULL,
+    embedder text   COLLATE "C" NOT NULL CHECK (embedder <> ''),
+    session  bigint NOT NULL,
+    position bigint NOT NULL,
+    body     bytea  NOT NULL,
+    PRIMARY KEY (tenant, subject, embedder, session, position)
+);
+CREATE INDEX memory_vectors_event ON countersign.memory_vectors (tenant, subject, session, position);
+
+-- `current` is the latest revision. The evidence of a fact stands in the next table only.
+CREATE TABLE countersign.memory_facts (
+    tenant      text    COLLATE "C" NOT NULL,
+    subject     bigint  NOT NULL,
+    id          text    COLLATE "C" NOT NULL,
+    revision    bigint  NOT NULL,
+    current     boolean NOT NULL,
+    standing    boolean NOT NULL,
+    key         text    COLLATE "C" NOT NULL,
+    recorded_at bigint  NOT NULL,
+    origin      text    NOT NULL,
+    claimed_by  bigint  NOT NULL,
+    body        text    NOT NULL,
+    PRIMARY KEY (tenant, subject, id, revision)
+);
+CREATE INDEX memory_facts_current ON countersign.memory_facts
+    (tenant, subject, standing, recorded_at DESC, id) WHERE current;
+-- A digest of the key: a key may be longer than an index takes.
+CREATE INDEX memory_facts_key ON countersign.memory_facts (tenant, subject, md5(key))
+    WHERE current AND standing;
+CREATE INDEX memory_facts_claimed_by ON countersign.memory_facts (tenant, claimed_by);
+
+-- `source` is whose event it is: a fact of a tenant may rest on the words of several users. `quote` is as JSON
+-- writes it, which is able to tell every character.
+CREATE TABLE countersign.memory_fact_evidence (
+    tenant   text   COLLATE "C" NOT NULL,
+    subject  bigint NOT NULL,
+    fact     text   COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    piece    bigint NOT NULL,
+    source   bigint NOT NULL,
+    event    text   COLLATE "C" NOT NULL,
+    quote    text   NOT NULL,
+    PRIMARY KEY (tenant, subject, fact, revision, piece)
+);
+CREATE INDEX memory_fact_evidence_source ON countersign.memory_fact_evidence (tenant, source);
+
+-- Rows that are kept by revision: the working states of runs, the summaries of sessions, and the rest.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['wm_state', 'stm_summary', 'episodes', 'procedures', 'insights', 'candidates'] LOOP
+        EXECUTE format('CREATE TABLE countersign.%I (
+            tenant   text    COLLATE "C" NOT NULL,
+            subject  bigint  NOT NULL,
+            id       text    COLLATE "C" NOT NULL,
+            revision bigint  NOT NULL,
+            current  boolean NOT NULL,
+            ordering bigint  NOT NULL,
+            body     text    NOT NULL,
+            PRIMARY KEY (tenant, subject, id, revision)
+        )', 'memory_' || name);
+        EXECUTE format('CREATE INDEX %I ON countersign.%I (tenant, subject, ordering DESC, id) WHERE current',
+            'memory_' || name || '_current', 'memory_' || name);
+    END LOOP;
+END
+$$;
+
+CREATE TABLE countersign.memory_context_builds (
+    tenant   text   COLLATE "C" NOT NULL,
+    subject  bigint NOT NULL,
+    id       text   COLLATE "C" NOT NULL,
+    session  text   COLLATE "C" NOT NULL,
+    built_at bigint NOT NULL,
+    body     text   NOT NULL,
+    PRIMARY KEY (tenant, subject, id)
+);
+CREATE INDEX memory_context_builds_session ON countersign.memory_context_builds
+    (tenant, subject, session, built_at, id);
+
+CREATE TABLE countersign.memory_build_rows (
+    tenant   text    COLLATE "C" NOT NULL,
+    subject  bigint  NOT NULL,
+    build    text    COLLATE "C" NOT NULL,
+    number   bigint  NOT NULL,
+    kind     text    COLLATE "C" NOT NULL,
+    id       text    COLLATE "C" NOT NULL,
+    revision bigint  NOT NULL,
+    selected boolean NOT NULL,
+    score    text    NOT NULL,
+    PRIMARY KEY (tenant, subject, build, number)
+);
+
+-- Hashes of the scope and id of what was forgotten, and nothing else of it but its tenant.
+CREATE TABLE countersign.memory_tombstones (
+    tenant text   COLLATE "C" NOT NULL,
+    mark   text   COLLATE "C" NOT NULL,
+    at     bigint NOT NULL,
+    PRIMARY KEY (tenant, mark)
+);
+
+-- The second wall: whoever forgets to ask for a tenant, or asks for another one than the transaction is for,
+-- finds nothing. One look goes through it, which reads and cannot write: whether rows lie where they say, whether
+-- bytes still stand somewhere, and whose index was made by other rules.
+DO $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN SELECT relname FROM pg_class
+        WHERE relnamespace = 'countersign'::regnamespace AND relkind = 'r'
+            AND relname LIKE 'memory\_%' AND relname <> 'memory_migrations'
+    LOOP
+        EXECUTE format('ALTER TABLE countersign.%I ENABLE ROW LEVEL SECURITY', found.relname);
+        EXECUTE format('ALTER TABLE countersign.%I FORCE ROW LEVEL SECURITY', found.relname);
+        EXECUTE format(
+            'CREATE POLICY tenant ON countersign.%I
+             USING ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)
+             WITH CHECK ((tenant = current_setting(''countersign.tenant'', true)) IS TRUE)', found.relname);
+        EXECUTE format(
+            'CREATE POLICY audit ON countersign.%I FOR SELECT
+             USING (current_setting(''countersign.audit'', true) = ''on'')', found.relname);
+    END LOOP;
+    -- What the server counts for its plans would be samples of what people said, and stay when that is forgotten.
+    FOR found IN SELECT table_name, column_name FROM information_schema.columns
+        WHERE table_schema = 'countersign' AND table_name LIKE 'memory\_%' AND data_type IN ('text', 'bytea')
+            AND column_name <> 'tenant'
+    LOOP
+        EXECUTE format('ALTER TABLE countersign.%I ALTER COLUMN %I SET STATISTICS 0',
+            found.table_name, found.column_name);
+    END LOOP;
+END
+$$;
+
+-- Long texts in the quicker way, where the server has it.
+DO $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN SELECT table_name FROM information_schema.columns
+        WHERE table_schema = 'countersign' AND table_name LIKE 'memory\_%' AND column_name = 'body'
+    LOOP
+        EXECUTE format('ALTER TABLE countersign.%I ALTER COLUMN body SET COMPRESSION lz4', found.table_name);
+    END LOOP;
+EXCEPTION
+    WHEN feature_not_supported OR syntax_error THEN NULL;
+END
+$$;

@@ -1,0 +1,17 @@
+//! Taking the words out of runs that ended long ago. Their hashes stay, and the states that others began from.
+//!
+//! ```text
+//! plan: every run ──► which go ──► what they say of bytes, who forked them, whose children they are
+//! prune: chain proved ──► sealed ──► bodies, snapshots, bytes out, in one commit of the store
+//! ```
+//!
+//! A run is not pruned where its chain does not hold, where a run that goes on waits for it, or where it has gone on
+//! since it was planned.
+
+mod plan;
+mod perform;
+mod seal;
+
+pub use perform::{Done, prune};
+pub use plan::{Doomed, Old, Plan, plan};
+pub(crate) use seal::seal;

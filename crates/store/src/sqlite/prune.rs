@@ -1,0 +1,70 @@
+//! The statements that take bodies out, inside a transaction that the writer began.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::log::Log;
+use super::read::head;
+use crate::{Moment, Pruned, Pruning, SnapshotRow, StoreError};
+
+const MOMENT: &str = "SELECT ifnull(max(row), 0) FROM log";
+const EMPTY: &str = "UPDATE log SET body = '' WHERE row = ?1";
+const DROP_SNAPSHOTS: &str =
+    "DELETE FROM snapshots WHERE run = ?1 RETURNING version, length(CAST(body AS BLOB))";
+const ADD_SNAPSHOT: &str = "INSERT INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5)";
+/// Rows of the log are numbered as they come, so that what came after a moment has a higher number.
+const DROP_BLOB: &str = "DELETE FROM blobs WHERE tenant = ?1 AND digest = ?2
+        AND NOT EXISTS (SELECT 1 FROM log WHERE row > ?3 AND instr(body, ?2) > 0)
+    RETURNING length(bytes)";
+const SEAL: &str = "UPDATE runs SET pruned_at = ?3, seal = ?4 WHERE tenant = ?1 AND id = ?2";
+
+pub(super) fn moment(db: &Connection) -> Result<Moment, StoreError> {
+    Ok(Moment(db.prepare_cached(MOMENT)?.query_row([], |row| row.get(0))?))
+}
+
+pub(super) fn prune(db: &Connection, pruning: &Pruning) -> Result<Pruned, StoreError> {
+    let Pruning { run, version, seal, kept, blobs, since } = pruning;
+    let missing = || StoreError::NotFound { run: run.clone() };
+    let head = head(db, run)?.ok_or_else(missing)?;
+    if head.version != *version {
+        return Err(StoreError::Conflict { expected: *version, found: head.version });
+    }
+    if head.pruned.is_some() {
+        return Ok(Pruned::default());
+    }
+    let log = Log::of(db, run)?.ok_or_else(missing)?;
+    let rows = log.rows()?;
+    let mut pruned = Pruned { versions: rows.len() as u64, ..Pruned::default() };
+    let mut empty = db.prepare_cached(EMPTY)?;
+    for (row, entry) in &rows {
+        pruned.bytes += entry.body.len() as u64;
+        empty.execute([row])?;
+    }
+    let mut drop_snapshots = db.prepare_cached(DROP_SNAPSHOTS)?;
+    let gone = drop_snapshots.query_map([log.run()], |row| {
+        Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
+    })?;
+    for gone in gone {
+        let (version, bytes) = gone?;
+        if !kept.iter().any(|state| state.version == version) {
+            pruned.snapshots += 1;
+            pruned.bytes += bytes;
+        }
+    }
+    for SnapshotRow { version, seq, body } in kept {
+        let row = rows.iter().find(|(_, entry)| entry.version == *version).map(|(row, _)| row);
+        let (version, seq) = (*version as i64, *seq as i64);
+        db.prepare_cached(ADD_SNAPSHOT)?.execute(params![log.run(), version, row, seq, body])?;
+    }
+    let tenant = run.tenant.as_str();
+    for digest in blobs {
+        let mut drop_blob = db.prepare_cached(DROP_BLOB)?;
+        let gone =
+            drop_blob.query_row(params![tenant, digest, since.0], |row| row.get::<_, i64>(0));
+        if let Some(bytes) = gone.optional()? {
+            pruned.blobs += 1;
+            pruned.bytes += bytes as u64;
+        }
+    }
+    db.prepare_cached(SEAL)?.execute(params![tenant, run.id, seal.at, seal.digest])?;
+    Ok(pruned)
+}
