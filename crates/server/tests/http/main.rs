@@ -13,3 +13,4 @@ mod limits;
 mod described;
 mod web;
 mod mcp;
+mod bodies;
