@@ -52,7 +52,9 @@ impl Place {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteMemory::open(path)?),
             Self::Server(server) => {
-                Arc::new(PostgresMemory::new((**server).clone(), PostgresSettings::default()))
+                // Beside those of the store, which has the most to say.
+                let settings = PostgresSettings { connections: 4, ..PostgresSettings::default() };
+                Arc::new(PostgresMemory::new((**server).clone(), settings))
             }
         })
     }

@@ -5,8 +5,8 @@
 //! prune: chain proved ──► sealed ──► bodies, snapshots, bytes out, in one commit of the store
 //! ```
 //!
-//! A run is not pruned where its chain does not hold, where a run that goes on waits for it, or where it has gone on
-//! since it was planned.
+//! A run is not pruned where its chain does not hold, where it has something left to do, where a run that goes on waits
+//! for it, or where it has gone on since it was planned.
 
 mod plan;
 mod perform;

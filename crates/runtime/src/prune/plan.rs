@@ -29,7 +29,7 @@ pub struct Plan {
     pub all: u64,
     /// How many of them were pruned before.
     pub pruned: u64,
-    /// Old ones that stay, because a run that goes on waits for them.
+    /// Old ones that stay: they have something left to do, or a run that goes on waits for them.
     pub awaited: Vec<String>,
     /// Bytes that stay because somebody else names them.
     pub(super) named: BTreeSet<String>,
@@ -83,7 +83,8 @@ pub async fn plan(
         }
         let log = engine.log(&head.run.id).await?;
         let parent = start(&head.run.id, &log).and_then(|start| start.parent);
-        if parent.is_some_and(|parent| open.contains(parent.run.as_str())) {
+        let awaited = parent.is_some_and(|parent| open.contains(parent.run.as_str()));
+        if awaited || !engine.store().actions(&head.run).await?.is_empty() {
             plan.awaited.push(head.run.id.clone());
             stay.push(head);
         } else {

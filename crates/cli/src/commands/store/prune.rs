@@ -131,7 +131,9 @@ fn tell_plan(tenant: &TenantId, plan: &Plan) {
         ));
     }
     for run in awaited {
-        output::talk(&format!("  run {run} stays: a run that goes on waits for it"));
+        output::talk(&format!(
+            "  run {run} stays: it has something left to do, or a run that goes on waits for it"
+        ));
     }
 }
 
