@@ -229,7 +229,7 @@ fn an_embedder_that_cannot_be_meant_is_told() {
 const PROTOCOL: [(&str, &str); 4] = [
     (
         "index.yaml",
-        "name: haul\nversion: 1.0.0\ndefault_workflow: main\nmemory: { policy: near.yaml }\n",
+        "name: haul\nversion: 1.0.0\ndefault_workflow: main\nmemory: { policy: memory/near.yaml }\n",
     ),
     (
         "workflows/main.yaml",
@@ -265,7 +265,8 @@ fn a_run_is_reminded_of_what_is_near() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    fs::copy(folder.join("near.yaml"), protocol.join("near.yaml")).unwrap();
+    fs::create_dir_all(protocol.join("memory")).unwrap();
+    fs::copy(folder.join("near.yaml"), protocol.join("memory/near.yaml")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command.current_dir(folder).args(["memory", "remember", "talk.jsonl", "--tenant", "local"]);
     command.args(["--user", "ann", "--agent", "haul"]);

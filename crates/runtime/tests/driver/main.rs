@@ -17,4 +17,5 @@ mod calls;
 mod keys;
 mod simulation;
 mod storage;
+mod pruning;
 mod recall;
