@@ -120,6 +120,26 @@ fn it_serves_drives_and_ends_in_good_order() {
     assert!(proved.status.success(), "{}", said(&proved));
 }
 
+/// An empty folder, one command, and an interview that asks.
+#[test]
+fn a_protocol_is_tried_with_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let serving = Serving::start(folder.path(), &["--try"]);
+        let body = r#"{"input":"I need a contract for the supply of 200 chairs."}"#;
+        let started = serving.ask(&format!(
+            "POST /v1/runs\ncontent-type: application/json\r\nprefer: wait=20\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ));
+        assert!(started.contains("What does one chair cost?"), "{started}");
+        assert!(serving.end().0, "and once more, in the folder that is there now");
+    }
+    assert!(folder.path().join("countersign-intake/.opencode/protocol/index.yaml").is_file());
+    let unknown = done(folder.path(), &["serve", "--try", "intke"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(said(&unknown).contains("did you mean `intake`?"), "{}", said(&unknown));
+}
+
 #[test]
 fn keys_are_made_listed_and_taken_back() {
     let desk = desk();

@@ -14,6 +14,7 @@ use super::Site;
 
 Examples:
   countersign serve
+  countersign serve --try intake --open
   countersign serve --listen 127.0.0.1:8080 --model openai:gpt-5-mini
   countersign key create --tenant acme --role operator; countersign serve --listen 0.0.0.0:7070"
 )]
@@ -33,6 +34,10 @@ pub(crate) struct Serve {
     /// How often a key may ask in a second; for a while twice as often
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: u32,
+    /// Try a protocol that ships, without a key and without a network: it is put into `countersign-NAME` with a
+    /// script of replies, where it is not there yet, and served from there
+    #[arg(long = "try", value_name = "NAME", num_args = 0..=1, default_missing_value = "intake")]
+    pub(crate) tried: Option<String>,
     /// Open it in the browser
     #[arg(long)]
     pub(crate) open: bool,

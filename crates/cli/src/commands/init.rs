@@ -27,13 +27,7 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
         }
         return Ok(Exit::Good);
     }
-    let shipped = find(&args.template).ok_or_else(|| {
-        let known: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
-        let named = &args.template;
-        let near = nearest(named, known.iter().copied())
-            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        Error::Usage(format!("no template `{named}`{near}; there are {}", known.join(", ")))
-    })?;
+    let shipped = named(&args.template)?;
     let written = put(shipped, &args.into)?;
     if json {
         output::json(&json!({ "template": shipped.name, "files": written }));
@@ -45,6 +39,16 @@ pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
         output::talk("Look it over with `countersign check`, start it with `countersign run`.");
     }
     Ok(Exit::Good)
+}
+
+/// The protocol that ships under a name.
+pub(super) fn named(name: &str) -> Result<&'static Shipped, Error> {
+    find(name).ok_or_else(|| {
+        let known: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
+        let near = nearest(name, known.iter().copied())
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        Error::Usage(format!("no template `{name}`{near}; there are {}", known.join(", ")))
+    })
 }
 
 /// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.

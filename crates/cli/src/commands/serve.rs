@@ -1,12 +1,14 @@
 //! `countersign serve`: HTTP, live events and the driver of runs, in one process.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use countersign_contracts::registry;
 use countersign_core::run::{Event, State};
 use countersign_runtime::driver::Connected;
+use countersign_runtime::folder::Home;
 use countersign_runtime::watch::Watch;
 use countersign_server::access::{Demand, Hosts, Keyring};
 use countersign_server::house::{Furniture, House as Served};
@@ -14,6 +16,7 @@ use countersign_server::serve::{ServeError, Server};
 use countersign_server::stop::Stop;
 use serde_json::json;
 
+use super::init;
 use super::worker::host;
 use crate::args::Serve;
 use crate::exit::{Error, Exit};
@@ -23,6 +26,9 @@ use crate::show::{BAD, DIM, HEADING};
 use crate::{output, sources};
 
 pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
+    if let Some(name) = &args.tried {
+        into_trial(name)?;
+    }
     wait(async {
         let model = args.model.as_deref();
         let house =
@@ -60,6 +66,20 @@ pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
         }
         Ok(Exit::Good)
     })
+}
+
+/// Goes into the folder of a trial; where there is none, it is made, with the protocol and its script.
+fn into_trial(name: &str) -> Result<(), Error> {
+    let shipped = init::named(name)?;
+    let folder = PathBuf::from(format!("countersign-{}", shipped.name));
+    let unwritable = |source| Error::Unwritable { what: folder.display().to_string(), source };
+    if !folder.is_dir() {
+        std::fs::create_dir_all(&folder).map_err(unwritable)?;
+        // The folder is a workplace of its own, whatever lies above it.
+        Home::create(&folder)?;
+        init::put(shipped, &folder)?;
+    }
+    std::env::set_current_dir(&folder).map_err(unwritable)
 }
 
 /// What the server is furnished with: what every command has.
