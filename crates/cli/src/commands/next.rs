@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use countersign_runtime::watch::Unwatched;
 use countersign_server::wire::NextStep;
 use serde_json::json;
 
+use super::serve::Warnings;
 use crate::args::Next;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
@@ -13,7 +13,7 @@ use crate::output;
 
 pub(super) fn run(args: &Next, json: bool) -> Result<Exit, Error> {
     wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
+        let house = House::open(&args.site, None, Arc::new(Warnings))?;
         let run = house.run(args.run.as_deref()).await?;
         let live = house.engine.at(&run, None).await?;
         let next = NextStep::of(&house.engine, &live).await;

@@ -18,8 +18,10 @@ use crate::{Cause, StoreError};
 #[derive(Debug)]
 pub struct SqliteFile {
     path: PathBuf,
-    writer: Writer,
+    // Dropped before the writer: the last one to leave copies the log into the file, and of several readers that
+    // leave at once none is the last.
     readers: Readers,
+    writer: Writer,
 }
 
 impl SqliteFile {
