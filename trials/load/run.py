@@ -177,7 +177,7 @@ def main() -> None:
     arguments = parser.parse_args()
     only = arguments.only.split(",")
     folder = target() / "trials" / "load"
-    server = Server(arguments.binary or built(), folder)
+    server = Server(arguments.binary.resolve() if arguments.binary else built(), folder)
     browser = target() / "foreign" / "browser"
     try:
         things = [{"event": f"Event {n}: the {w} of {n % 97} is due on day {n % 365}.", "id": f"e{n}"} for n, w in ((n, ("delivery", "invoice", "garden", "price")[n % 4]) for n in range(1_000))]

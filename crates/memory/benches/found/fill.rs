@@ -1,4 +1,4 @@
-//! A subject with everything that a packet may be made of.
+//! A subject with everything that a packet may be made of: its events first, then the other rows.
 
 use std::time::{Duration, Instant};
 
@@ -16,19 +16,18 @@ const EPISODES: usize = 40;
 const PROCEDURES: usize = 12;
 const GUESSES: usize = 10;
 
-/// Keeps the talk, and says how long that took; then the other rows.
-pub(crate) async fn fill(memory: &SqliteMemory, events: usize) -> Duration {
+/// Keeps the talk, and says how long that took.
+pub(crate) async fn events(memory: &SqliteMemory, events: usize) -> Duration {
     let begun = Instant::now();
     for first in (0..events).step_by(AT_ONCE) {
         let some = (first..events.min(first + AT_ONCE)).map(talk::event);
         memory.remember(some.collect()).await.unwrap();
     }
-    let took = begun.elapsed();
-    rows(memory, events).await;
-    took
+    begun.elapsed()
 }
 
-async fn rows(memory: &SqliteMemory, events: usize) {
+/// Keeps everything else.
+pub(crate) async fn others(memory: &SqliteMemory, events: usize) {
     let scope = talk::scope(talk::session(events - 1));
     let now = talk::moment(events);
     let about = |number: usize| talk::event(number * 7_919 % events);
