@@ -49,7 +49,7 @@ impl SqliteFile {
         let readers = (0..place.settings.readers.max(1)).map(|_| place.reader());
         let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(no_thread)?;
         let writer = Writer::start(db, move || place.writer()).map_err(no_thread)?;
-        Ok(Self { path, writer, readers })
+        Ok(Self { path, readers, writer })
     }
 
     /// Has work done inside the next commit and answers when it is on the disk. An error undoes the
