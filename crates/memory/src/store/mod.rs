@@ -31,6 +31,7 @@ mod candidates;
 mod find;
 mod session;
 mod vectors;
+mod shared;
 mod material;
 mod replay;
 mod carry;

@@ -29,7 +29,7 @@ pub(super) type Key = (&'static str, Subject, String);
 
 /// All rows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(in crate::store) struct State {
     pub(super) events: BTreeMap<Subject, BTreeMap<Place, Event>>,
     pub(super) sessions: BTreeMap<Subject, BTreeMap<String, Place>>,
     pub(super) vectors: BTreeMap<(Subject, String), BTreeMap<Place, Vector>>,

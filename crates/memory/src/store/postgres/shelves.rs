@@ -37,7 +37,7 @@ const FORGOTTEN: &str =
     "SELECT mark FROM countersign.memory_tombstones WHERE tenant = $1 AND mark = ANY ($2)";
 
 /// A transaction.
-pub(super) struct Sql<'a> {
+pub(in crate::store) struct Sql<'a> {
     pub(super) dialogue: &'a Dialogue<'a>,
     writes: bool,
     /// The numbers of subjects that were asked for; of one that may be written, it is locked.

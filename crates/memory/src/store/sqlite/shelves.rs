@@ -17,7 +17,7 @@ use crate::rules::Standing;
 use crate::{Scope, Subject, Vector};
 
 /// A connection inside a transaction.
-pub(super) struct Sql<'a> {
+pub(in crate::store) struct Sql<'a> {
     pub(super) db: &'a Connection,
     /// The subject that was asked for last: it is asked for again and again.
     last: RefCell<Option<(Subject, i64)>>,
