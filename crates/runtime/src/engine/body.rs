@@ -17,6 +17,7 @@ use countersign_store::{RunId, Store, TenantId};
 use super::{EngineError, Live, Pinned};
 use crate::clock::Clock;
 use crate::recall::Recall;
+use crate::recent::Recent;
 use crate::watch::Watch;
 use crate::workspace::Workspace;
 
@@ -33,7 +34,7 @@ pub struct Engine {
     tenant: TenantId,
     recall: Option<Recall>,
     protocols: Mutex<BTreeMap<String, Arc<Protocol>>>,
-    live: Mutex<BTreeMap<RunId, Arc<Live>>>,
+    live: Mutex<Recent<RunId, Arc<Live>>>,
 }
 
 /// What an engine is made of.
@@ -57,7 +58,8 @@ impl Engine {
     #[must_use]
     pub fn open(opened: Opened) -> Self {
         let Opened { store, clock, watch, shipped, workspace, tenant } = opened;
-        let (recall, protocols, live) = (None, Mutex::default(), Mutex::default());
+        let (recall, protocols) = (None, Mutex::default());
+        let live = Mutex::new(Recent::new(MOST_LIVE));
         Self { store, clock, watch, shipped, workspace, tenant, recall, protocols, live }
     }
 
@@ -162,9 +164,6 @@ impl Engine {
         if known.get(run).is_some_and(|other| other.state.version > live.state.version) {
             return;
         }
-        if known.len() >= MOST_LIVE && !known.contains_key(run) {
-            known.pop_first();
-        }
         known.insert(run.clone(), live);
     }
 
@@ -178,8 +177,7 @@ impl Engine {
         run: &RunId,
         digest: &str,
     ) -> Result<Arc<Protocol>, EngineError> {
-        let known = lock(&self.protocols).get(digest).cloned();
-        if let Some(known) = known {
+        if let Some(known) = self.pinned(digest) {
             return Ok(known);
         }
         let fault = |why: String| EngineError::Protocol {
@@ -194,6 +192,11 @@ impl Engine {
         let protocol = Arc::new(pinned.protocol(&self.shipped).map_err(fault)?);
         self.remember(&protocol);
         Ok(protocol)
+    }
+
+    /// A protocol whose files are in the store, where this engine had it in hand before.
+    pub(super) fn pinned(&self, digest: &str) -> Option<Arc<Protocol>> {
+        lock(&self.protocols).get(digest).cloned()
     }
 
     pub(super) fn remember(&self, protocol: &Arc<Protocol>) {

@@ -43,9 +43,7 @@ impl Engine {
         start: Start,
         key: Option<String>,
     ) -> Result<Outcome, EngineError> {
-        let pinned = Pinned::of(protocol).text();
-        self.store().put_protocol(self.tenant(), &protocol.digest, &pinned).await?;
-        self.remember(protocol);
+        let protocol = &self.pin(protocol).await?;
         let id = self.run_id(run);
         let blank = Live {
             state: Arc::new(State::blank(run)),
@@ -66,6 +64,17 @@ impl Engine {
             Err(StoreError::DuplicateKey { .. }) => self.look(run).await,
             Err(other) => Err(other.into()),
         }
+    }
+
+    /// Keeps the files of a protocol, once, and gives the one that all its runs here share.
+    async fn pin(&self, protocol: &Arc<Protocol>) -> Result<Arc<Protocol>, EngineError> {
+        if let Some(known) = self.pinned(&protocol.digest) {
+            return Ok(known);
+        }
+        let pinned = Pinned::of(protocol).text();
+        self.store().put_protocol(self.tenant(), &protocol.digest, &pinned).await?;
+        self.remember(protocol);
+        Ok(Arc::clone(protocol))
     }
 
     /// Gives a run an input. The same key twice is one input.

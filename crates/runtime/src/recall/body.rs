@@ -1,6 +1,5 @@
 //! The memory of an engine, and what of its runs it has seen remembered.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +9,7 @@ use countersign_store::RunId;
 
 use super::{Beginning, RecallError};
 use crate::engine::{Engine, Live};
+use crate::recent::Recent;
 
 /// How many runs are known at most; any can be read again.
 const MOST_KNOWN: usize = 4_096;
@@ -18,7 +18,7 @@ const MOST_KNOWN: usize = 4_096;
 pub struct Recall {
     memory: Arc<dyn Memory>,
     embedder: Option<Arc<dyn Embedder>>,
-    known: Mutex<BTreeMap<RunId, Known>>,
+    known: Mutex<Recent<RunId, Known>>,
     begun: AtomicBool,
 }
 
@@ -31,7 +31,8 @@ struct Known {
 
 impl Recall {
     pub(crate) fn new(memory: Arc<dyn Memory>) -> Self {
-        Self { memory, embedder: None, known: Mutex::default(), begun: AtomicBool::new(false) }
+        let known = Mutex::new(Recent::new(MOST_KNOWN));
+        Self { memory, embedder: None, known, begun: AtomicBool::new(false) }
     }
 
     /// The same with somebody who makes vectors.
@@ -68,11 +69,8 @@ impl Recall {
             return Ok(known.beginning);
         }
         let beginning = Arc::new(Beginning::of(engine, run, &live.protocol.name).await?);
-        let mut known = self.lock();
-        if known.len() >= MOST_KNOWN {
-            known.pop_first();
-        }
-        known.insert(run.clone(), Known { beginning: Arc::clone(&beginning), upto: 0 });
+        let known = Known { beginning: Arc::clone(&beginning), upto: 0 };
+        self.lock().insert(run.clone(), known);
         Ok(beginning)
     }
 
@@ -83,12 +81,12 @@ impl Recall {
 
     /// Notes up to which version a run is remembered.
     pub(super) fn note(&self, run: &RunId, version: u64) {
-        if let Some(known) = self.lock().get_mut(run) {
+        if let Some(known) = self.lock().get(run) {
             known.upto = known.upto.max(version);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<RunId, Known>> {
+    fn lock(&self) -> MutexGuard<'_, Recent<RunId, Known>> {
         // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
