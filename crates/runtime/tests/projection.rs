@@ -4,10 +4,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
 use countersign_core::protocol::StateFormat;
-use countersign_runtime::projection::{ProjectionError, read_back, state_folder, write};
+use countersign_runtime::projection::{ProjectionError, Projector, read_back, state_folder, write};
 use serde_json::{Value, json};
 
 fn document() -> Value {
@@ -146,4 +148,29 @@ fn a_set_of_another_tool_may_lack_its_later_files() {
 fn the_folder_lies_beside_a_protocol_or_inside_another() {
     assert_eq!(state_folder(Path::new("/p/.opencode/protocol")), Path::new("/p/.opencode/state"));
     assert_eq!(state_folder(Path::new("/p/intake")), Path::new("/p/intake/state"));
+}
+
+#[test]
+fn the_last_of_many_documents_stands_in_the_files_and_nobody_waits_for_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let projector = Projector::new(folder.path().to_owned(), |error| panic!("{error}")).unwrap();
+    for number in 0..500 {
+        projector.show(StateFormat::Single, &Arc::new(json!({ "number": number })));
+    }
+    drop(projector);
+    let found = read_back(folder.path(), StateFormat::Single).unwrap();
+    assert_eq!(found, Some(json!({ "number": 499 })));
+}
+
+#[test]
+fn what_cannot_be_written_is_told_and_the_next_is_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let (told, heard) = channel();
+    let tell = move |error: ProjectionError| told.send(error.to_string()).unwrap();
+    let projector = Projector::new(folder.path().to_owned(), tell).unwrap();
+    projector.show(StateFormat::Single, &Arc::new(json!([1])));
+    assert_eq!(heard.recv().unwrap(), "the document is not an object and has no state files");
+    projector.show(StateFormat::Single, &Arc::new(json!({ "a": 1 })));
+    drop(projector);
+    assert_eq!(read_back(folder.path(), StateFormat::Single).unwrap(), Some(json!({ "a": 1 })));
 }

@@ -6,8 +6,10 @@ mod error;
 mod layout;
 mod write;
 mod read;
+mod projector;
 
 pub use error::ProjectionError;
 pub use layout::state_folder;
+pub use projector::Projector;
 pub use read::read_back;
 pub use write::write;

@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use super::ProjectionError;
 use super::layout::{MARKER, files, part};
-use crate::workspace::{sync, write_atomic};
+use crate::workspace::write_swapped;
 
 /// Lays a document out in a folder, which is made where it is missing.
 ///
-/// Each file is replaced whole. A set of several stands under a marker until all of it is there;
+/// Each file is replaced whole, and nobody waits for the disk: the log is there already. A set of several stands under a marker until all of it is there;
 /// a crash leaves the marker, and the next write clears it.
 pub fn write(folder: &Path, format: StateFormat, document: &Value) -> Result<(), ProjectionError> {
     let Value::Object(document) = document else { return Err(ProjectionError::NotAnObject) };
@@ -26,15 +26,15 @@ pub fn write(folder: &Path, format: StateFormat, document: &Value) -> Result<(),
     let files = files(format);
     let marker = folder.join(MARKER);
     if files.len() > 1 {
-        write_atomic(&dir, MARKER, b"").map_err(fault(&marker))?;
+        write_swapped(&dir, MARKER, b"").map_err(fault(&marker))?;
     }
     for file in files {
         let part = Value::Object(part(file, document));
         let text = format!("{part:#}\n");
-        write_atomic(&dir, file, text.as_bytes()).map_err(fault(&folder.join(file)))?;
+        write_swapped(&dir, file, text.as_bytes()).map_err(fault(&folder.join(file)))?;
     }
     if files.len() > 1 {
-        dir.remove_file(MARKER).and_then(|()| sync(&dir)).map_err(fault(&marker))?;
+        dir.remove_file(MARKER).map_err(fault(&marker))?;
     }
     Ok(())
 }

@@ -13,6 +13,22 @@ const TRIES: usize = 16;
 /// A file that was there keeps its permissions; a link that was there is replaced, not followed.
 /// A crash may leave a file `.countersign-….tmp`, which nothing reads.
 pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    replace(folder, name, bytes, cap_std::fs::File::sync_all)?;
+    sync(folder)
+}
+
+/// The same without waiting for the disk, for what can be written again: readers, and a process that dies,
+/// see the old file or the new one. A machine that loses its power may have neither.
+pub(crate) fn write_swapped(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    replace(folder, name, bytes, |_| Ok(()))
+}
+
+fn replace(
+    folder: &Dir,
+    name: &str,
+    bytes: &[u8],
+    flush: impl FnOnce(&cap_std::fs::File) -> io::Result<()>,
+) -> io::Result<()> {
     let (beside, mut file) = fresh(folder)?;
     let written = (|| {
         if let Ok(old) = folder.symlink_metadata(name)
@@ -21,15 +37,14 @@ pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result
             file.set_permissions(kept(&old))?;
         }
         file.write_all(bytes)?;
-        file.sync_all()?;
+        flush(&file)?;
         folder.rename(&beside, folder, name)
     })();
-    if let Err(error) = written {
+    if written.is_err() {
         // The first error is the one to tell; a file that stays behind is hidden.
         drop(folder.remove_file(&beside));
-        return Err(error);
     }
-    sync(folder)
+    written
 }
 
 /// Writes a file of a folder that is not there yet: beside it first, then under its name, unless somebody was

@@ -13,7 +13,7 @@ mod walk;
 mod search;
 mod bring;
 
-pub(crate) use atomic::{sync, write_atomic, write_new};
+pub(crate) use atomic::{sync, write_atomic, write_new, write_swapped};
 pub use bring::bring;
 pub use error::WorkspaceError;
 pub(crate) use error::led_out;
