@@ -1,11 +1,12 @@
 //! The protocols of a house: that of its folder, and those that ship.
 //!
-//! Files are read anew each time: whoever edits a protocol sees it at once. Not here: runs, which keep the
-//! protocol they began with.
+//! Files are read anew each time: whoever edits a protocol sees it at once. What they come to is kept for as
+//! long as they stay the same. Not here: runs, which keep the protocol they began with.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::contract::Registry;
 use countersign_core::nearest;
@@ -64,19 +65,27 @@ pub enum CatalogError {
     },
 }
 
+/// How many sets of files are kept as what they come to: those that ship, and a few states of the folder.
+const MOST_KNOWN: usize = 16;
+
+/// What files come to: a protocol and what is to be remarked about it, or every fault.
+type Loading = Result<(Arc<Protocol>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
 /// The protocols of a house.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     folder: Option<PathBuf>,
     home: Home,
     contracts: Arc<Registry>,
+    /// What files came to, by their digest.
+    known: Arc<Mutex<BTreeMap<String, Loading>>>,
 }
 
 impl Catalog {
     /// The protocols of a home, and the one of a folder where there is one.
     #[must_use]
     pub fn new(folder: Option<PathBuf>, home: Home, contracts: Arc<Registry>) -> Self {
-        Self { folder, home, contracts }
+        Self { folder, home, contracts, known: Arc::default() }
     }
 
     /// The contracts that ship.
@@ -104,17 +113,31 @@ impl Catalog {
         &self,
         bundle: impl FnOnce() -> Result<Bundle, CatalogError>,
     ) -> Result<Arc<Protocol>, CatalogError> {
-        let loaded = load_protocol(bundle()?, &self.contracts).map_err(CatalogError::Faults)?;
-        Ok(loaded.0)
+        Ok(self.loaded(bundle()?).1.map_err(CatalogError::Faults)?.0)
+    }
+
+    /// The digest of files, and what they come to.
+    fn loaded(&self, bundle: Bundle) -> (String, Loading) {
+        let digest = bundle.digest();
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loading) = known().get(&digest) {
+            return (digest, loading.clone());
+        }
+        let loading = load_protocol(bundle, &self.contracts);
+        let mut known = known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(digest.clone(), loading.clone());
+        (digest, loading)
     }
 
     /// The digest of the folder's files, where they are of the protocol with this name.
     #[must_use]
     pub fn folder_digest(&self, name: &str) -> Option<String> {
         let bundle = folder::read(self.folder.as_ref()?).ok()?;
-        let digest = bundle.digest();
-        let other =
-            load_protocol(bundle, &self.contracts).is_ok_and(|(found, _)| found.name != name);
+        let (digest, loading) = self.loaded(bundle);
+        let other = loading.is_ok_and(|(found, _)| found.name != name);
         (!other).then_some(digest)
     }
 
@@ -185,7 +208,7 @@ impl Catalog {
     }
 
     fn row(&self, bundle: Bundle, origin: &str, name: &str, about: &str) -> ProtocolRow {
-        let digest = bundle.digest();
+        let (digest, loading) = self.loaded(bundle);
         let row = ProtocolRow {
             name: name.to_owned(),
             version: None,
@@ -196,7 +219,7 @@ impl Catalog {
             workflows: Vec::new(),
             errors: 0,
         };
-        match load_protocol(bundle, &self.contracts) {
+        match loading {
             Ok((protocol, _)) => ProtocolRow {
                 name: if origin == "folder" { protocol.name.clone() } else { row.name },
                 version: Some(protocol.version.clone()),
