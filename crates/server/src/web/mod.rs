@@ -4,5 +4,5 @@
 mod files;
 mod pages;
 
-pub use files::{Asset, asset, assets};
+pub use files::{Asset, EDITION, asset, assets, page};
 pub use pages::{PAGES, POLICY, routes};

@@ -11,12 +11,19 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
-use super::{Asset, asset};
+use super::{Asset, EDITION, asset, page};
 use crate::access::Hosts;
 use crate::http::ApiError;
 
 /// What the page may do: run and show its own files, and ask this server. Nothing else, from nowhere else.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What is asked for every time, and answered with 304 until it is another one.
+const ASKED: &str = "no-cache";
+
+/// What never changes at its address. A program that is not optimised reads its files anew, and then it may.
+const KEPT: &str =
+    if cfg!(debug_assertions) { ASKED } else { "public, max-age=31536000, immutable" };
 
 /// The addresses that are answered with the page; `web/js/core/routes.js` has the same.
 pub const PAGES: &[&str] = &[
@@ -54,16 +61,18 @@ async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next
 }
 
 async fn page_itself(headers: HeaderMap) -> Response {
-    served(asset("index.html"), &headers)
+    served(page(), &headers, ASKED)
 }
 
 async fn file(Path(path): Path<String>, headers: HeaderMap) -> Response {
+    let of_edition = path.strip_prefix(EDITION.as_str()).and_then(|rest| rest.strip_prefix('/'));
+    let path = of_edition.unwrap_or(&path);
     // The page has addresses of its own, and is not to be seen at another.
-    let found = asset(&path).filter(|_| path != "index.html");
-    served(found, &headers)
+    let found = asset(path).filter(|_| path != "index.html");
+    served(found, &headers, if of_edition.is_some() { KEPT } else { ASKED })
 }
 
-fn served(found: Option<Asset>, headers: &HeaderMap) -> Response {
+fn served(found: Option<Asset>, headers: &HeaderMap, caching: &'static str) -> Response {
     let Some(Asset { bytes, content_type, etag }) = found else {
         return ApiError::missing("unknown_path", "the page has no such file").into_response();
     };
@@ -81,8 +90,7 @@ fn served(found: Option<Asset>, headers: &HeaderMap) -> Response {
     say(REFERRER_POLICY, "no-referrer");
     say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
     say(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
-    // Asked for every time, and answered with 304 until the program is another one.
-    say(CACHE_CONTROL, "no-cache");
+    say(CACHE_CONTROL, caching);
     if let Ok(tag) = HeaderValue::try_from(etag) {
         response.headers_mut().insert(ETAG, tag);
     }

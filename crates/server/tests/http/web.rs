@@ -1,6 +1,6 @@
 //! The page as a browser gets it: its files, what they say about themselves, and who gets none of them.
 
-use countersign_server::web::{PAGES, POLICY};
+use countersign_server::web::{EDITION, PAGES, POLICY};
 
 use crate::rig::{Answer, serve};
 
@@ -36,6 +36,24 @@ async fn a_file_is_sent_once_and_then_known() {
     {
         assert_eq!(client.get(nothing).await.problem(404), "unknown_path", "{nothing}");
     }
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn the_page_names_its_files_by_their_edition() {
+    let rig = serve().await;
+    let client = rig.client();
+    let page = client.get("/").await;
+    let named = page.text.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    assert_eq!(named, format!("/assets/{}/js/main.js", *EDITION));
+    let (first, plain) = (client.get(named).await, client.get("/assets/js/main.js").await);
+    assert_eq!((first.status, &first.text), (200, &plain.text));
+    for nothing in ["/assets/0123456789abcdef/js/main.js", &format!("/assets/{}", *EDITION)] {
+        assert_eq!(client.get(nothing).await.problem(404), "unknown_path", "{nothing}");
+    }
+    let tag = page.header("etag").to_owned();
+    let request = client.request("GET", "/").header("if-none-match", &tag);
+    assert_eq!(Answer::of(request).await.status, 304);
     rig.end().await;
 }
 

@@ -24,7 +24,8 @@ export default async function play() {
   await page.getByRole("heading", { name: "System" }).waitFor();
   // All of them are known to the page, as after a long look through the list.
   const known = await page.evaluate(async () => {
-    const [inbox, { store }] = await Promise.all([import("/assets/js/core/inbox.js"), import("/assets/js/core/store.js")]);
+    const core = document.querySelector("script[type=module]").src.replace(/main\.js$/, "core/");
+    const [inbox, { store }] = await Promise.all([import(`${core}inbox.js`), import(`${core}store.js`)]);
     while (!store.get("inbox")?.items.length || store.get("inbox").more) await inbox.more();
     return store.get("inbox").items.length;
   });
