@@ -24,7 +24,7 @@ use super::inbox::listed;
 use super::runs::head;
 use super::{ApiError, App};
 use crate::access::Caller;
-use crate::live::{Change, Glimpse, InboxLog};
+use crate::live::{Change, InboxLog, Watched};
 use crate::stop::Stopping;
 use crate::wire::VersionRow;
 
@@ -73,7 +73,7 @@ pub(crate) async fn run(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let following = Following {
-        glimpses: app.house.hub().watch(&engine.run_id(run.as_str())),
+        watched: app.house.hub().watch(&engine.run_id(run.as_str())),
         engine,
         run,
         after: last.or(after).unwrap_or(0),
@@ -96,7 +96,7 @@ struct Following {
     run: String,
     /// The last version that was sent.
     after: u64,
-    glimpses: watch::Receiver<Glimpse>,
+    watched: Watched,
     /// How many changes were seen, and how much of the reply was sent since.
     changes: u64,
     sent: usize,
@@ -119,7 +119,7 @@ impl Following {
                 self.end(told("bye", &json!({})));
                 continue;
             }
-            let glimpse = self.glimpses.borrow_and_update().clone();
+            let glimpse = self.watched.glimpse();
             if glimpse.changes != self.changes {
                 (self.changes, self.sent, self.look_at) = (glimpse.changes, 0, Instant::now());
             }
@@ -136,10 +136,7 @@ impl Following {
                 return Some(event);
             }
             tokio::select! {
-                changed = self.glimpses.changed() => if changed.is_err() {
-                    // Nobody watched for a moment and it was let go: the store is asked.
-                    tokio::time::sleep_until(self.look_at).await;
-                },
+                () = self.watched.changed() => {}
                 () = tokio::time::sleep_until(self.look_at) => {}
                 () = self.stopping.said() => {}
             }

@@ -1,7 +1,7 @@
 //! Who watches which run. A run that nobody watches costs nothing but the reply that is being written.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_store::RunId;
 use tokio::sync::{broadcast, watch};
@@ -34,14 +34,52 @@ impl Default for Hub {
     }
 }
 
+/// Watches one run. When the last one that does goes, the run is known no more.
+#[derive(Debug)]
+pub struct Watched {
+    hub: Arc<Hub>,
+    run: RunId,
+    glimpses: watch::Receiver<Glimpse>,
+}
+
+impl Watched {
+    /// What there is to see now.
+    pub fn glimpse(&mut self) -> Glimpse {
+        self.glimpses.borrow_and_update().clone()
+    }
+
+    /// Until there is something else to see.
+    pub async fn changed(&mut self) {
+        if self.glimpses.changed().await.is_err() {
+            // A hub forgets no run that is watched; without one, nothing will be seen.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut runs = self.hub.lock();
+        let Some(sender) = runs.get(&self.run) else { return };
+        let written = !sender.borrow().written.is_empty();
+        // Another receiver in the place of ours, so that those that are left can be counted.
+        self.glimpses = watch::Sender::new(Glimpse::default()).subscribe();
+        if sender.receiver_count() == 0 && !written {
+            runs.remove(&self.run);
+        }
+    }
+}
+
 impl Hub {
     /// Watches one run.
     #[must_use]
-    pub fn watch(&self, run: &RunId) -> watch::Receiver<Glimpse> {
+    pub fn watch(self: &Arc<Self>, run: &RunId) -> Watched {
         let mut runs = self.lock();
-        runs.entry(run.clone())
-            .or_insert_with(|| watch::Sender::new(Glimpse::default()))
-            .subscribe()
+        let sender =
+            runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(Glimpse::default()));
+        let glimpses = sender.subscribe();
+        drop(runs);
+        Watched { hub: Arc::clone(self), run: run.clone(), glimpses }
     }
 
     /// Listens for runs that change, of every tenant.
@@ -98,18 +136,29 @@ mod tests {
 
     #[test]
     fn whoever_comes_late_sees_what_was_written_and_a_change_ends_it() {
-        let (hub, run) = (Hub::default(), RunId::local("r"));
+        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
         hub.writing(&run, "Once ");
         hub.writing(&run, "upon");
-        let receiver = hub.watch(&run);
-        assert_eq!(receiver.borrow().written, "Once upon");
+        let mut watched = hub.watch(&run);
+        assert_eq!(watched.glimpse().written, "Once upon");
         hub.committed(&run);
-        assert_eq!(*receiver.borrow(), Glimpse { changes: 1, written: String::new() });
+        assert_eq!(watched.glimpse(), Glimpse { changes: 1, written: String::new() });
     }
 
     #[test]
-    fn a_run_that_nobody_watches_is_forgotten_when_it_changes() {
-        let (hub, run) = (Hub::default(), RunId::local("r"));
+    fn a_run_that_nobody_watches_any_more_is_forgotten() {
+        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
+        let (first, mut second) = (hub.watch(&run), hub.watch(&run));
+        drop(first);
+        hub.committed(&run);
+        assert_eq!((second.glimpse().changes, hub.known()), (1, 1));
+        drop(second);
+        assert_eq!(hub.known(), 0);
+    }
+
+    #[test]
+    fn what_is_being_written_is_kept_until_the_run_changes() {
+        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
         hub.writing(&run, "a");
         drop(hub.watch(&run));
         assert_eq!(hub.known(), 1);

@@ -6,6 +6,6 @@ mod hub;
 mod told;
 mod inbox;
 
-pub use hub::{Glimpse, Hub};
+pub use hub::{Glimpse, Hub, Watched};
 pub use inbox::{Change, InboxLog, Inboxes};
 pub use told::Told;
