@@ -21,4 +21,4 @@ pub use fingerprint::fingerprint;
 pub use numbers::numbers;
 pub use similarity::{SAME, similarity};
 pub use slug::slug;
-pub use words::words;
+pub use words::{words, words_beginning};

@@ -77,12 +77,9 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<EpisodeC
             }
         }
     }
-    list.sort_by(|one, other| {
-        let key = |it: &EpisodeCandidate<'_>| {
-            let row = &it.row;
-            (Reverse(it.relevance), Reverse(row.end), Reverse(row.recorded_at), row.id.clone())
-        };
-        key(one).cmp(&key(other))
+    list.sort_by_cached_key(|it| {
+        let row = &it.row;
+        (Reverse(it.relevance), Reverse(row.end), Reverse(row.recorded_at), row.id.clone())
     });
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     list.retain(|candidate| {

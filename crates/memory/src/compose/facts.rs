@@ -28,6 +28,8 @@ pub(super) struct FactCandidate<'a> {
     facts: Vec<&'a Fact>,
     relevance: i64,
     recorded: Time,
+    /// The key and the value of the first.
+    text: String,
     /// What each of them is given by, in their order.
     rules: Vec<String>,
 }
@@ -45,6 +47,18 @@ impl Ranked for FactCandidate<'_> {
     }
 }
 
+/// A fact, and its key and value as words.
+struct Told<'a> {
+    scored: &'a Scored<Fact>,
+    text: String,
+}
+
+impl<'a> Told<'a> {
+    fn fact(&self) -> &'a Fact {
+        &self.scored.row
+    }
+}
+
 /// A fact for the packet, and whether it is a preference.
 pub(super) type Given = Vec<(PacketFact, bool)>;
 
@@ -55,11 +69,15 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
         (nearness(it.row.level), it.row.id.as_str(), Reverse(it.row.revision))
     });
     let mut ids = BTreeSet::new();
-    let mut holding: Vec<&Scored<Fact>> = Vec::new();
+    let mut holding: Vec<Told<'_>> = Vec::new();
     for scored in rows {
         let fact = &scored.row;
-        let out =
-            if ids.insert(fact.id.as_str()) { filter(ctx, fact) } else { Some(Reason::SameId) };
+        let text = format!("{} {}", fact.key, flat(&fact.value));
+        let out = if ids.insert(fact.id.as_str()) {
+            filter(ctx, fact, &text)
+        } else {
+            Some(Reason::SameId)
+        };
         match out {
             Some(Reason::Deprecated) => {
                 let by = fact.superseded_by.as_deref();
@@ -68,7 +86,7 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
                 ledger.omit_for("fact", &fact.id, Reason::Deprecated, extra);
             }
             Some(reason) => ledger.omit("fact", &fact.id, reason),
-            None => holding.push(scored),
+            None => holding.push(Told { scored, text }),
         }
     }
     let mut list = settle_keys(ctx, ledger, holding);
@@ -78,8 +96,7 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     list.retain(|candidate| {
         let [fact] = candidate.facts[..] else { return true };
-        let text = normal(&format!("{} {}", fact.key, flat(&fact.value)));
-        let first = texts.entry(text).or_insert_with(|| fact.id.clone());
+        let first = texts.entry(normal(&candidate.text)).or_insert_with(|| fact.id.clone());
         if *first != fact.id {
             let extra = Object::from_iter([("of".to_owned(), first.as_str().into())]);
             ledger.omit_for("fact", &fact.id, Reason::Duplicate, extra);
@@ -151,7 +168,7 @@ fn packet_fact(ctx: &Context<'_>, fact: &Fact, value: Value) -> PacketFact {
     }
 }
 
-fn filter(ctx: &Context<'_>, fact: &Fact) -> Option<Reason> {
+fn filter(ctx: &Context<'_>, fact: &Fact, text: &str) -> Option<Reason> {
     let now = ctx.now();
     let times = [fact.valid_from, fact.valid_to];
     let told = times.into_iter().flatten().all(|time| moment::told(time).is_some());
@@ -166,11 +183,7 @@ fn filter(ctx: &Context<'_>, fact: &Fact) -> Option<Reason> {
         Some(Reason::Expired)
     } else if fact.key.is_empty() || !told {
         Some(Reason::Invalid)
-    } else if ctx.guard.withholds(
-        &format!("{} {}", fact.key, flat(&fact.value)),
-        &evidence,
-        &ctx.evidences,
-    ) {
+    } else if ctx.guard.withholds(text, &evidence, &ctx.evidences) {
         Some(Reason::Quarantined)
     } else {
         None
@@ -181,35 +194,36 @@ fn filter(ctx: &Context<'_>, fact: &Fact) -> Option<Reason> {
 fn settle_keys<'a>(
     ctx: &Context<'a>,
     ledger: &mut Ledger,
-    holding: Vec<&'a Scored<Fact>>,
+    holding: Vec<Told<'a>>,
 ) -> Vec<FactCandidate<'a>> {
-    let mut keys: BTreeMap<&str, Vec<&Scored<Fact>>> = BTreeMap::new();
-    for scored in holding {
-        keys.entry(&scored.row.key).or_default().push(scored);
+    let mut keys: BTreeMap<&str, Vec<Told<'a>>> = BTreeMap::new();
+    for told in holding {
+        keys.entry(&told.fact().key).or_default().push(told);
     }
     let mut list = Vec::new();
     for (key, rows) in keys {
         // Sorted by nearness, so the first is of the nearest level.
-        let nearest = rows[0].row.level;
+        let nearest = rows[0].fact().level;
         let (near, far): (Vec<_>, Vec<_>) =
-            rows.into_iter().partition(|it| it.row.level == nearest);
-        for scored in far {
-            let extra = Object::from_iter([("by".to_owned(), near[0].row.id.as_str().into())]);
-            ledger.omit_for("fact", &scored.row.id, Reason::Overridden, extra);
+            rows.into_iter().partition(|it| it.fact().level == nearest);
+        for told in far {
+            let extra = Object::from_iter([("by".to_owned(), near[0].fact().id.as_str().into())]);
+            ledger.omit_for("fact", &told.fact().id, Reason::Overridden, extra);
         }
         let (disputed, mut active): (Vec<_>, Vec<_>) =
-            near.into_iter().partition(|it| it.row.status == FactStatus::Disputed);
+            near.into_iter().partition(|it| it.fact().status == FactStatus::Disputed);
         active.sort_by(|one, other| {
-            (Reverse(one.row.recorded_at), &one.row.id)
-                .cmp(&(Reverse(other.row.recorded_at), &other.row.id))
+            let key = |it: &Told<'a>| (Reverse(it.fact().recorded_at), &it.fact().id);
+            key(one).cmp(&key(other))
         });
-        for scored in active.iter().skip(1) {
-            let extra = Object::from_iter([("by".to_owned(), active[0].row.id.as_str().into())]);
-            ledger.omit_for("fact", &scored.row.id, Reason::SameKey, extra);
+        for told in active.iter().skip(1) {
+            let extra = Object::from_iter([("by".to_owned(), active[0].fact().id.as_str().into())]);
+            ledger.omit_for("fact", &told.fact().id, Reason::SameKey, extra);
         }
+        active.truncate(1);
         if let Some(first) = active.first() {
-            superseded(ctx, ledger, &first.row);
-            list.push(candidate(ctx, &[*first], "active"));
+            superseded(ctx, ledger, first.fact());
+            list.push(candidate(ctx, active, "active"));
         }
         if disputed.is_empty() {
             continue;
@@ -217,26 +231,24 @@ fn settle_keys<'a>(
         ledger.conflicts.push(Conflict {
             kind: "disputed".to_owned(),
             detail: format!("`{key}` has {} values that nobody has settled", disputed.len()),
-            fact_ids: Some(disputed.iter().map(|scored| scored.row.id.clone()).collect()),
+            fact_ids: Some(disputed.iter().map(|told| told.fact().id.clone()).collect()),
             extra: Object::new(),
         });
         if ctx.is_planner() {
-            list.push(candidate(ctx, &disputed, "disputed"));
+            list.push(candidate(ctx, disputed, "disputed"));
         } else {
             for it in &disputed {
-                ledger.omit("fact", &it.row.id, Reason::Disputed);
+                ledger.omit("fact", &it.fact().id, Reason::Disputed);
             }
         }
     }
     list
 }
 
-fn candidate<'a>(ctx: &Context<'_>, rows: &[&'a Scored<Fact>], status: &str) -> FactCandidate<'a> {
+fn candidate<'a>(ctx: &Context<'_>, rows: Vec<Told<'a>>, status: &str) -> FactCandidate<'a> {
     let (mut relevance, mut rules) = (i64::MIN, Vec::new());
-    for Scored { row, score } in rows.iter().copied() {
-        let text = format!("{} {}", row.key, flat(&row.value));
-        let time = None;
-        let target = Target { text: &text, tags: &row.tags, entities: &row.entities, time };
+    for Told { scored: Scored { row, score }, text } in &rows {
+        let target = Target { text, tags: &row.tags, entities: &row.entities, time: None };
         let activated = ctx.cues.activate(target, &ctx.policy.activation);
         relevance = relevance.max(score.total.saturating_add(activated.points));
         for rule in activated.rules {
@@ -246,15 +258,17 @@ fn candidate<'a>(ctx: &Context<'_>, rows: &[&'a Scored<Fact>], status: &str) -> 
         }
     }
     let found = rules.iter().fold(String::new(), |told, rule| told + "," + rule);
-    let rules = rows.iter().map(|it| {
-        let mut evidence = it.row.evidence.iter();
+    let facts: Vec<&Fact> = rows.iter().map(Told::fact).collect();
+    let rules = facts.iter().map(|fact| {
+        let mut evidence = fact.evidence.iter();
         let supported = evidence.any(|piece| ctx.evidences.find(&piece.event).is_some());
         let unsupported = if supported { "" } else { ",unsupported" };
         format!("{status},valid{unsupported}{found}")
     });
     let rules = rules.collect();
-    let recorded = rows.iter().map(|it| it.row.recorded_at).max().unwrap_or_default();
-    FactCandidate { facts: rows.iter().map(|it| &it.row).collect(), relevance, recorded, rules }
+    let recorded = facts.iter().map(|fact| fact.recorded_at).max().unwrap_or_default();
+    let text = rows.into_iter().next().map_or_else(String::new, |first| first.text);
+    FactCandidate { facts, relevance, recorded, text, rules }
 }
 
 /// Names the facts whose place this one took.

@@ -151,8 +151,8 @@ pub(super) fn episodes(
     purse.close(section, filled.used, filled.complete);
     let mut given: Vec<Episode> = filled.items.into_iter().map(|(_, form)| form.item).collect();
     given.sort_by(|one, other| {
-        let key = |it: &Episode| (it.time_range.start.clone(), it.episode_id.clone());
-        key(one).cmp(&key(other))
+        let key = (&one.time_range.start, &one.episode_id);
+        key.cmp(&(&other.time_range.start, &other.episode_id))
     });
     given
 }

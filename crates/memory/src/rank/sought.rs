@@ -1,19 +1,19 @@
 //! Which of a few terms a text has, without reading all of it.
 //!
-//! Stemming takes words their endings, never their beginnings: a word that begins with no letter that a
-//! sought term (or an irregular form of it) begins with need not be stemmed.
+//! A word that begins with no letter that a sought term (or an irregular form of it) begins with is passed over.
 
 use std::collections::BTreeSet;
 
-use super::irregular::forms;
-use super::terms;
+use countersign_core::text::words_beginning;
+
+use super::irregular::{base, forms};
 
 /// Terms that are looked for in many texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sought {
     terms: BTreeSet<String>,
-    /// The letters that they begin with; those beyond ASCII are looked for by reading all.
-    letters: BTreeSet<u8>,
+    /// The letters that they begin with.
+    letters: BTreeSet<char>,
 }
 
 impl Sought {
@@ -22,30 +22,17 @@ impl Sought {
         let terms: BTreeSet<String> = terms.cloned().collect();
         let mut letters = BTreeSet::new();
         for term in &terms {
-            letters.extend(forms(term).filter_map(|form| form.bytes().next()));
+            letters.extend(forms(term).filter_map(|form| form.chars().next()));
         }
-        letters.extend(terms.iter().filter_map(|term| term.bytes().next()));
+        letters.extend(terms.iter().filter_map(|term| term.chars().next()));
         Self { terms, letters }
     }
 
     /// Those of them that stand in a text.
     pub(crate) fn of_text(&self, text: &str, found: &mut BTreeSet<String>) {
-        let mut add = |term: String| {
-            if self.terms.contains(&term) {
-                found.insert(term);
-            }
-        };
-        // An apostrophe may be part of a word, and other scripts are split by other rules.
-        if !text.is_ascii() || text.contains('\'') {
-            terms(text).into_iter().for_each(add);
-            return;
-        }
-        for word in text.split(|character: char| !character.is_ascii_alphanumeric()) {
-            let letter = word.bytes().next().map(|first| first.to_ascii_lowercase());
-            if letter.is_some_and(|letter| self.letters.contains(&letter)) {
-                terms(word).into_iter().for_each(&mut add);
-            }
-        }
+        // None of them is a function word, which is no term.
+        let words = words_beginning(text, |first| self.letters.contains(&first));
+        found.extend(words.into_iter().map(base).filter(|term| self.terms.contains(term)));
     }
 }
 
@@ -53,6 +40,7 @@ impl Sought {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::terms;
     use super::*;
 
     fn check(question: &str, text: &str) {
