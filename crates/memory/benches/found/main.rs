@@ -5,10 +5,11 @@
 //! cargo bench -p countersign-memory --bench found -- 1000 10000 100000 1000000
 //! ```
 //!
-//! Warm is the second time that a set of questions is asked. Cold is one question after the file was
-//! dropped from the system's memory (`dd iflag=nocache`, looked after with `fincore`) and opened anew;
-//! what a disk or a host keeps in its own memory stays there. First the subject has its events alone, then
-//! beside them a working state, a summary, 100 facts, 40 episodes, 12 procedures and 10 guesses.
+//! Warm is the second time that a set of questions is asked. Opened is one question after the file was opened
+//! anew, with its pages in the system's memory. Cold is one question after the file was dropped from that too
+//! (`dd iflag=nocache`, looked after with `fincore`); what a disk or a host keeps in its own memory stays
+//! there. First the subject has its events alone, then beside them a working state, a summary, 100 facts, 40
+//! episodes, 12 procedures and 10 guesses.
 
 #![expect(clippy::print_stdout, reason = "a bench shows its table")]
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on has failed")]
