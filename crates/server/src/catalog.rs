@@ -329,3 +329,43 @@ fn put_beside(shipped: &Shipped, folder: &Path) -> Result<(), CatalogError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKFLOW: &str = "id: own
+phases: [{ id: ask, ask: { question: QUESTION, apply: { set: /a } } }, { id: done, terminal: true }]
+transitions: [{ from: ask, to: done }]
+";
+
+    #[test]
+    fn files_that_stay_the_same_are_parsed_once_and_edits_are_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        fs::create_dir(place("workflows")).unwrap();
+        fs::write(place("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
+            .unwrap();
+        let write = |question: &str| {
+            fs::write(place("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question)).unwrap();
+        };
+        let home = Home::create(folder.path()).unwrap();
+        let catalog = Catalog::new(Some(folder.path().to_owned()), home, Arc::default());
+        let meant = || catalog.meant(None, None, false).unwrap().0;
+        write("Which?");
+        let first = meant();
+        assert!(Arc::ptr_eq(&first, &meant()));
+        write("Why?");
+        let second = meant();
+        assert_ne!(second.digest, first.digest);
+        write("Which?");
+        assert!(Arc::ptr_eq(&first, &meant()));
+        write("[");
+        assert!(matches!(catalog.meant(None, None, false), Err(CatalogError::Faults(_))));
+        for number in 0..2 * MOST_KNOWN {
+            write(&format!("Number {number}?"));
+            meant();
+            assert!(catalog.known.lock().unwrap().len() <= MOST_KNOWN);
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Storage grows with what changed, not with the document: ten thousand steps on a hundred kilobytes.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_runtime::driver::handed_in;
@@ -7,7 +8,7 @@ use countersign_runtime::proof::prove;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::rig::{House, Kind};
+use crate::rig::{House, Kind, protocol};
 
 const EDITS: &str = r#"
 --- index.yaml
@@ -37,6 +38,17 @@ transitions:
   - { from: edit, to: edit, gate: "state.over !== true" }
   - { from: edit, to: done, priority: 1 }
 "#;
+
+#[tokio::test]
+async fn runs_of_the_same_files_share_one_protocol() {
+    let house = House::new(Kind::Sqlite, EDITS);
+    let engine = house.engine();
+    let (again, _) = protocol(EDITS);
+    assert!(!Arc::ptr_eq(&again, &house.protocol));
+    let first = engine.start("r1", &house.protocol, house.begin(), None).await.unwrap();
+    let second = engine.start("r2", &again, house.begin(), None).await.unwrap();
+    assert!(Arc::ptr_eq(&first.protocol, &second.protocol));
+}
 
 /// So many steps take a while without optimisation; a tenth shows the same.
 const STEPS: usize = 1_000;
