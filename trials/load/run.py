@@ -157,15 +157,27 @@ def waits() -> int:
 
 
 def flat(server: Server, minutes: float, folder: Path) -> None:
-    """Mixed load for some minutes; what the server has in memory, before and after."""
-    until, samples = time.monotonic() + minutes * 60, []
-    while time.monotonic() < until:
-        for kind in ("admit", "submit", "compose"):
-            load(kind, 16, 5, folder)
-            samples.append(server.resident())
-    part = max(1, len(samples) // 10)
-    first, last = statistics.median(samples[part : 2 * part]), statistics.median(samples[-part:])
-    print(f"memory over {minutes:g} minutes: {first:.0f} MiB after the first tenth, {last:.0f} MiB at the end ({last / first:.2f}); most {max(samples):.0f} MiB")
+    """Mixed load for some minutes on a server that has just begun; what it has in memory, minute by minute."""
+    begun, rounds = time.monotonic(), []
+    while time.monotonic() < begun + minutes * 60:
+        samples, answered = [], 0
+        until = min(begun + minutes * 60, time.monotonic() + 60)
+        while time.monotonic() < until:
+            for kind in ("admit", "submit", "compose"):
+                answered += load(kind, 16, 3, folder)["rate"] * 3
+                samples.append(server.resident())
+        rounds.append((statistics.median(samples), answered))
+    told = ", ".join(f"{resident:.0f}" for resident, _ in rounds)
+    print(f"MiB in memory, the median of each of {minutes:g} minutes: {told}; {sum(answered for _, answered in rounds):.0f} requests answered")
+
+
+def remembering(binary: Path, folder: Path) -> Server:
+    """A server with a thousand events in its memory."""
+    server = Server(binary, folder)
+    words = ("delivery", "invoice", "garden", "price")
+    things = [{"event": f"Event {n}: the {words[n % 4]} of {n % 97} is due on day {n % 365}.", "id": f"e{n}"} for n in range(1_000)]
+    call("POST", "/v1/memory/remember", {"user": "ann", "agent": "helper", "things": things})
+    return server
 
 
 def main() -> None:
@@ -176,12 +188,10 @@ def main() -> None:
     parser.add_argument("--binary", type=Path, help="a `countersign` that is built already")
     arguments = parser.parse_args()
     only = arguments.only.split(",")
-    folder = target() / "trials" / "load"
-    server = Server(arguments.binary.resolve() if arguments.binary else built(), folder)
-    browser = target() / "foreign" / "browser"
+    folder, browser = target() / "trials" / "load", target() / "foreign" / "browser"
+    binary = arguments.binary.resolve() if arguments.binary else built()
+    server = remembering(binary, folder)
     try:
-        things = [{"event": f"Event {n}: the {w} of {n % 97} is due on day {n % 365}.", "id": f"e{n}"} for n, w in ((n, ("delivery", "invoice", "garden", "price")[n % 4]) for n in range(1_000))]
-        call("POST", "/v1/memory/remember", {"user": "ann", "agent": "helper", "things": things})
         if "load" in only:
             print(f"{'':<9}{'connections':>12}{'a second':>10}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'refused':>9}")
             for kind in KINDS:
@@ -195,6 +205,8 @@ def main() -> None:
         if "inbox" in only:
             inbox(folder, browser if (browser / "has").exists() else None)
         if "flat" in only:
+            server.end()
+            server = remembering(binary, folder)
             flat(server, arguments.minutes, folder)
     finally:
         server.end()

@@ -1,9 +1,9 @@
 //! Where memory is kept: one trait, a reference in memory, `SQLite`, `PostgreSQL`, and the suite all pass.
 //!
 //! ```text
-//! Memory (async, object-safe) ─┬─ InMemory ───────┐
-//!                              ├─ SqliteMemory ───┼─► Shelves: rows by scope ◄── write, find, carry, audit
-//!                              └─ PostgresMemory ─┘
+//! Memory (async, object-safe) ◄── Shared ─┬─ InMemory ───────┐
+//!                                         ├─ SqliteMemory ───┼─► Shelves: rows by scope ◄── write, find, carry, audit
+//!                                         └─ PostgresMemory ─┘
 //! ```
 //!
 //! What is decided, found, carried and counted is written once, over `Shelves`; a store says
