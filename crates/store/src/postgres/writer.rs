@@ -76,7 +76,7 @@ impl Writer {
             starts
         };
         if starts {
-            let lane = Lane { desk: Arc::clone(&self.desk), runs: Vec::new() };
+            let lane = Lane { desk: Arc::clone(&self.desk), runs: Vec::new(), counted: true };
             drop(tokio::spawn(lane.serve()));
         }
         answer.await.unwrap_or(Err(StoreError::Closed))
@@ -95,6 +95,8 @@ struct Lane {
     desk: Arc<Desk>,
     /// The runs it has under way.
     runs: Vec<RunId>,
+    /// Whether it counts as a writer still.
+    counted: bool,
 }
 
 impl Drop for Lane {
@@ -104,7 +106,7 @@ impl Drop for Lane {
         for run in &self.runs {
             queue.under_way.remove(run);
         }
-        queue.writers -= 1;
+        queue.writers -= usize::from(self.counted);
     }
 }
 
@@ -119,7 +121,8 @@ impl Lane {
         }
     }
 
-    /// The next batch, sorted; what was under way is done.
+    /// The next batch, sorted; what was under way is done. Where there is none, this is a writer no more in
+    /// the same moment: whoever comes then begins another.
     fn take(&mut self) -> Vec<Job> {
         let mut queue = self.desk.queue();
         for run in self.runs.drain(..) {
@@ -141,6 +144,9 @@ impl Lane {
         }
         left.append(&mut queue.waiting);
         queue.waiting = left;
+        if taken.is_empty() {
+            queue.writers -= usize::from(std::mem::take(&mut self.counted));
+        }
         taken.sort_by(|one, other| one.commit.run.cmp(&other.commit.run));
         taken
     }
@@ -241,5 +247,30 @@ async fn in_use(database: &Shared, commit: &Commit) -> StoreError {
             what: format!("the log of run `{}` goes beyond its head", commit.run),
         },
         Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_postgres::{Given, Server};
+
+    use super::super::database::PostgresDatabase;
+    use super::super::migrate::RUNS_SCHEMA;
+    use super::super::settings::PostgresSettings;
+    use super::*;
+
+    /// Whoever queues a commit after a writer has found nothing, and before it is gone, must not wait for it.
+    #[test]
+    fn who_finds_nothing_is_a_writer_no_more_in_the_same_moment() {
+        let server = Server::parse("postgresql://nobody@127.0.0.1:1/none", &Given::default());
+        let database =
+            PostgresDatabase::new(server.unwrap(), PostgresSettings::default(), RUNS_SCHEMA);
+        let queue = Mutex::new(Queue { writers: 1, ..Queue::default() });
+        let desk = Arc::new(Desk { database: Arc::new(database), queue });
+        let mut lane = Lane { desk: Arc::clone(&desk), runs: Vec::new(), counted: true };
+        assert!(lane.take().is_empty());
+        assert_eq!(desk.queue().writers, 0);
+        drop(lane);
+        assert_eq!(desk.queue().writers, 0);
     }
 }
