@@ -40,6 +40,8 @@ pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box
     if !binary.is_file() {
         return Err(format!("no program at `{}`: `cargo build` makes it", binary.display()).into());
     }
+    // It is called from another folder.
+    let binary = binary.canonicalize()?;
     let target = beside.parent().unwrap_or(beside);
     let checker = match installed(&target.join("trials").join("schemathesis")) {
         Ok(checker) => checker,
