@@ -168,7 +168,7 @@ def flat(server: Server, minutes: float, folder: Path) -> None:
                 samples.append(server.resident())
         rounds.append((statistics.median(samples), answered))
     told = ", ".join(f"{resident:.0f}" for resident, _ in rounds)
-    print(f"MiB in memory, the median of each of {minutes:g} minutes: {told}; {sum(answered for _, answered in rounds):.0f} requests answered")
+    print(f"MiB in memory, the median of each of {minutes:g} minutes: {told}; {sum(answered for _, answered in rounds):.2g} requests answered, about")
 
 
 def remembering(binary: Path, folder: Path) -> Server:

@@ -1,6 +1,6 @@
 //! The runtime does what the core decided: it drives runs, performs actions, and keeps files.
 
-mod recent;
+pub mod recent;
 pub mod folder;
 pub mod workspace;
 pub mod tool;

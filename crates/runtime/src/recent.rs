@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 /// Holds at most so many.
 #[derive(Debug)]
-pub(crate) struct Recent<K, V> {
+pub struct Recent<K, V> {
     most: usize,
     /// Counts uses.
     uses: u64,
@@ -20,12 +20,13 @@ struct Used<V> {
 
 impl<K: Hash + Eq, V> Recent<K, V> {
     /// An empty one.
-    pub(crate) fn new(most: usize) -> Self {
+    #[must_use]
+    pub fn new(most: usize) -> Self {
         Self { most: most.max(1), uses: 0, known: HashMap::new() }
     }
 
     /// What is known, which is a use of it.
-    pub(crate) fn get(&mut self, key: &K) -> Option<&mut V> {
+    pub fn get(&mut self, key: &K) -> Option<&mut V> {
         self.uses += 1;
         let used = self.known.get_mut(key)?;
         used.last = self.uses;
@@ -33,7 +34,7 @@ impl<K: Hash + Eq, V> Recent<K, V> {
     }
 
     /// Keeps a value in the place of the one before.
-    pub(crate) fn insert(&mut self, key: K, value: V) {
+    pub fn insert(&mut self, key: K, value: V) {
         if self.known.len() >= self.most && !self.known.contains_key(&key) {
             self.make_room();
         }
@@ -42,7 +43,7 @@ impl<K: Hash + Eq, V> Recent<K, V> {
     }
 
     /// Forgets a value.
-    pub(crate) fn remove(&mut self, key: &K) {
+    pub fn remove(&mut self, key: &K) {
         self.known.remove(key);
     }
 

@@ -3,7 +3,6 @@
 //! Files are read anew each time: whoever edits a protocol sees it at once. What they come to is kept for as
 //! long as they stay the same. Not here: runs, which keep the protocol they began with.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +14,7 @@ use countersign_core::spec::Diagnostic;
 use countersign_protocols::{SHIPPED, Shipped, find};
 use countersign_runtime::driver::data_folder;
 use countersign_runtime::folder::{self, FolderError, Home, load_protocol};
+use countersign_runtime::recent::Recent;
 use thiserror::Error;
 
 use crate::wire::{Findings, ProtocolRow, ProtocolView, WorkflowView};
@@ -78,14 +78,15 @@ pub struct Catalog {
     home: Home,
     contracts: Arc<Registry>,
     /// What files came to, by their digest.
-    known: Arc<Mutex<BTreeMap<String, Loading>>>,
+    known: Arc<Mutex<Recent<String, Loading>>>,
 }
 
 impl Catalog {
     /// The protocols of a home, and the one of a folder where there is one.
     #[must_use]
     pub fn new(folder: Option<PathBuf>, home: Home, contracts: Arc<Registry>) -> Self {
-        Self { folder, home, contracts, known: Arc::default() }
+        let known = Arc::new(Mutex::new(Recent::new(MOST_KNOWN)));
+        Self { folder, home, contracts, known }
     }
 
     /// The contracts that ship.
@@ -124,11 +125,7 @@ impl Catalog {
             return (digest, loading.clone());
         }
         let loading = load_protocol(bundle, &self.contracts);
-        let mut known = known();
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(digest.clone(), loading.clone());
+        known().insert(digest.clone(), loading.clone());
         (digest, loading)
     }
 
@@ -364,8 +361,9 @@ transitions: [{ from: ask, to: done }]
         assert!(matches!(catalog.meant(None, None, false), Err(CatalogError::Faults(_))));
         for number in 0..2 * MOST_KNOWN {
             write(&format!("Number {number}?"));
-            meant();
-            assert!(catalog.known.lock().unwrap().len() <= MOST_KNOWN);
+            assert!(Arc::ptr_eq(&meant(), &meant()), "the one in use is known");
         }
+        write("Which?");
+        assert!(!Arc::ptr_eq(&first, &meant()), "not all that ever were are kept");
     }
 }

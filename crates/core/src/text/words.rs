@@ -73,10 +73,10 @@ fn run_end(text: &str, dense: bool) -> usize {
         let inside = if character == '\'' {
             // `owner's` is one word; quotation marks round a word are none of it.
             !dense && characters.peek().is_some_and(|(_, next)| next.is_alphabetic())
-        } else if is_plain(character) || !is_combining_mark(character) {
-            is_part(character) && (script(character) == Script::Dense) == dense
-        } else {
+        } else if !is_plain(character) && is_combining_mark(character) {
             true
+        } else {
+            is_part(character) && (script(character) == Script::Dense) == dense
         };
         if !inside {
             return at;
