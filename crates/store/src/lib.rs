@@ -58,7 +58,9 @@ pub use postgres::{
 pub use prune::{Moment, Pruned, Pruning, Seal};
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Health, Migration, Schema, Settings, SqliteFile, SqliteStore};
+pub use sqlite::{
+    Health, Migration, RawFile, Schema, Settings, Sought, SqliteFile, SqliteStore, Trees,
+};
 pub use store::{RESOLVE_LIMIT, Reply, Store};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
 pub use wakes::Wakes;

@@ -10,6 +10,7 @@ use countersign_memory::rank::{Query, plan};
 use countersign_memory::render::render;
 use countersign_memory::store::{Limits, Memory, SqliteMemory};
 use countersign_memory::tokens::TiktokenCounter;
+use countersign_store::Settings;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::cold::drop_from_cache;
@@ -41,8 +42,9 @@ pub(crate) async fn measure(path: &Path, events: usize) {
 
 async fn asked(path: &Path, events: usize, policy: &Policy) {
     warm(path, events, policy).await;
-    anew(path, events, policy, Cache::Kept).await;
-    anew(path, events, policy, Cache::Dropped).await;
+    for cache in [Cache::Kept, Cache::Dropped, Cache::DroppedAndNothingAhead] {
+        anew(path, events, policy, cache).await;
+    }
 }
 
 /// What the system has of a file in its memory when that is opened.
@@ -50,6 +52,18 @@ async fn asked(path: &Path, events: usize, policy: &Policy) {
 enum Cache {
     Kept,
     Dropped,
+    /// And the store may not fetch pages before it needs them.
+    DroppedAndNothingAhead,
+}
+
+impl Cache {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "opened",
+            Self::Dropped => "cold",
+            Self::DroppedAndNothingAhead => "cold, not ahead",
+        }
+    }
 }
 
 async fn warm(path: &Path, events: usize, policy: &Policy) {
@@ -80,18 +94,20 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
 }
 
 async fn anew(path: &Path, events: usize, policy: &Policy, cache: Cache) {
-    let name = if cache == Cache::Kept { "opened" } else { "cold" };
+    let name = cache.name();
+    let read_ahead = cache != Cache::DroppedAndNothingAhead;
     let (mut all, mut opened) = (Times::default(), Times::default());
     let mut stayed = Some(0);
     for class in Class::ALL {
         let mut of_class = Times::default();
         for number in 0..COLD {
-            if cache == Cache::Dropped {
+            if cache != Cache::Kept {
                 let left = drop_from_cache(path);
                 stayed = stayed.zip(left).map(|(most, left)| most.max(left));
             }
             let begun = Instant::now();
-            let memory = SqliteMemory::open(path).unwrap();
+            let settings = Settings { read_ahead, ..Settings::default() };
+            let memory = SqliteMemory::open_with(path, settings).unwrap();
             opened.add(begun.elapsed());
             let (_, took) = packet(&memory, &question(class, number, events), policy).await;
             all.add(took);
@@ -109,7 +125,7 @@ async fn anew(path: &Path, events: usize, policy: &Policy, cache: Cache) {
 }
 
 fn tell(policy: &Policy, what: &str, times: &Times, beside: &str) {
-    println!("{:<9} {what:<22} {}   {beside}", policy.id, times.told());
+    println!("{:<9} {what:<25} {}   {beside}", policy.id, times.told());
 }
 
 /// What finding took, and all of it.

@@ -29,6 +29,8 @@ const LATEST: usize = 64;
 pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -> Answer<Found> {
     request.scope.check()?;
     let subject = request.scope.subject();
+    let query = Query::of(request);
+    shelves.will_find(request, &query, limits)?;
     let mut found = Found {
         working: shelves.row(&subject, request.scope.run(), None)?,
         summary: shelves.row(&subject, request.scope.session(), None)?,
@@ -70,7 +72,7 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
             found.insights.push(Scored::plain(row));
         }
     }
-    let (worded, reads) = ranked(shelves, request, limits.quotes)?;
+    let (worded, reads) = ranked(shelves, request, &query, limits.quotes)?;
     let (quotes, similar) = blended(shelves, request, worded, limits.quotes, limits.similarity)?;
     found.quotes = quotes;
     found.cut.extend(similar);
@@ -121,28 +123,30 @@ pub(super) fn search(
     limit: usize,
 ) -> Answer<Vec<Scored<Event>>> {
     request.scope.check()?;
-    let (worded, _) = ranked(shelves, request, limit)?;
+    let (worded, _) = ranked(shelves, request, &Query::of(request), limit)?;
     Ok(blended(shelves, request, worded, limit, Similarity::SEARCH)?.0)
 }
 
 fn ranked(
     shelves: &impl Shelves,
     request: &Request,
+    query: &Query,
     limit: usize,
 ) -> Answer<(Vec<Scored<Event>>, Vec<Read>)> {
     let subject = request.scope.subject();
-    let query = Query::of(request);
     if query.is_empty() || limit == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
-    let Ranked { hits, reads } = shelves.ranked(&subject, &query, limit + MORE_HITS)?;
+    let Ranked { hits, reads } = shelves.ranked(&subject, query, limit + MORE_HITS)?;
+    let places: Vec<Place> = hits.iter().map(|hit| hit.place).collect();
+    shelves.will_read(&subject, &places)?;
     let mut events = Vec::new();
     // What the best so far are worth, the least on top.
     let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
     let mut left = &hits[..];
     while let Some(next) = left.first() {
         let least = best.peek().filter(|_| best.len() == limit);
-        if least.is_some_and(|Reverse(least)| *least > at_most(&query, next)) {
+        if least.is_some_and(|Reverse(least)| *least > at_most(query, next)) {
             break;
         }
         // As many as are wanted are read whatever they are worth; behind them only a few more.
@@ -153,7 +157,7 @@ fn ranked(
         let mut rows = shelves.events_at(&subject, &places)?.into_iter().peekable();
         for hit in some {
             let Some(row) = rows.next_if(|row| row.place == hit.place) else { continue };
-            let score = refine(&query, hit, &row);
+            let score = refine(query, hit, &row);
             if score.total > 0 && visible(&row, request) {
                 best.push(Reverse(score.total));
                 if best.len() > limit {

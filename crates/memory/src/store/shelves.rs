@@ -9,17 +9,27 @@ use serde::Deserialize;
 
 use super::error::MemoryError;
 use super::revised::Revised;
-use super::{Build, RowKind, Unembedded};
+use super::{Build, Limits, RowKind, Unembedded};
 use crate::rank::{Hit, Near, Query, Read};
 use crate::record::{Event, EventKind, Expiry, Origin, Place};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Scope, Subject, Vector};
+use crate::{Cited, Request, Scope, Subject, Vector};
 
 /// What a shelf answers.
 pub(super) type Answer<T> = Result<T, MemoryError>;
 
 /// Rows by scope. Putting follows checking: whoever refuses something has put nothing before.
 pub(super) trait Shelves {
+    /// Is told what will be asked for, and may fetch it beforehand.
+    fn will_find(&self, _request: &Request, _query: &Query, _limits: Limits) -> Answer<()> {
+        Ok(())
+    }
+
+    /// Is told which events will be asked for, and may fetch them beforehand.
+    fn will_read(&self, _subject: &Subject, _places: &[Place]) -> Answer<()> {
+        Ok(())
+    }
+
     /// Every subject that has rows.
     fn subjects(&self) -> Answer<Vec<Subject>>;
 

@@ -20,6 +20,8 @@ pub struct Settings {
     pub max_pages: Option<u32>,
     /// Whether what is deleted is overwritten at once, and not only let go.
     pub secure_delete: bool,
+    /// Whether pages may be fetched before they are needed, where that is known and the system can.
+    pub read_ahead: bool,
 }
 
 impl Default for Settings {
@@ -29,6 +31,7 @@ impl Default for Settings {
             readers: 4,
             max_pages: None,
             secure_delete: false,
+            read_ahead: true,
         }
     }
 }

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::connection::{Place, Settings};
 use super::migrate::{Schema, migrate};
+use super::raw::RawFile;
 use super::readers::Readers;
 use super::writer::Writer;
 use crate::{Cause, StoreError};
@@ -22,6 +23,8 @@ pub struct SqliteFile {
     // leave at once none is the last.
     readers: Readers,
     writer: Writer,
+    // Dropped last.
+    raw: Arc<RawFile>,
 }
 
 impl SqliteFile {
@@ -42,14 +45,18 @@ impl SqliteFile {
         prepare: impl FnOnce(&mut Connection) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
+        let raw = Arc::new(RawFile::new(&path, settings.read_ahead).map_err(unreachable)?);
         let place = Place { path: path.clone(), settings };
         let mut db = place.writer()?;
         migrate(&mut db, schema)?;
         prepare(&mut db)?;
+        if let Some(trees) = raw.trees(&db)? {
+            trees.fetch_roots();
+        }
         let readers = (0..place.settings.readers.max(1)).map(|_| place.reader());
-        let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(no_thread)?;
-        let writer = Writer::start(db, move || place.writer()).map_err(no_thread)?;
-        Ok(Self { path, readers, writer })
+        let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(unreachable)?;
+        let writer = Writer::start(db, move || place.writer()).map_err(unreachable)?;
+        Ok(Self { path, readers, writer, raw })
     }
 
     /// Has work done inside the next commit and answers when it is on the disk. An error undoes the
@@ -67,6 +74,15 @@ impl SqliteFile {
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.readers.ask(question).await
+    }
+
+    /// The same, with the bytes of the file beside it.
+    pub async fn read_raw<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection, &RawFile) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let raw = Arc::clone(&self.raw);
+        self.readers.ask(move |db| question(db, &raw)).await
     }
 
     /// Writes the file anew without what was deleted, and empties its write-ahead log. Takes as long as
@@ -100,7 +116,7 @@ fn empty_log(db: &Connection) -> Result<(), StoreError> {
 #[error("the write-ahead log is still being read")]
 struct LogInUse;
 
-fn no_thread(error: std::io::Error) -> StoreError {
+fn unreachable(error: std::io::Error) -> StoreError {
     let source: Cause = Arc::new(error);
     StoreError::Unavailable { source }
 }

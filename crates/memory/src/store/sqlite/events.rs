@@ -27,6 +27,14 @@ const WINDOW: &str = "SELECT body FROM events WHERE subject = ?1
     AND session = (SELECT number FROM sessions WHERE subject = ?1 AND id = ?2)
     ORDER BY position DESC LIMIT ?3";
 
+/// Makes the statements that a packet asks.
+pub(super) fn make_ready(db: &Connection) -> Answer<()> {
+    for sql in [AT, BY_ID, WINDOW] {
+        db.prepare_cached(sql)?;
+    }
+    Ok(())
+}
+
 pub(super) fn last_place(db: &Connection, subject: i64, session: &str) -> Answer<Option<Place>> {
     let read = |row: &rusqlite::Row<'_>| Ok(Place { session: row.get(0)?, position: row.get(1)? });
     Ok(db.prepare_cached(LAST_PLACE)?.query_row(params![subject, session], read).optional()?)

@@ -40,6 +40,14 @@ const PUT_EVIDENCE: &str =
     "INSERT INTO fact_evidence (subject, fact, revision, piece, source, event, quote)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
+/// Makes the statements that a packet asks.
+pub(super) fn make_ready(db: &Connection) -> Answer<()> {
+    for sql in [STANDING, SUPERSEDED, EVIDENCE] {
+        db.prepare_cached(sql)?;
+    }
+    Ok(())
+}
+
 pub(super) fn one(
     db: &Connection,
     holder: i64,

@@ -35,6 +35,14 @@ pub(super) struct OfSubject<'a> {
     pub(super) subject: i64,
 }
 
+/// Makes the statements that a packet asks.
+pub(super) fn make_ready(db: &Connection) -> Answer<()> {
+    for sql in [TERM, BLOCKS, STATS] {
+        db.prepare_cached(sql)?;
+    }
+    Ok(())
+}
+
 impl Terms for OfSubject<'_> {
     fn terms(&self, terms: &[&str]) -> Answer<BTreeMap<String, Term>> {
         let mut query = self.db.prepare_cached(TERM)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use countersign_core::run::Time;
-use countersign_store::{Migration, Schema, Settings, SqliteFile, StoreError};
+use countersign_store::{Migration, RawFile, Schema, Settings, SqliteFile, StoreError};
 use rusqlite::Connection;
 
 use super::super::memory::Reply;
@@ -52,7 +52,7 @@ fn refusable<T>(
     work: impl Fn(&mut Sql<'_>) -> Answer<T>,
 ) -> Result<Answer<T>, StoreError> {
     let before = db.total_changes();
-    match work(&mut Sql::new(db)) {
+    match work(&mut Sql::new(db, None)) {
         Err(MemoryError::Store(error)) => Err(error),
         Err(refused) if db.total_changes() != before => {
             Err(StoreError::Corrupt { what: format!("a refusal came too late: {refused}") })
@@ -77,7 +77,8 @@ impl Shared for SqliteMemory {
         &self,
         question: impl for<'s> Fn(&Sql<'s>) -> Answer<T> + Send + Sync + 'static,
     ) -> Reply<'_, T> {
-        Box::pin(async move { self.file.read(move |db| Ok(question(&Sql::new(db)))).await? })
+        let ask = move |db: &Connection, raw: &RawFile| Ok(question(&Sql::new(db, Some(raw))));
+        Box::pin(async move { self.file.read_raw(ask).await? })
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
@@ -100,8 +101,8 @@ impl Shared for SqliteMemory {
     }
 
     fn traces(&self, needles: Vec<Vec<u8>>) -> Reply<'_, Vec<Trace>> {
-        let path = self.file.path().to_owned();
-        self.read(move |_| traces::traces(&path, &needles))
+        let ask = move |_: &Connection, raw: &RawFile| Ok(traces::traces(raw, &needles));
+        Box::pin(async move { self.file.read_raw(ask).await? })
     }
 
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>> {

@@ -2,6 +2,7 @@
 
 mod memory;
 mod shelves;
+mod ahead;
 mod subjects;
 mod events;
 mod index;

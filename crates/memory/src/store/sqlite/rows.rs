@@ -6,6 +6,33 @@ use super::super::body::{from_body, to_body};
 use super::super::revised::Revised;
 use super::super::shelves::Answer;
 use super::subjects::text;
+use crate::record::{Episode, Insight, Procedure, Summary, Working};
+
+fn last<R: Revised>() -> String {
+    let table = R::TABLE;
+    format!(
+        "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2 ORDER BY revision DESC LIMIT 1"
+    )
+}
+
+fn current<R: Revised>() -> String {
+    let table = R::TABLE;
+    format!(
+        "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1
+        ORDER BY ordering DESC, id LIMIT ?2"
+    )
+}
+
+/// Makes the statements that a packet asks.
+pub(super) fn make_ready(db: &Connection) -> Answer<()> {
+    for sql in [last::<Working>(), last::<Summary>()] {
+        db.prepare_cached(&sql)?;
+    }
+    for sql in [current::<Procedure>(), current::<Episode>(), current::<Insight>()] {
+        db.prepare_cached(&sql)?;
+    }
+    Ok(())
+}
 
 pub(super) fn one<R: Revised>(
     db: &Connection,
@@ -15,13 +42,10 @@ pub(super) fn one<R: Revised>(
 ) -> Answer<Option<R>> {
     let table = R::TABLE;
     let body: Option<String> = match revision {
-        None => {
-            let sql = format!(
-                "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2
-                ORDER BY revision DESC LIMIT 1"
-            );
-            db.prepare_cached(&sql)?.query_row(params![subject, id], |row| row.get(0)).optional()?
-        }
+        None => db
+            .prepare_cached(&last::<R>())?
+            .query_row(params![subject, id], |row| row.get(0))
+            .optional()?,
         Some(revision) => {
             let sql = format!(
                 "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2 AND revision = ?3"
@@ -38,12 +62,7 @@ pub(super) fn latest<R: Revised>(
     subject: i64,
     limit: usize,
 ) -> Answer<Vec<(String, R)>> {
-    let sql = format!(
-        "SELECT id, body FROM {} WHERE subject = ?1 AND current = 1
-        ORDER BY ordering DESC, id LIMIT ?2",
-        R::TABLE
-    );
-    let mut query = db.prepare_cached(&sql)?;
+    let mut query = db.prepare_cached(&current::<R>())?;
     let mut rows = query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?;
     let mut latest = Vec::new();
     while let Some(row) = rows.next()? {

@@ -3,32 +3,35 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_store::RawFile;
 use rusqlite::Connection;
 
 use super::super::index;
 use super::super::revised::Revised;
-use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
-use super::super::{Build, RowKind, Unembedded};
+use super::super::shelves::{Answer, LEVELS, Ranked, Seen, Shelves, Which, holder};
+use super::super::{Build, Limits, RowKind, Unembedded};
+use super::ahead::{Ahead, Asked};
 use super::index::OfSubject;
 use super::{builds, events, facts, rows, subjects, vectors};
 use crate::rank::{Near, Query};
 use crate::record::{Event, Place};
 use crate::rules::Standing;
-use crate::{Scope, Subject, Vector};
+use crate::{Request, Scope, Subject, Vector};
 
 /// A connection inside a transaction.
 pub(in crate::store) struct Sql<'a> {
     pub(super) db: &'a Connection,
+    pub(super) ahead: Ahead<'a>,
     /// The subject that was asked for last: it is asked for again and again.
     last: RefCell<Option<(Subject, i64)>>,
 }
 
 impl<'a> Sql<'a> {
-    pub(super) fn new(db: &'a Connection) -> Self {
-        Self { db, last: RefCell::new(None) }
+    pub(super) fn new(db: &'a Connection, raw: Option<&'a RawFile>) -> Self {
+        Self { db, ahead: Ahead::new(db, raw), last: RefCell::new(None) }
     }
 
-    fn number(&self, subject: &Subject) -> Answer<Option<i64>> {
+    pub(super) fn number(&self, subject: &Subject) -> Answer<Option<i64>> {
         if let Some((last, number)) = &*self.last.borrow()
             && last == subject
         {
@@ -41,6 +44,29 @@ impl<'a> Sql<'a> {
 }
 
 impl Shelves for Sql<'_> {
+    fn will_find(&self, request: &Request, query: &Query, limits: Limits) -> Answer<()> {
+        let subject = request.scope.subject();
+        let Some(number) = self.number(&subject)? else { return Ok(()) };
+        if self.ahead.is_cold(number, query)? {
+            let mut holders = Vec::new();
+            for level in LEVELS {
+                holders.extend(self.number(&holder(&subject, level))?);
+            }
+            let session = self.last_place(&request.scope)?.map(|place| place.session);
+            let asked =
+                Asked { subject: number, session, holders: &holders, request, query, limits };
+            self.ahead.packet(asked);
+        }
+        Ok(())
+    }
+
+    fn will_read(&self, subject: &Subject, places: &[Place]) -> Answer<()> {
+        if let Some(number) = self.number(subject)? {
+            self.ahead.places(number, places);
+        }
+        Ok(())
+    }
+
     fn subjects(&self) -> Answer<Vec<Subject>> {
         subjects::all(self.db)
     }
@@ -85,6 +111,7 @@ impl Shelves for Sql<'_> {
 
     fn cited(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeMap<String, Seen>> {
         let Some(number) = self.number(subject)? else { return Ok(BTreeMap::new()) };
+        self.ahead.named(number, ids);
         events::named(self.db, number, ids)
     }
 

@@ -1,13 +1,11 @@
 //! Looking for bytes in the file, its write-ahead log and its index of that.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
 
-use countersign_store::StoreError;
+use countersign_store::{RawFile, StoreError};
 
 use super::super::Trace;
 use super::super::needle::forms;
@@ -16,54 +14,17 @@ use super::super::shelves::Answer;
 /// So many bytes are looked at together.
 const AT_ONCE: usize = 1 << 20;
 
-/// The files that were looked into, held open for as long as the process lives: where a process closes
-/// any handle to a file, the system takes away all locks it has on that file, and those are `SQLite`'s.
-static HELD: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
-
-pub(super) fn traces(path: &Path, needles: &[Vec<u8>]) -> Answer<Vec<Trace>> {
+pub(super) fn traces(raw: &RawFile, needles: &[Vec<u8>]) -> Answer<Vec<Trace>> {
     let unread = |error: io::Error| StoreError::Unavailable { source: Arc::new(error) };
-    let path = std::path::absolute(path).map_err(unread)?;
     let forms: Vec<Vec<Vec<u8>>> = needles.iter().map(|needle| forms(needle)).collect();
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let mut traces = Vec::new();
     for ending in ["", "-wal", "-shm"] {
-        let mut name = OsString::from(&path);
-        name.push(ending);
-        let name = PathBuf::from(name);
-        let Some(file) = open(&mut held, &name).map_err(unread)? else { continue };
-        for (needle, offset) in scan(file, &forms).map_err(unread)? {
+        let Some((name, file)) = raw.part(ending).map_err(unread)? else { continue };
+        for (needle, offset) in scan(&file, &forms).map_err(unread)? {
             traces.push(Trace { needle, place: name.display().to_string(), offset });
         }
     }
     Ok(traces)
-}
-
-/// The handle to a file; a new one where another file has taken its name, and the old one stays open.
-fn open<'h>(held: &'h mut BTreeMap<PathBuf, File>, name: &Path) -> io::Result<Option<&'h File>> {
-    let there = match fs::metadata(name) {
-        Ok(there) => there,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let known = match held.get(name) {
-        Some(file) => is_same(&file.metadata()?, &there),
-        None => false,
-    };
-    if !known && let Some(old) = held.insert(name.to_owned(), File::open(name)?) {
-        std::mem::forget(old);
-    }
-    Ok(held.get(name))
-}
-
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    false
 }
 
 /// Which needles a file has, and where the first of each begins.
@@ -108,6 +69,8 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -122,7 +85,7 @@ mod tests {
         fs::write(folder.path().join("m.db-wal"), &needle[..30]).unwrap();
         fs::write(folder.path().join("m.db-shm"), "say \\\"so\\\"").unwrap();
         let needles = ["absent", &needle, "say \"so\""].map(|one| one.as_bytes().to_vec());
-        let found = traces(&path, &needles).unwrap();
+        let found = traces(&RawFile::new(&path, false).unwrap(), &needles).unwrap();
         let told =
             found.iter().map(|trace| (trace.needle, trace.offset, trace.place.rsplit('/').next()));
         assert_eq!(

@@ -1,0 +1,152 @@
+//! The bytes of an open file, past `SQLite`.
+//!
+//! Where a process closes any handle to a file, the system takes away all locks that the process has on
+//! that file, and those are `SQLite`'s. So handles are kept for as long as anybody in this process has the
+//! file open through [`SqliteFile`](super::SqliteFile), and are shared.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use super::ahead::Trees;
+use crate::StoreError;
+
+/// Every file that is open in this process.
+static OPEN: Mutex<BTreeMap<PathBuf, Open>> = Mutex::new(BTreeMap::new());
+
+#[derive(Debug, Default)]
+struct Open {
+    by: usize,
+    handles: BTreeMap<PathBuf, Arc<File>>,
+}
+
+/// A file that is open, and its bytes.
+#[derive(Debug)]
+pub struct RawFile {
+    path: PathBuf,
+    reads_ahead: bool,
+    trees: Mutex<Option<Arc<Trees>>>,
+}
+
+impl RawFile {
+    /// Counts one more who has a file open. To be called before `SQLite` opens it, and dropped after it closed it.
+    pub fn new(path: &Path, reads_ahead: bool) -> io::Result<Self> {
+        let path = std::path::absolute(path)?;
+        lock().entry(path.clone()).or_default().by += 1;
+        Ok(Self { path, reads_ahead, trees: Mutex::default() })
+    }
+
+    /// Where its trees begin, by which pages are fetched beforehand; `None` where that cannot be done or is not
+    /// wished.
+    pub fn trees(&self, db: &Connection) -> Result<Option<Arc<Trees>>, StoreError> {
+        if !self.reads_ahead || cfg!(not(target_os = "linux")) {
+            return Ok(None);
+        }
+        let mut known = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known
+            && known.still(db)?
+        {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let Ok(Some((_, file))) = self.part("") else { return Ok(None) };
+        let trees = Arc::new(Trees::of(file, db)?);
+        Ok(Some(Arc::clone(known.insert(trees))))
+    }
+
+    /// The file itself (`""`), its write-ahead log (`"-wal"`) or the index of that (`"-shm"`); `None` where
+    /// there is none.
+    pub fn part(&self, ending: &str) -> io::Result<Option<(PathBuf, Arc<File>)>> {
+        let mut name = OsString::from(&self.path);
+        name.push(ending);
+        let name = PathBuf::from(name);
+        let there = match fs::metadata(&name) {
+            Ok(there) => there,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut open = lock();
+        let handles = &mut open.entry(self.path.clone()).or_default().handles;
+        if let Some(file) = handles.get(&name)
+            && is_same(&file.metadata()?, &there)
+        {
+            return Ok(Some((name, Arc::clone(file))));
+        }
+        let file = Arc::new(File::open(&name)?);
+        // Another file has taken the name; the old one may still be locked.
+        if let Some(old) = handles.insert(name.clone(), Arc::clone(&file)) {
+            std::mem::forget(old);
+        }
+        Ok(Some((name, file)))
+    }
+}
+
+impl Drop for RawFile {
+    fn drop(&mut self) {
+        // A handle is closed only while nobody can open the file.
+        self.trees.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let mut open = lock();
+        if let Some(one) = open.get_mut(&self.path) {
+            one.by -= 1;
+            if one.by == 0 {
+                open.remove(&self.path);
+            }
+        }
+    }
+}
+
+fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Open>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_lives_as_long_as_anybody_has_the_file_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        fs::write(&path, "here").unwrap();
+        let [one, other] = [(), ()].map(|()| RawFile::new(&path, false).unwrap());
+        let handle = |raw: &RawFile| raw.part("").unwrap().unwrap().1;
+        assert!(Arc::ptr_eq(&handle(&one), &handle(&other)));
+        assert!(one.part("-wal").unwrap().is_none());
+        let watched = Arc::downgrade(&handle(&one));
+        drop(one);
+        assert!(watched.upgrade().is_some(), "the other one has locks, perhaps");
+        drop(other);
+        assert!(watched.upgrade().is_none(), "nobody has");
+    }
+
+    #[test]
+    fn a_file_that_takes_the_name_of_another_is_opened_and_the_old_one_is_not_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.db");
+        fs::write(&path, "old").unwrap();
+        let raw = RawFile::new(&path, false).unwrap();
+        let old = Arc::downgrade(&raw.part("").unwrap().unwrap().1);
+        fs::write(folder.path().join("new"), "newer").unwrap();
+        fs::rename(folder.path().join("new"), &path).unwrap();
+        let new = raw.part("").unwrap().unwrap().1;
+        assert_eq!(new.metadata().unwrap().len(), 5);
+        drop(new);
+        drop(raw);
+        assert!(old.upgrade().is_some());
+    }
+}
