@@ -50,11 +50,16 @@ impl SqliteFile {
         let mut db = place.writer()?;
         migrate(&mut db, schema)?;
         prepare(&mut db)?;
-        if let Some(trees) = raw.trees(&db)? {
+        let trees = raw.trees(&db)?;
+        if let Some(trees) = &trees {
             trees.fetch_roots();
         }
         let readers = (0..place.settings.readers.max(1)).map(|_| place.reader());
         let readers = Readers::start(readers.collect::<Result<_, _>>()?).map_err(unreachable)?;
+        // Opening the readers took the disk long enough for the roots.
+        if let Some(trees) = trees {
+            trees.fetch_below_roots();
+        }
         let writer = Writer::start(db, move || place.writer()).map_err(unreachable)?;
         Ok(Self { path, readers, writer, raw })
     }

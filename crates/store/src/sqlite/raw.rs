@@ -36,7 +36,7 @@ pub struct RawFile {
 impl RawFile {
     /// Counts one more who has a file open. To be called before `SQLite` opens it, and dropped after it closed it.
     pub fn new(path: &Path, reads_ahead: bool) -> io::Result<Self> {
-        let path = std::path::absolute(path)?;
+        let path = one_name(path)?;
         lock().entry(path.clone()).or_default().by += 1;
         Ok(Self { path, reads_ahead, trees: Mutex::default() })
     }
@@ -99,6 +99,19 @@ impl Drop for RawFile {
     }
 }
 
+/// One file has one name here, also where links lead to it.
+fn one_name(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(there) = fs::canonicalize(path) {
+        return Ok(there);
+    }
+    let path = std::path::absolute(path)?;
+    // It is not made yet; its folder may be reached over links all the same.
+    Ok(match (path.parent().map(fs::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => path,
+    })
+}
+
 fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Open>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -132,6 +145,20 @@ mod tests {
         assert!(watched.upgrade().is_some(), "the other one has locks, perhaps");
         drop(other);
         assert!(watched.upgrade().is_none(), "nobody has");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_links_lead_to_is_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        // One of them is there before the file is made, as `SQLite` makes it.
+        let before = RawFile::new(&link.join("m.db"), false).unwrap();
+        fs::write(folder.path().join("m.db"), "here").unwrap();
+        let after = RawFile::new(&folder.path().join("m.db"), false).unwrap();
+        let [one, other] = [&before, &after].map(|raw| raw.part("").unwrap().unwrap().1);
+        assert!(Arc::ptr_eq(&one, &other));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a question will look up, told beforehand where the file does not lie in the system's memory.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) struct Ahead<'a> {
     /// Filled once the file is known to be cold.
     trees: OnceCell<Arc<Trees>>,
     /// The session whose latest events will be read, and how many.
-    window: Cell<Option<(u32, usize)>>,
+    window: RefCell<Option<(String, usize)>>,
     /// The pages that were asked for.
     asked: RefCell<BTreeSet<u32>>,
 }
@@ -40,7 +40,6 @@ pub(super) struct Ahead<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) subject: i64,
-    pub(super) session: Option<u32>,
     /// Who holds the facts that the subject sees.
     pub(super) holders: &'a [i64],
     pub(super) request: &'a Request,
@@ -50,7 +49,13 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Ahead<'a> {
     pub(super) fn new(db: &'a Connection, raw: Option<&'a RawFile>) -> Self {
-        Self { db, raw, trees: OnceCell::new(), window: Cell::default(), asked: RefCell::default() }
+        Self {
+            db,
+            raw,
+            trees: OnceCell::new(),
+            window: RefCell::default(),
+            asked: RefCell::default(),
+        }
     }
 
     /// Whether a word of the query has to be looked up on the disk.
@@ -68,7 +73,7 @@ impl<'a> Ahead<'a> {
 
     /// Has everything fetched but what the words will find.
     pub(super) fn packet(&self, asked: Asked<'_>) {
-        let Asked { subject, session, holders, request, query, limits } = asked;
+        let Asked { subject, holders, request, query, limits } = asked;
         let subject = ValueRef::Integer(subject);
         let mut sought = Vec::new();
         let mut seek =
@@ -80,7 +85,12 @@ impl<'a> Ahead<'a> {
         }
         let working = vec![subject, ValueRef::from(request.scope.run())];
         seek("sqlite_autoindex_wm_state_1", working, 1, Some("wm_state"));
-        let summary = vec![subject, ValueRef::from(request.scope.session())];
+        let session = request.scope.session();
+        if limits.window > 0 {
+            seek("sessions", vec![subject, ValueRef::from(session)], 1, None);
+            self.window.replace(Some((session.to_owned(), limits.window)));
+        }
+        let summary = vec![subject, ValueRef::from(session)];
         seek("sqlite_autoindex_stm_summary_1", summary, 1, Some("stm_summary"));
         for holder in holders.iter().copied().map(ValueRef::Integer) {
             for (standing, most) in [(1, limits.facts), (0, limits.superseded)] {
@@ -93,7 +103,6 @@ impl<'a> Ahead<'a> {
         seek("procedures_current", vec![subject], limits.procedures, Some("procedures"));
         seek("episodes_current", vec![subject], limits.episodes, Some("episodes"));
         seek("insights_current", vec![subject], limits.insights, Some("insights"));
-        self.window.set(session.map(|session| (session, limits.window)));
         // A connection that was opened just now has not made its statements yet.
         self.fetch(|| sought, || self.make_ready());
     }
@@ -112,9 +121,10 @@ impl<'a> Ahead<'a> {
             let key = |place: &Place| [subject, place.session.into(), place.position.into()];
             let keys = places.iter().map(|place| key(place).map(ValueRef::Integer));
             let found = keys.map(|key| event(PLACES, key.to_vec()));
-            let latest = self.window.take().map(|(session, most)| {
-                let prefix = [subject, session.into()].map(ValueRef::Integer).to_vec();
-                Sought { most, ..event(PLACES, prefix) }
+            let latest = self.window.take().and_then(|(session, most)| {
+                let last = events::last_place(self.db, subject, &session).ok()??;
+                let prefix = [subject, last.session.into()].map(ValueRef::Integer).to_vec();
+                Some(Sought { most, ..event(PLACES, prefix) })
             });
             found.chain(latest).collect()
         };

@@ -52,9 +52,7 @@ impl Shelves for Sql<'_> {
             for level in LEVELS {
                 holders.extend(self.number(&holder(&subject, level))?);
             }
-            let session = self.last_place(&request.scope)?.map(|place| place.session);
-            let asked =
-                Asked { subject: number, session, holders: &holders, request, query, limits };
+            let asked = Asked { subject: number, holders: &holders, request, query, limits };
             self.ahead.packet(asked);
         }
         Ok(())

@@ -14,6 +14,9 @@ const MOST_STEPS: usize = 4_096;
 /// No tree is so high.
 const MOST_LEVELS: usize = 20;
 
+/// A root that has more pages below it is not worth fetching them all.
+const MOST_BELOW_ROOT: usize = 32;
+
 /// What will be looked up.
 #[derive(Debug, Clone)]
 pub struct Sought<'a> {
@@ -59,6 +62,15 @@ impl Step<'_> {
 
 /// The first page of every tree, by its name.
 pub(super) type Roots = BTreeMap<String, u32>;
+
+/// The pages below the roots, of trees that have few of them there.
+pub(super) fn below_roots(roots: &Roots, disk: &impl Disk) -> BTreeSet<u32> {
+    let below = roots.values().filter_map(|root| {
+        let below = Page::of(&disk.read(*root)?)?.all_below()?;
+        (below.len() <= MOST_BELOW_ROOT).then_some(below)
+    });
+    below.flatten().collect()
+}
 
 /// Whether the way to this leads over a page that is not in memory.
 pub(super) fn is_cold(roots: &Roots, disk: &impl Disk, sought: &Sought<'_>) -> bool {
@@ -307,6 +319,24 @@ mod tests {
         assert!(!is_cold(&roots, &bytes, &sought), "no matter what else is not there");
         bytes.cold = lies;
         assert!(is_cold(&roots, &bytes, &sought));
+    }
+
+    #[test]
+    fn the_pages_below_a_root_are_told_where_they_are_few() {
+        let (roots, bytes) = book();
+        bytes.will_need(&roots.values().copied().collect());
+        let told = below_roots(&roots, &bytes);
+        let way = |tree, table| {
+            let prefix = prefix(300, "name 00300");
+            fetch(&roots, &bytes, &[Sought { tree, prefix, most: 1, table }], || ())
+        };
+        // The index has few pages below its root, the notes have a leaf for every dozen.
+        let next = |way: &BTreeSet<u32>| way.intersection(&told).count();
+        assert_eq!(next(&way("names", None)), 1, "of the way down the index");
+        let root =
+            Page::of(&bytes.read(roots["notes"]).unwrap()).unwrap().all_below().unwrap().len();
+        assert!(root > MOST_BELOW_ROOT, "{root}");
+        assert_eq!(next(&way("names", Some("notes"))), 1, "none of the way down the notes");
     }
 
     /// The pages are read without a lock.

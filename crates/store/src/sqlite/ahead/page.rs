@@ -55,6 +55,12 @@ impl<'a> Page<'a> {
         place.map(u32::from_be_bytes)
     }
 
+    /// All pages below; none below a leaf.
+    pub(super) fn all_below(self) -> Option<Vec<u32>> {
+        let numbers = if self.is_interior() { 0..=self.cells } else { return Some(Vec::new()) };
+        numbers.map(|number| self.below(number)).collect()
+    }
+
     /// A record of an index.
     fn record(self, number: usize) -> Option<&'a [u8]> {
         let cell = self.cell(number)?.get(if self.is_interior() { 4.. } else { 0.. })?;

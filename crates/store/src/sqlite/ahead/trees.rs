@@ -40,6 +40,12 @@ impl Trees {
         self.pages.will_need(&self.roots.values().copied().collect());
     }
 
+    /// Has the pages below the roots fetched too, where these are few; waits for the roots. Most ways lead over
+    /// them.
+    pub(in super::super) fn fetch_below_roots(&self) {
+        self.pages.will_need(&fetch::below_roots(&self.roots, &self.pages));
+    }
+
     /// Whether the way to this leads over a page that the system does not have in its memory.
     #[must_use]
     pub fn is_cold(&self, sought: &Sought<'_>) -> bool {
