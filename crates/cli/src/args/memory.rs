@@ -76,6 +76,8 @@ pub(crate) enum MemoryCommand {
     Embed(Embed),
     /// Tell shorter what happened long ago, and as one what belongs together
     Age(Age),
+    /// Take out what is over: what had its date, or ended with a run
+    Expire(Expire),
     /// Sum the session up: in its best lines, or in the words of a model
     Summarize(Summarize),
     /// Let a model propose what is worth remembering, under a contract
@@ -345,6 +347,26 @@ pub(crate) struct Forget {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "What is over is in no packet any more, whether it was taken out or not. Runs that end take their own out.
+
+Examples:
+  countersign memory expire --dry-run
+  countersign memory expire --run monday --run-ended"
+)]
+pub(crate) struct Expire {
+    /// The run (`--run`) is over: what ends with it goes too
+    #[arg(long)]
+    pub(crate) run_ended: bool,
+    /// Also what builds used; those cannot be composed again
+    #[arg(long)]
+    pub(crate) used: bool,
+    /// Only tell what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Parser)]

@@ -58,6 +58,6 @@ pub use new_event::NewEvent;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresMemory;
 pub use sqlite::SqliteMemory;
-pub use sweep::Swept;
+pub use sweep::{Sweep, Swept};
 pub use vectors::Unembedded;
 pub use whom::{Erased, Trace, Whom};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
-use super::super::shelves::{Answer, Shelves as _};
+use super::super::shelves::Answer;
 use super::super::{Erased, Trace, Whom};
 use super::state::State;
 use crate::Subject;
@@ -14,10 +14,11 @@ impl State {
         whom.check()?;
         let mut erased = Erased::default();
         let mut marks = BTreeSet::new();
-        let facts = self.facts.keys().map(|(holder, _)| holder).cloned();
-        let builds = self.builds.keys().map(|(subject, _)| subject).cloned();
+        let rows = self.rows.keys().map(|(_, subject, _)| subject);
+        let facts = self.facts.keys().map(|(holder, _)| holder);
+        let builds = self.builds.keys().map(|(subject, _)| subject);
         let all: BTreeSet<Subject> =
-            self.subjects()?.into_iter().chain(facts).chain(builds).collect();
+            self.events.keys().chain(rows).chain(facts).chain(builds).cloned().collect();
         for subject in all.iter().filter(|subject| whom.means(subject)) {
             let events = self.events.remove(subject).unwrap_or_default();
             marks.extend(events.values().map(|event| mark(subject, "event", &event.id)));

@@ -46,12 +46,6 @@ impl State {
 }
 
 impl Shelves for State {
-    fn subjects(&self) -> Answer<Vec<Subject>> {
-        let rows = self.rows.keys().map(|(_, subject, _)| subject);
-        let all = self.events.keys().chain(rows).cloned();
-        Ok(all.collect::<BTreeSet<_>>().into_iter().collect())
-    }
-
     fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         Ok(marks.iter().filter(|mark| self.tombstones.contains(*mark)).cloned().collect())
     }
@@ -287,6 +281,12 @@ impl Shelves for State {
         let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
         let rows = own.flat_map(|(_, build)| &build.rows).filter(|row| row.selected);
         Ok(rows.map(|row| (row.kind, row.id.clone())).collect())
+    }
+
+    fn used(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeSet<String>> {
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let rows = own.flat_map(|(_, build)| &build.rows);
+        Ok(rows.filter(|row| ids.contains(&&*row.id)).map(|row| row.id.clone()).collect())
     }
 }
 

@@ -26,6 +26,8 @@ const EARLIER: &str = "SELECT id FROM countersign.memory_context_builds
     ORDER BY built_at DESC, id DESC LIMIT $6";
 const SELECTED: &str = "SELECT DISTINCT kind, id FROM countersign.memory_build_rows
     WHERE tenant = $1 AND subject = $2 AND selected";
+const USED: &str = "SELECT DISTINCT id FROM countersign.memory_build_rows
+    WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
 
 pub(super) fn put(shelf: &Shelf<'_>, build: &Build) -> Answer<()> {
     let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
@@ -75,6 +77,12 @@ pub(super) fn earlier(shelf: &Shelf<'_>, build: &Build, limit: usize) -> Answer<
 pub(super) fn selected(shelf: &Shelf<'_>) -> Answer<BTreeSet<(RowKind, String)>> {
     let rows = shelf.ask(shelf.call(SELECTED))?;
     rows.iter().map(|row| Ok((kind(get(row, 0)?)?, get(row, 1)?))).collect()
+}
+
+/// Which of these ids were looked at for a build.
+pub(super) fn used(shelf: &Shelf<'_>, ids: &[&str]) -> Answer<BTreeSet<String>> {
+    let rows = shelf.ask(shelf.call(USED).with(&ids, Type::TEXT_ARRAY))?;
+    rows.iter().map(|row| get(row, 0)).collect()
 }
 
 fn kind(name: &str) -> Answer<RowKind> {

@@ -22,6 +22,8 @@ const EARLIER: &str = "SELECT id FROM context_builds
     ORDER BY built_at DESC, id DESC LIMIT ?5";
 const SELECTED: &str =
     "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
+const USED: &str = "SELECT DISTINCT id FROM build_rows
+    WHERE subject = ?1 AND id IN (SELECT value FROM json_each(?2))";
 
 pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
     let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
@@ -90,6 +92,13 @@ pub(super) fn selected(db: &Connection, subject: i64) -> Answer<BTreeSet<(RowKin
         selected.insert((kind(&name)?, row.get(1)?));
     }
     Ok(selected)
+}
+
+/// Which of these ids were looked at for a build.
+pub(super) fn used(db: &Connection, subject: i64, ids: &[&str]) -> Answer<BTreeSet<String>> {
+    let mut query = db.prepare_cached(USED)?;
+    let rows = query.query_map(params![subject, to_body(&ids)?], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn kind(name: &str) -> Answer<RowKind> {

@@ -78,6 +78,7 @@ macro_rules! memory_suite {
                 builds::the_build_before_is_of_the_same_session_and_purpose,
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,
+                sweeping::what_a_build_used_is_swept_only_when_that_is_said,
                 sweeping::junk_is_counted_with_examples,
                 ageing::what_is_old_is_told_shorter_and_as_one,
                 ageing::a_build_of_before_is_composed_as_before,
