@@ -86,6 +86,7 @@ macro_rules! memory_suite {
                 carrying::an_export_comes_back_as_it_was,
                 carrying::what_comes_from_elsewhere_is_imported,
                 carrying::a_line_that_is_refused_holds_up_no_other,
+                carrying::what_is_there_is_newer_than_what_is_brought,
                 forgetting::nothing_is_left_of_a_subject,
                 forgetting::a_user_is_forgotten_with_every_agent,
                 forgetting::what_was_forgotten_does_not_come_back,
