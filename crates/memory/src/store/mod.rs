@@ -21,6 +21,7 @@ mod whom;
 mod audit;
 mod misplaced;
 mod mark;
+mod gone;
 mod revised;
 mod body;
 mod needle;

@@ -93,6 +93,10 @@ pub(super) trait Shelves {
     /// Keeps a revision of a fact.
     fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()>;
 
+    /// Takes the ids of facts that are gone out of every revision of the holder's other facts, and out of every build
+    /// that used them.
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()>;
+
     /// A row; its latest revision where none is named.
     fn row<R: Revised>(
         &self,

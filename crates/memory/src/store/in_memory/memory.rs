@@ -55,11 +55,11 @@ impl Shared for InMemory {
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
-        self.with(move |state| state.clone().forget(&whom))
+        self.with(move |state| state.clone().forget(&whom, Time::default()))
     }
 
-    fn forget(&self, whom: Whom, _now: Time) -> Reply<'_, Erased> {
-        self.with(move |state| state.forget(&whom))
+    fn forget(&self, whom: Whom, now: Time) -> Reply<'_, Erased> {
+        self.with(move |state| state.forget(&whom, now))
     }
 
     fn traces(&self, needles: Vec<Vec<u8>>) -> Reply<'_, Vec<Trace>> {

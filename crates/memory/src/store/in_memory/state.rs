@@ -8,6 +8,7 @@ use countersign_contracts::memory::long_term::FactStatus;
 use serde_json::Value;
 
 use super::super::error::corrupt;
+use super::super::gone::kind_of;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
 use super::super::{Build, RowKind, Unembedded};
@@ -207,6 +208,28 @@ impl Shelves for State {
     fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()> {
         let key = (holder.clone(), standing.fact.id.clone());
         self.facts.entry(key).or_default().push(standing.clone());
+        Ok(())
+    }
+
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let held = self.facts.iter_mut().filter(|((whose, _), _)| whose == holder);
+        for one in held.flat_map(|(_, revisions)| revisions) {
+            if one.fact.superseded_by.as_deref().is_some_and(|by| ids.contains(&by)) {
+                one.fact.superseded_by = None;
+            }
+        }
+        let kind = kind_of(holder);
+        let sees = |whose: &Subject| {
+            whose.tenant == holder.tenant
+                && (holder.agent.is_empty() || whose.agent == holder.agent)
+                && (holder.user.is_empty() || whose.user == holder.user)
+        };
+        let builds = self.builds.iter_mut().filter(|((whose, _), _)| sees(whose));
+        for row in builds.flat_map(|(_, build)| &mut build.rows) {
+            if row.kind == kind && ids.contains(&&*row.id) {
+                row.id.clear();
+            }
+        }
         Ok(())
     }
 

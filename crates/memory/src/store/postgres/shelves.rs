@@ -208,6 +208,12 @@ impl Shelves for Sql<'_> {
         facts::put(&own, standing, claimed_by, &sources.collect::<Answer<Vec<i64>>>()?)
     }
 
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let Some(own) = self.shelf(holder)? else { return Ok(()) };
+        facts::unname(&own, ids)?;
+        builds::unname(&own, holder, ids)
+    }
+
     fn row<R: Revised>(
         &self,
         subject: &Subject,

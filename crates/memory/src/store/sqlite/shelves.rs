@@ -176,6 +176,12 @@ impl Shelves for Sql<'_> {
         facts::put(self.db, subjects::number_or_new(self.db, holder)?, standing)
     }
 
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let Some(number) = self.number(holder)? else { return Ok(()) };
+        facts::unname(self.db, number, ids)?;
+        builds::unname(self.db, holder, ids)
+    }
+
     fn row<R: Revised>(
         &self,
         subject: &Subject,

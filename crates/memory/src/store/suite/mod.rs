@@ -91,6 +91,8 @@ macro_rules! memory_suite {
                 forgetting::a_user_is_forgotten_with_every_agent,
                 forgetting::what_was_forgotten_does_not_come_back,
                 forgetting::others_and_their_evidence_stay,
+                forgetting::what_only_the_forgotten_replaced_stands_again,
+                forgetting::those_who_still_contradict_each_other_do,
                 forgetting::nobody_is_not_everybody,
                 isolation::nothing_crosses_between_subjects,
                 isolation::scores_know_nothing_of_others,
