@@ -352,6 +352,15 @@ fn an_export_comes_back_as_it_was() {
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+    // So is one that cannot be read, and the others are taken in.
+    let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
+    let all = ["import", "-", "--ours", "--store", "fourth.db"];
+    let (code, _, err) = raw(folder, &all, &broken);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("refused line 2: no line of an export: "), "{err}");
+    assert!(err.ends_with("12 lines are here now\n"), "{err}");
+    let (_, again, _) = memory(folder, &["export", "--store", "fourth.db"]);
+    assert_eq!(again, lines);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use serde_json::{Map, Value};
 
 use super::sample::{
     NOW, candidate, episode, fact, found, insight, keep, keep_fact, on, procedure, scope, summary,
@@ -159,4 +160,24 @@ pub async fn what_is_there_is_newer_than_what_is_brought(memory: Arc<dyn Memory>
         assert_eq!((imported.kept, imported.refused), (2, vec![]));
     }
     assert_eq!(memory.export(&scope.subject()).await.unwrap(), now);
+}
+
+pub async fn a_guess_that_is_brought_without_an_end_ends_with_its_run(memory: Arc<dyn Memory>) {
+    let (scope, other) = (scope(), within("u", "s1", "r2"));
+    let line = |id: &str, end: fn(&mut Map<String, Value>)| {
+        let row = Carried::Insight(Box::new(insight(id, "r1", "Herons come back.")));
+        let line = Line { subject: scope.subject(), row };
+        let mut line = serde_json::to_value(line).unwrap();
+        end(line["row"]["insight"].as_object_mut().unwrap());
+        serde_json::from_value::<Line>(line).unwrap()
+    };
+    let null = line("i1", |guess| drop(guess.insert("expires".to_owned(), Value::Null)));
+    let absent = line("i2", |guess| drop(guess.remove("expires")));
+    for provenance in [Provenance::Ours, Provenance::Foreign] {
+        let lines = vec![null.clone(), absent.clone()];
+        let imported = memory.import(lines, provenance, NOW).await.unwrap();
+        assert_eq!((imported.kept, imported.refused), (2, vec![]));
+        assert_eq!(found(&*memory, &scope, "herons").await.insights.len(), 2);
+        assert!(found(&*memory, &other, "herons").await.insights.is_empty());
+    }
 }

@@ -87,6 +87,7 @@ macro_rules! memory_suite {
                 carrying::what_comes_from_elsewhere_is_imported,
                 carrying::a_line_that_is_refused_holds_up_no_other,
                 carrying::what_is_there_is_newer_than_what_is_brought,
+                carrying::a_guess_that_is_brought_without_an_end_ends_with_its_run,
                 forgetting::nothing_is_left_of_a_subject,
                 forgetting::a_user_is_forgotten_with_every_agent,
                 forgetting::what_was_forgotten_does_not_come_back,
