@@ -197,7 +197,7 @@ pub(crate) struct Search {
 #[derive(Debug, Parser)]
 #[command(after_help = "Examples:
   countersign memory remember --event \"I am vegetarian\" --user ann --agent helper
-  countersign memory remember --fact diet=vegetarian --source e-4be1a2c077 --quote vegetarian
+  countersign memory remember --fact diet=vegetarian --source e-4be1a2c0778f90d1e23a --quote vegetarian
   countersign memory remember --insight \"She may like tofu\" --confidence 0.4
   countersign memory remember turns.jsonl
 
