@@ -352,6 +352,53 @@ fn an_export_comes_back_as_it_was() {
     let (code, _, err) = raw(folder, &all, &format!("\n{other}\n"));
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("refused line 2: event `e1` is there already"), "{err}");
+    // So is one that cannot be read, and the others are taken in.
+    let broken = lines.replacen('\n', "\n{\"subject\": 1}\n", 1);
+    let all = ["import", "-", "--ours", "--store", "fourth.db"];
+    let (code, _, err) = raw(folder, &all, &broken);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("refused line 2: no line of an export: "), "{err}");
+    assert!(err.ends_with("12 lines are here now\n"), "{err}");
+    let (_, again, _) = memory(folder, &["export", "--store", "fourth.db"]);
+    assert_eq!(again, lines);
+}
+
+#[test]
+fn what_is_over_goes_when_it_is_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let passing = |text: &str, until: &str| {
+        remembered(folder, &["--event", text, "--expires", until]);
+    };
+    passing("herons pass", "2026-01-01");
+    remembered(folder, &["--insight", "Herons leave", "--expires", "2026-01-01"]);
+    remembered(folder, &["--event", "herons stay"]);
+    let (code, out, err) = memory(folder, &["expire", "--dry-run"]);
+    assert_eq!((code, &*out), (0, ""));
+    assert_eq!(err, "1 event, 1 insight would go; nothing was changed\n");
+    let (code, _, err) = memory(folder, &["expire"]);
+    assert_eq!((code, &*err), (0, "gone: 1 event, 1 insight\n"));
+    let (_, _, err) = memory(folder, &["expire"]);
+    assert_eq!(err, "nothing is over that can go\n");
+
+    // What ends with a run goes when that has ended; what a build used stays with it.
+    passing("cranes pass", "run_end");
+    assert_eq!(does(folder, &["expire"])["events"], 0);
+    let build = does(folder, &["compose", "--keyword", "cranes"])["build"].clone();
+    let build = build.as_str().unwrap();
+    passing("storks pass", "run_end");
+    let told = does(folder, &["expire", "--run-ended"]);
+    let expected = json!({"dry_run": false, "events": 1, "insights": 0, "spared": 1});
+    assert_eq!(told, expected);
+    assert_eq!(memory(folder, &["replay", build]).0, 0);
+    let (_, _, err) = memory(folder, &["expire", "--run-ended"]);
+    assert_eq!(
+        err,
+        "nothing is over that can go. 1 row that is over stays with the builds that used it; \
+         `--used` takes it too\n"
+    );
+    assert_eq!(does(folder, &["expire", "--run-ended", "--used"])["events"], 1);
+    assert!(fails(folder, 1, &["replay", build]).contains("is not kept any more"));
 }
 
 #[test]

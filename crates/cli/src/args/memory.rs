@@ -76,6 +76,8 @@ pub(crate) enum MemoryCommand {
     Embed(Embed),
     /// Tell shorter what happened long ago, and as one what belongs together
     Age(Age),
+    /// Take out what is over: what had its date, or ended with a run
+    Expire(Expire),
     /// Sum the session up: in its best lines, or in the words of a model
     Summarize(Summarize),
     /// Let a model propose what is worth remembering, under a contract
@@ -195,7 +197,7 @@ pub(crate) struct Search {
 #[derive(Debug, Parser)]
 #[command(after_help = "Examples:
   countersign memory remember --event \"I am vegetarian\" --user ann --agent helper
-  countersign memory remember --fact diet=vegetarian --source e-4be1a2c077 --quote vegetarian
+  countersign memory remember --fact diet=vegetarian --source e-4be1a2c0778f90d1e23a --quote vegetarian
   countersign memory remember --insight \"She may like tofu\" --confidence 0.4
   countersign memory remember turns.jsonl
 
@@ -345,6 +347,26 @@ pub(crate) struct Forget {
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "What is over is in no packet any more, whether it was taken out or not. Runs that end take their own out.
+
+Examples:
+  countersign memory expire --dry-run
+  countersign memory expire --run monday --run-ended"
+)]
+pub(crate) struct Expire {
+    /// The run (`--run`) is over: what ends with it goes too
+    #[arg(long)]
+    pub(crate) run_ended: bool,
+    /// Also what builds used; those cannot be composed again
+    #[arg(long)]
+    pub(crate) used: bool,
+    /// Only tell what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Parser)]

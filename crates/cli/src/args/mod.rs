@@ -14,8 +14,8 @@ mod workers;
 
 pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
-    Compose, Embed, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand, Remember,
-    ReplayBuild, Search, VerifyErased, Whose,
+    Compose, Embed, Expire, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand,
+    Remember, ReplayBuild, Search, VerifyErased, Whose,
 };
 pub(crate) use runs::{
     Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,

@@ -100,7 +100,7 @@ fn said(claim: &Claim) -> Value {
 }
 
 fn id(prefix: &str, said: &Value) -> String {
-    const SHOWN: usize = 10;
+    const SHOWN: usize = 20;
     let digest = digest(said);
     let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
     format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])

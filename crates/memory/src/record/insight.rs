@@ -2,7 +2,7 @@
 
 use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
 use countersign_core::run::Time;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A revision of a guess.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,8 @@ pub struct Insight {
     /// How it could be tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
-    /// Until when it may be seen.
+    /// Until when it may be seen; where a row says nothing of it or null, until the end of its run.
+    #[serde(default, deserialize_with = "or_run_end")]
     pub expires: Expiry,
     /// The events that gave rise to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,11 +38,16 @@ pub struct Insight {
 }
 
 /// Until when something may be seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {
     /// In its own run, and no other.
+    #[default]
     RunEnd,
     /// Until this moment, which is included.
     At(Time),
+}
+
+fn or_run_end<'de, D: Deserializer<'de>>(from: D) -> Result<Expiry, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }

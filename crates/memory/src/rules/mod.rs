@@ -8,6 +8,7 @@ mod weigh;
 mod fact;
 #[cfg(test)]
 mod fact_tests;
+mod gone;
 mod expiry;
 mod learning;
 mod condense;
@@ -16,6 +17,7 @@ mod ageing;
 mod ageing_tests;
 
 pub(crate) use fact::check_fact;
+pub(crate) use gone::without;
 
 pub use ageing::{Aged, Ages, age, due_level};
 pub use condense::condensed;

@@ -11,7 +11,7 @@ use super::mark::mark;
 use super::new_event::check_id;
 use super::revised::Revised;
 use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
-use super::write::{check_sources, keep, keep_row, refuse_forgotten, remember};
+use super::write::{check_sources, differs, keep, keep_row, refuse_forgotten, remember};
 use super::{Carried, Imported, Line, NewEvent, Provenance};
 use crate::record::{Candidate, Claim, Fact, Insight, Origin};
 use crate::rules::{Assurance, Refusal, Standing, check_fact};
@@ -97,10 +97,12 @@ fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Ti
             return take_fact(shelves, &anywhere, fact, origin(*told), provenance, now);
         }
         Carried::Episode(episode) => {
+            refuse_other(shelves, subject, &episode.id, &**episode)?;
             let claim = Claim::Episode(episode.clone());
             keep(shelves, &anywhere, &claim, Origin::Imported, Assurance::Claimed, now)?;
         }
         Carried::Procedure(procedure) => {
+            refuse_other(shelves, subject, &procedure.id, &**procedure)?;
             let claim = Claim::Procedure(procedure.clone());
             keep(shelves, &anywhere, &claim, Origin::Imported, Assurance::Claimed, now)?;
         }
@@ -110,6 +112,7 @@ fn take(shelves: &mut impl Shelves, line: &Line, provenance: Provenance, now: Ti
             if provenance == Provenance::Foreign {
                 insight.validation = ValidationState::Unvalidated;
             }
+            refuse_other(shelves, subject, &insight.id, &insight)?;
             let claim = Claim::Insight(Box::new(insight));
             keep(shelves, &scope, &claim, Origin::Imported, Assurance::Claimed, now)?;
         }
@@ -172,6 +175,22 @@ fn restore_row<R: Revised>(
     check_sources(shelves, subject, sources)?;
     shelves.put_row(subject, id, row)?;
     Ok(true)
+}
+
+/// What is there already is newer than what is brought: what says something else under its id is refused.
+fn refuse_other<R: Revised>(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    id: &str,
+    row: &R,
+) -> Answer<()> {
+    let Some(known) = shelves.row::<R>(subject, id, None)? else { return Ok(()) };
+    let brought = row.clone().at_revision(1, Time::default());
+    if known.at_revision(1, Time::default()) == brought {
+        Ok(())
+    } else {
+        Err(differs(R::KIND, id))
+    }
 }
 
 /// What is there already is newer than what is brought.

@@ -52,11 +52,11 @@ pub enum MemoryError {
         found: usize,
     },
     /// A build cannot be composed again: a row it used was swept or forgotten.
-    #[error("{kind} `{id}` in revision {revision} is not kept any more")]
+    #[error("{}", gone(kind, id, *revision))]
     Gone {
         /// What it was.
         kind: &'static str,
-        /// Its id.
+        /// Its id; empty where it was forgotten with whoever said it.
         id: String,
         /// Which revision.
         revision: u64,
@@ -69,6 +69,13 @@ pub enum MemoryError {
 impl From<rusqlite::Error> for MemoryError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(error.into())
+    }
+}
+
+fn gone(kind: &str, id: &str, revision: u64) -> String {
+    match id {
+        "" => format!("a {kind} of it was forgotten"),
+        id => format!("{kind} `{id}` in revision {revision} is not kept any more"),
     }
 }
 

@@ -7,7 +7,7 @@ use countersign_core::run::Time;
 
 use super::{
     Audit, Build, Erased, Imported, Kept, Limits, Line, MemoryError, Misplaced, NewEvent,
-    Provenance, Swept, Trace, Unembedded, Whom,
+    Provenance, Sweep, Swept, Trace, Unembedded, Whom,
 };
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
@@ -150,11 +150,12 @@ pub trait Memory: Send + Sync {
     /// Rows that lack a scope or cross one.
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>>;
 
-    /// Takes out what had its end before now.
-    fn expire(&self, now: Time) -> Reply<'_, Swept>;
+    /// What sweeping would take out. Nothing changes.
+    fn would_sweep<'a>(&'a self, scope: &'a Scope, sweep: Sweep, now: Time) -> Reply<'a, Swept>;
 
-    /// Takes out what ends with a run.
-    fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept>;
+    /// Takes out what of a subject had its end before now, and what ends with the run where that has ended. What a
+    /// build used stays with it, unless that is to go too.
+    fn sweep<'a>(&'a self, scope: &'a Scope, sweep: Sweep, now: Time) -> Reply<'a, Swept>;
 
     /// What ageing would do to the episodes of a subject. Nothing changes.
     fn would_age<'a>(

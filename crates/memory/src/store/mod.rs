@@ -21,6 +21,7 @@ mod whom;
 mod audit;
 mod misplaced;
 mod mark;
+mod gone;
 mod revised;
 mod body;
 mod needle;
@@ -58,6 +59,6 @@ pub use new_event::NewEvent;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresMemory;
 pub use sqlite::SqliteMemory;
-pub use sweep::Swept;
+pub use sweep::{Sweep, Swept};
 pub use vectors::Unembedded;
 pub use whom::{Erased, Trace, Whom};

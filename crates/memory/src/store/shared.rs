@@ -6,9 +6,9 @@ use countersign_core::run::Time;
 use super::memory::{Memory, Reply};
 use super::shelves::{Answer, Shelves};
 use super::{
-    Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Swept,
-    Trace, Unembedded, Whom, ageing, audit, candidates, carry, find, material, replay, session,
-    sweep, vectors, write,
+    Audit, Build, Erased, Imported, Kept, Limits, Line, Misplaced, NewEvent, Provenance, Sweep,
+    Swept, Trace, Unembedded, Whom, ageing, audit, candidates, carry, find, material, replay,
+    session, sweep, vectors, write,
 };
 use crate::policy::Ageing;
 use crate::record::{Candidate, Claim, Event, Origin, Summary, Working};
@@ -47,9 +47,6 @@ pub(super) trait Shared: Send + Sync {
 
     /// See [`Memory::misplaced`].
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>>;
-
-    /// See [`Memory::expire`].
-    fn expire(&self, now: Time) -> Reply<'_, Swept>;
 }
 
 impl<M: Shared> Memory for M {
@@ -216,13 +213,21 @@ impl<M: Shared> Memory for M {
         Shared::misplaced(self)
     }
 
-    fn expire(&self, now: Time) -> Reply<'_, Swept> {
-        Shared::expire(self, now)
+    fn would_sweep<'a>(&'a self, scope: &'a Scope, sweep: Sweep, now: Time) -> Reply<'a, Swept> {
+        let scope = scope.clone();
+        self.read(move |shelves| sweep::would_sweep(shelves, &scope, sweep, now))
     }
 
-    fn end_run<'a>(&'a self, scope: &'a Scope) -> Reply<'a, Swept> {
-        let scope = scope.clone();
-        self.write(move |shelves| sweep::end_run(shelves, &scope))
+    fn sweep<'a>(&'a self, scope: &'a Scope, sweep: Sweep, now: Time) -> Reply<'a, Swept> {
+        Box::pin(async move {
+            // Nearly always nothing is over, and nobody who writes waits for that.
+            let would = self.would_sweep(scope, sweep, now).await?;
+            if would.events + would.insights == 0 {
+                return Ok(would);
+            }
+            let scope = scope.clone();
+            self.write(move |shelves| sweep::sweep(shelves, &scope, sweep, now)).await
+        })
     }
 
     fn would_age<'a>(

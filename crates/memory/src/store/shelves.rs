@@ -30,9 +30,6 @@ pub(super) trait Shelves {
         Ok(())
     }
 
-    /// Every subject that has rows.
-    fn subjects(&self) -> Answer<Vec<Subject>>;
-
     /// Which of these marks of a subject's rows stand for something forgotten.
     fn forgotten(&self, subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>>;
 
@@ -96,6 +93,10 @@ pub(super) trait Shelves {
     /// Keeps a revision of a fact.
     fn put_fact(&mut self, holder: &Subject, standing: &Standing) -> Answer<()>;
 
+    /// Takes the ids of facts that are gone out of every revision of the holder's other facts, and out of every build
+    /// that used them.
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()>;
+
     /// A row; its latest revision where none is named.
     fn row<R: Revised>(
         &self,
@@ -125,6 +126,9 @@ pub(super) trait Shelves {
 
     /// What ever went into a packet.
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>>;
+
+    /// Which of these ids were looked at for a build.
+    fn used(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeSet<String>>;
 }
 
 /// An event as far as a citation shows it, and by what it may be seen. Its other fields are passed over.

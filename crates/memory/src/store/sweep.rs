@@ -1,72 +1,102 @@
 //! Taking out what is over.
 
+use std::collections::BTreeSet;
+
 use countersign_core::run::Time;
 
 use super::shelves::{Answer, Shelves};
+use crate::Scope;
 use crate::record::{Event, Expiry, Insight};
-use crate::{Scope, Subject};
 
-/// What was taken out. Builds that used it cannot be composed again.
+/// How far sweeping goes. What had its date is taken out always.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sweep {
+    /// The run of the scope is over, and what ends with it goes too.
+    pub run_ended: bool,
+    /// What a build used goes too; that build cannot be composed again.
+    pub used: bool,
+}
+
+/// What was taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
     /// Events.
     pub events: u64,
     /// Guesses.
     pub insights: u64,
+    /// What is over and stays, because a build used it.
+    pub spared: u64,
 }
 
-impl Swept {
-    /// Counts what was taken out elsewhere too.
-    pub(super) fn add(&mut self, other: Self) {
-        self.events += other.events;
-        self.insights += other.insights;
+/// What sweeping takes out, and how much it spares.
+#[derive(Debug, Default)]
+struct Over {
+    events: Vec<Event>,
+    insights: Vec<String>,
+    spared: u64,
+}
+
+impl Over {
+    fn swept(&self) -> Swept {
+        let (events, insights) = (self.events.len() as u64, self.insights.len() as u64);
+        Swept { events, insights, spared: self.spared }
     }
 }
 
-/// Takes out whatever had its end before now. What ends with its run stays until that is told.
-pub(super) fn expire(shelves: &mut impl Shelves, now: Time) -> Answer<Swept> {
-    let mut swept = Swept::default();
-    for subject in shelves.subjects()? {
-        swept.add(expire_of(shelves, &subject, now)?);
-    }
-    Ok(swept)
+/// What sweeping would take out.
+pub(super) fn would_sweep(
+    shelves: &impl Shelves,
+    scope: &Scope,
+    sweep: Sweep,
+    now: Time,
+) -> Answer<Swept> {
+    Ok(over(shelves, scope, sweep, now)?.swept())
 }
 
-/// The same of one subject.
-pub(super) fn expire_of(shelves: &mut impl Shelves, subject: &Subject, now: Time) -> Answer<Swept> {
-    let over = |expires| matches!(expires, Expiry::At(end) if end < now);
-    let mut swept = Swept::default();
-    sweep(shelves, subject, |expires, _| over(expires), &mut swept)?;
-    Ok(swept)
-}
-
-/// Takes out what ends with this run.
-pub(super) fn end_run(shelves: &mut impl Shelves, scope: &Scope) -> Answer<Swept> {
-    scope.check()?;
-    let mut swept = Swept::default();
-    let over = |expires, run: &str| expires == Expiry::RunEnd && run == scope.run();
-    sweep(shelves, &scope.subject(), over, &mut swept)?;
-    Ok(swept)
-}
-
-fn sweep(
+/// Takes out what is over, with its part of the index.
+pub(super) fn sweep(
     shelves: &mut impl Shelves,
-    subject: &Subject,
-    over: impl Fn(Expiry, &str) -> bool,
-    swept: &mut Swept,
-) -> Answer<()> {
-    let ended = |event: &Event| event.expires.is_some_and(|end| over(end, event.scope.run()));
-    let mut events = shelves.expiring(subject)?;
-    events.retain(ended);
-    if !events.is_empty() {
-        shelves.remove_events(subject, &events)?;
+    scope: &Scope,
+    sweep: Sweep,
+    now: Time,
+) -> Answer<Swept> {
+    let over = over(shelves, scope, sweep, now)?;
+    let subject = scope.subject();
+    if !over.events.is_empty() {
+        shelves.remove_events(&subject, &over.events)?;
     }
-    swept.events += events.len() as u64;
-    for (id, insight) in shelves.rows::<Insight>(subject, usize::MAX)? {
-        if over(insight.expires, &insight.run) {
-            shelves.remove_row::<Insight>(subject, &id)?;
-            swept.insights += 1;
+    for id in &over.insights {
+        shelves.remove_row::<Insight>(&subject, id)?;
+    }
+    Ok(over.swept())
+}
+
+fn over(shelves: &impl Shelves, scope: &Scope, sweep: Sweep, now: Time) -> Answer<Over> {
+    scope.check()?;
+    let subject = scope.subject();
+    let ended = |expires: Expiry, run: &str| match expires {
+        Expiry::At(end) => end < now,
+        Expiry::RunEnd => sweep.run_ended && run == scope.run(),
+    };
+    let mut over = Over { events: shelves.expiring(&subject)?, ..Over::default() };
+    over.events.retain(|event| event.expires.is_some_and(|end| ended(end, event.scope.run())));
+    for (id, insight) in shelves.rows::<Insight>(&subject, usize::MAX)? {
+        if ended(insight.expires, &insight.run) {
+            over.insights.push(id);
         }
     }
-    Ok(())
+    if sweep.used {
+        return Ok(over);
+    }
+    let ids = over.events.iter().map(|event| &event.id).chain(&over.insights);
+    let ids: BTreeSet<&str> = ids.map(String::as_str).collect();
+    if ids.is_empty() {
+        return Ok(over);
+    }
+    let used = shelves.used(&subject, &ids.into_iter().collect::<Vec<_>>())?;
+    let all = over.events.len() + over.insights.len();
+    over.events.retain(|event| !used.contains(&event.id));
+    over.insights.retain(|id| !used.contains(id));
+    over.spared = (all - over.events.len() - over.insights.len()) as u64;
+    Ok(over)
 }

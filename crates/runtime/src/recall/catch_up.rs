@@ -1,8 +1,8 @@
-//! Catching up: what a log has and the memory does not is remembered.
+//! Catching up: what a log has and the memory does not is remembered, and a run that has ended takes its own with it.
 
 use countersign_core::run::{Entry, State, Time, apply};
 use countersign_memory::Scope;
-use countersign_memory::store::{MemoryError, NewEvent};
+use countersign_memory::store::{MemoryError, NewEvent, Sweep};
 use countersign_store::{RunFilter, RunId};
 
 use super::{Recall, RecallError, Version, lived};
@@ -14,8 +14,8 @@ const PAGE: usize = 256;
 /// How many runs are looked at before the first packet of a process.
 const LATEST: usize = 16;
 
-/// Remembers what a run lived through and the memory does not have. Any number of processes may do so
-/// at once; each event is kept once.
+/// Remembers what a run lived through and the memory does not have, and sweeps where it has ended. Any number of
+/// processes may do so at once; each event is kept once.
 pub async fn catch_up(engine: &Engine, run: &str) -> Result<(), RecallError> {
     let Some(recall) = engine.recall() else { return Ok(()) };
     let id = engine.run_id(run);
@@ -62,6 +62,7 @@ async fn caught_up(
         0 => State::blank(run.id.as_str()),
         version => (*engine.at(&run.id, Some(version)).await?.state).clone(),
     };
+    let before = after;
     loop {
         let page = engine.store().log(run, after, PAGE).await?;
         let full = page.len() == PAGE;
@@ -83,9 +84,15 @@ async fn caught_up(
         remember(recall, events).await?;
         recall.note(run, after);
         if !full {
-            return Ok(());
+            break;
         }
     }
+    if after > before && live.state.status().ended() {
+        // What its builds used stays, so that they are composed again.
+        let sweep = Sweep { run_ended: true, used: false };
+        recall.memory().sweep(scope, sweep, engine.clock().now()).await?;
+    }
+    Ok(())
 }
 
 /// Remembers events, without those that were forgotten and must not come back.

@@ -50,7 +50,8 @@ pub(super) fn export(whose: &Whose, args: &ExportMemory, json: bool) -> Result<E
 
 pub(super) fn import(whose: &Whose, args: &ImportMemory, json: bool) -> Result<Exit, Error> {
     let now = desk::now(whose)?;
-    let (numbers, lines): (Vec<usize>, Vec<Line>) = read(&args.file)?.into_iter().unzip();
+    let (lines, unread) = read(&args.file)?;
+    let (numbers, lines): (Vec<u64>, Vec<Line>) = lines.into_iter().unzip();
     let provenance = if args.ours { Provenance::Ours } else { Provenance::Foreign };
     // Read before a folder or a database is made for it.
     let memory = desk::open(whose)?;
@@ -61,25 +62,29 @@ pub(super) fn import(whose: &Whose, args: &ImportMemory, json: bool) -> Result<E
             let place = usize::try_from(given).ok().and_then(|given| given.checked_sub(1));
             place.and_then(|place| numbers.get(place)).copied().unwrap_or_default()
         };
+        let mut refused = unread;
+        refused.extend(imported.refused.into_iter().map(|(given, said)| (line(given), said)));
+        refused.sort();
         if json {
-            let refused = imported.refused.iter();
-            let refused: Vec<Value> = refused
-                .map(|(given, said)| json!({ "line": line(*given), "message": said }))
-                .collect();
-            output::json(&json!({ "kept": imported.kept, "refused": refused }));
+            let told = |(line, said): &(u64, String)| json!({ "line": line, "message": said });
+            let told: Vec<Value> = refused.iter().map(told).collect();
+            output::json(&json!({ "kept": imported.kept, "refused": told }));
         } else {
-            for (given, said) in &imported.refused {
-                output::talk(&format!("{BAD}refused{BAD:#} line {}: {said}", line(*given)));
+            for (line, said) in &refused {
+                output::talk(&format!("{BAD}refused{BAD:#} line {line}: {said}"));
             }
             let lines = if imported.kept == 1 { "line is" } else { "lines are" };
             output::talk(&format!("{GOOD}{} {lines} here now{GOOD:#}", imported.kept));
         }
-        Ok(if imported.refused.is_empty() { Exit::Good } else { Exit::Refused })
+        Ok(if refused.is_empty() { Exit::Good } else { Exit::Refused })
     })
 }
 
-/// The lines of a file with their numbers. One that cannot be read stops all.
-fn read(file: &Path) -> Result<Vec<(usize, Line)>, Error> {
+/// The lines of a file by their numbers, and what is wrong with those that cannot be read.
+type Lines = (Vec<(u64, Line)>, Vec<(u64, String)>);
+
+/// The lines of a file. Where none of them can be read, it is no export at all.
+fn read(file: &Path) -> Result<Lines, Error> {
     let (name, text) = if file.as_os_str() == "-" {
         let mut text = String::new();
         let unreadable = |source| Error::Unreadable { what: "standard input".to_owned(), source };
@@ -88,14 +93,17 @@ fn read(file: &Path) -> Result<Vec<(usize, Line)>, Error> {
     } else {
         (file.display().to_string(), files::text(file)?)
     };
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| {
-            serde_json::from_str(line).map(|line| (number, line)).map_err(|error| {
-                Error::Usage(format!(
-                    "{name}:{number}: no line of an export: {error}; `memory remember` reads simpler ones"
-                ))
-            })
-        })
-        .collect()
+    let (mut lines, mut unread) = (Vec::new(), Vec::new());
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(line) => lines.push((number, line)),
+            Err(error) => unread.push((number, format!("no line of an export: {error}"))),
+        }
+    }
+    match unread.first() {
+        Some((number, said)) if lines.is_empty() => Err(Error::Usage(format!(
+            "{name}:{number}: {said}; `memory remember` reads simpler ones"
+        ))),
+        _ => Ok((lines, unread)),
+    }
 }

@@ -8,6 +8,7 @@ mod compose;
 mod desk;
 mod difference;
 mod embed;
+mod expire;
 mod explain;
 mod forget;
 mod packets;
@@ -32,6 +33,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Search(args) => search::run(whose, args, json),
         MemoryCommand::Embed(args) => embed::run(whose, args, json),
         MemoryCommand::Age(args) => age::run(whose, args, json),
+        MemoryCommand::Expire(args) => expire::run(whose, args, json),
         MemoryCommand::Summarize(args) => summarize::run(whose, args, json),
         MemoryCommand::Propose(args) => propose::run(whose, args, json),
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),

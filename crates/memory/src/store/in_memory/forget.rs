@@ -1,23 +1,29 @@
 //! Forgetting in the reference, and looking for what is left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_core::run::Time;
+
+use super::super::gone::mend;
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
-use super::super::shelves::{Answer, Shelves as _};
+use super::super::shelves::Answer;
 use super::super::{Erased, Trace, Whom};
 use super::state::State;
 use crate::Subject;
+use crate::record::Fact;
 
 impl State {
-    pub(super) fn forget(&mut self, whom: &Whom) -> Answer<Erased> {
+    pub(super) fn forget(&mut self, whom: &Whom, now: Time) -> Answer<Erased> {
         whom.check()?;
         let mut erased = Erased::default();
         let mut marks = BTreeSet::new();
-        let facts = self.facts.keys().map(|(holder, _)| holder).cloned();
-        let builds = self.builds.keys().map(|(subject, _)| subject).cloned();
+        let mut gone: BTreeMap<Subject, Vec<Fact>> = BTreeMap::new();
+        let rows = self.rows.keys().map(|(_, subject, _)| subject);
+        let facts = self.facts.keys().map(|(holder, _)| holder);
+        let builds = self.builds.keys().map(|(subject, _)| subject);
         let all: BTreeSet<Subject> =
-            self.subjects()?.into_iter().chain(facts).chain(builds).collect();
+            self.events.keys().chain(rows).chain(facts).chain(builds).cloned().collect();
         for subject in all.iter().filter(|subject| whom.means(subject)) {
             let events = self.events.remove(subject).unwrap_or_default();
             marks.extend(events.values().map(|event| mark(subject, "event", &event.id)));
@@ -69,6 +75,9 @@ impl State {
             if own || orphan {
                 marks.insert(mark(holder, "fact", id));
                 erased.count("facts", revisions.len());
+                if let Some(last) = revisions.pop().filter(|_| !own) {
+                    gone.entry(holder.clone()).or_default().push(last.fact);
+                }
                 return false;
             }
             if touched {
@@ -80,6 +89,9 @@ impl State {
             }
             true
         });
+        for (holder, facts) in gone {
+            mend(self, &holder, &facts, now)?;
+        }
         erased.tombstones = marks.len() as u64;
         self.tombstones.append(&mut marks);
         Ok(erased)

@@ -7,7 +7,7 @@ use countersign_core::run::Time;
 use super::super::memory::Reply;
 use super::super::shared::Shared;
 use super::super::shelves::Answer;
-use super::super::{Erased, Misplaced, Swept, Trace, Whom, sweep};
+use super::super::{Erased, Misplaced, Trace, Whom};
 use super::state::State;
 
 /// Keeps memory as long as it lives.
@@ -55,11 +55,11 @@ impl Shared for InMemory {
     }
 
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
-        self.with(move |state| state.clone().forget(&whom))
+        self.with(move |state| state.clone().forget(&whom, Time::default()))
     }
 
-    fn forget(&self, whom: Whom, _now: Time) -> Reply<'_, Erased> {
-        self.with(move |state| state.forget(&whom))
+    fn forget(&self, whom: Whom, now: Time) -> Reply<'_, Erased> {
+        self.with(move |state| state.forget(&whom, now))
     }
 
     fn traces(&self, needles: Vec<Vec<u8>>) -> Reply<'_, Vec<Trace>> {
@@ -68,9 +68,5 @@ impl Shared for InMemory {
 
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>> {
         self.with(move |state| Ok(state.misplaced()))
-    }
-
-    fn expire(&self, now: Time) -> Reply<'_, Swept> {
-        self.with(move |state| sweep::expire(state, now))
     }
 }

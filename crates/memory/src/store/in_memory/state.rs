@@ -8,6 +8,7 @@ use countersign_contracts::memory::long_term::FactStatus;
 use serde_json::Value;
 
 use super::super::error::corrupt;
+use super::super::gone::kind_of;
 use super::super::revised::Revised;
 use super::super::shelves::{Answer, Ranked, Seen, Shelves, Which};
 use super::super::{Build, RowKind, Unembedded};
@@ -46,12 +47,6 @@ impl State {
 }
 
 impl Shelves for State {
-    fn subjects(&self) -> Answer<Vec<Subject>> {
-        let rows = self.rows.keys().map(|(_, subject, _)| subject);
-        let all = self.events.keys().chain(rows).cloned();
-        Ok(all.collect::<BTreeSet<_>>().into_iter().collect())
-    }
-
     fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         Ok(marks.iter().filter(|mark| self.tombstones.contains(*mark)).cloned().collect())
     }
@@ -216,6 +211,28 @@ impl Shelves for State {
         Ok(())
     }
 
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let held = self.facts.iter_mut().filter(|((whose, _), _)| whose == holder);
+        for one in held.flat_map(|(_, revisions)| revisions) {
+            if one.fact.superseded_by.as_deref().is_some_and(|by| ids.contains(&by)) {
+                one.fact.superseded_by = None;
+            }
+        }
+        let kind = kind_of(holder);
+        let sees = |whose: &Subject| {
+            whose.tenant == holder.tenant
+                && (holder.agent.is_empty() || whose.agent == holder.agent)
+                && (holder.user.is_empty() || whose.user == holder.user)
+        };
+        let builds = self.builds.iter_mut().filter(|((whose, _), _)| sees(whose));
+        for row in builds.flat_map(|(_, build)| &mut build.rows) {
+            if row.kind == kind && ids.contains(&&*row.id) {
+                row.id.clear();
+            }
+        }
+        Ok(())
+    }
+
     fn row<R: Revised>(
         &self,
         subject: &Subject,
@@ -287,6 +304,12 @@ impl Shelves for State {
         let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
         let rows = own.flat_map(|(_, build)| &build.rows).filter(|row| row.selected);
         Ok(rows.map(|row| (row.kind, row.id.clone())).collect())
+    }
+
+    fn used(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeSet<String>> {
+        let own = self.builds.iter().filter(|((whose, _), _)| whose == subject);
+        let rows = own.flat_map(|(_, build)| &build.rows);
+        Ok(rows.filter(|row| ids.contains(&&*row.id)).map(|row| row.id.clone()).collect())
     }
 }
 

@@ -6,9 +6,11 @@ use tokio_postgres::types::Type;
 
 use super::super::body::{from_body, to_body};
 use super::super::error::corrupt;
+use super::super::gone::kind_of;
 use super::super::shelves::Answer;
 use super::super::{Build, BuildRow, RowKind};
 use super::shelf::{Shelf, get, is_text, most};
+use crate::Subject;
 
 const PUT: &str = "INSERT INTO countersign.memory_context_builds
     (tenant, subject, id, session, built_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -26,6 +28,12 @@ const EARLIER: &str = "SELECT id FROM countersign.memory_context_builds
     ORDER BY built_at DESC, id DESC LIMIT $6";
 const SELECTED: &str = "SELECT DISTINCT kind, id FROM countersign.memory_build_rows
     WHERE tenant = $1 AND subject = $2 AND selected";
+const USED: &str = "SELECT DISTINCT id FROM countersign.memory_build_rows
+    WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
+const UNNAME: &str = "UPDATE countersign.memory_build_rows SET id = ''
+    WHERE tenant = $1 AND kind = $3 AND id = ANY ($4) AND subject IN (
+        SELECT number FROM countersign.memory_subjects
+        WHERE tenant = $1 AND $5 IN ('', user_id) AND $6 IN ('', agent))";
 
 pub(super) fn put(shelf: &Shelf<'_>, build: &Build) -> Answer<()> {
     let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
@@ -75,6 +83,19 @@ pub(super) fn earlier(shelf: &Shelf<'_>, build: &Build, limit: usize) -> Answer<
 pub(super) fn selected(shelf: &Shelf<'_>) -> Answer<BTreeSet<(RowKind, String)>> {
     let rows = shelf.ask(shelf.call(SELECTED))?;
     rows.iter().map(|row| Ok((kind(get(row, 0)?)?, get(row, 1)?))).collect()
+}
+
+/// Which of these ids were looked at for a build.
+pub(super) fn used(shelf: &Shelf<'_>, ids: &[&str]) -> Answer<BTreeSet<String>> {
+    let rows = shelf.ask(shelf.call(USED).with(&ids, Type::TEXT_ARRAY))?;
+    rows.iter().map(|row| get(row, 0)).collect()
+}
+
+/// Takes the ids of a holder's facts out of every build of those who see them.
+pub(super) fn unname(shelf: &Shelf<'_>, holder: &Subject, ids: &[&str]) -> Answer<()> {
+    let kind = kind_of(holder).name();
+    let call = shelf.call(UNNAME).text(&kind).with(&ids, Type::TEXT_ARRAY);
+    shelf.ask(call.text(&holder.user).text(&holder.agent)).map(drop)
 }
 
 fn kind(name: &str) -> Answer<RowKind> {

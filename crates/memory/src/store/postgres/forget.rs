@@ -3,20 +3,23 @@
 //! What other people's facts rest on besides stays with those facts; what rested on the forgotten one
 //! alone goes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_core::run::Time;
 use countersign_store::{Call, Scope as Sight};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::super::gone::mend;
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
 use super::super::shelves::Answer;
 use super::super::{Erased, Whom};
+use super::facts;
 use super::shelf::{Shelf, get};
 use super::shelves::{Sql, read_subject};
 use crate::Subject;
+use crate::record::Fact;
 
 /// Tables whose rows go without a mark.
 const UNMARKED: [&str; 6] =
@@ -63,10 +66,11 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     UNMARKED.into_iter().chain(marked).chain(["subjects"])
 }
 
-pub(super) fn forget(shelves: &Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased> {
+pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased> {
     whom.check()?;
     let mut erased = Erased::default();
     let mut marks = BTreeSet::new();
+    let mut gone = BTreeMap::new();
     let (tenant, user) = match whom {
         Whom::Subject(Subject { tenant, user, .. }) | Whom::User { tenant, user } => (tenant, user),
     };
@@ -75,8 +79,11 @@ pub(super) fn forget(shelves: &Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased
     let all = rows.iter().map(read_subject).collect::<Answer<Vec<Subject>>>()?;
     for subject in all.iter().filter(|subject| whom.means(subject)) {
         let Some(shelf) = shelves.shelf(subject)? else { continue };
-        forget_shared(shelves, &shelf, &mut erased, &mut marks)?;
+        forget_shared(shelves, &shelf, &mut erased, &mut marks, &mut gone)?;
         forget_own(&shelf, subject, &mut erased, &mut marks)?;
+    }
+    for (holder, facts) in gone {
+        mend(shelves, &holder, &facts, now)?;
     }
     erased.tombstones = marks.len() as u64;
     let marks: Vec<String> = marks.into_iter().collect();
@@ -121,6 +128,7 @@ fn forget_shared(
     own: &Shelf<'_>,
     erased: &mut Erased,
     marks: &mut BTreeSet<String>,
+    gone: &mut BTreeMap<Subject, Vec<Fact>>,
 ) -> Answer<()> {
     let read = |row: &Row| Ok((read_subject(row)?, get(row, 3)?));
     let number = own.number();
@@ -128,11 +136,14 @@ fn forget_shared(
     for (holder, fact) in touched.iter().map(read).collect::<Answer<Vec<(Subject, String)>>>()? {
         // Locked, so that nobody claims it at the same moment.
         let Some(shelf) = shelves.shelf(&holder)? else { continue };
-        let gone = shelf.ask(shelf.call(DROP_PIECES).text(&fact).number(&number))?;
-        erased.count("fact_evidence", gone.len());
+        let pieces = shelf.ask(shelf.call(DROP_PIECES).text(&fact).number(&number))?;
+        erased.count("fact_evidence", pieces.len());
         if shelf.ask(shelf.call(LAST_EVIDENCE).text(&fact))?.is_empty() {
-            let gone = shelf.ask(shelf.call(DROP_EVIDENCE).text(&fact))?;
-            erased.count("fact_evidence", gone.len());
+            if let Some(last) = facts::one(&shelf, &holder.tenant, &fact, None)? {
+                gone.entry(holder.clone()).or_default().push(last.fact);
+            }
+            let pieces = shelf.ask(shelf.call(DROP_EVIDENCE).text(&fact))?;
+            erased.count("fact_evidence", pieces.len());
             erased.count("facts", shelf.ask(shelf.call(DROP_FACT).text(&fact))?.len());
             marks.insert(mark(&holder, "fact", &fact));
             continue;

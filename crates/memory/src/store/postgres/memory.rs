@@ -11,8 +11,8 @@ use tokio::sync::OnceCell;
 
 use super::super::memory::Reply;
 use super::super::shared::Shared;
-use super::super::shelves::{Answer, Shelves as _};
-use super::super::{Erased, MemoryError, Misplaced, Swept, Trace, Whom, sweep};
+use super::super::shelves::Answer;
+use super::super::{Erased, MemoryError, Misplaced, Trace, Whom};
 use super::shelves::Sql;
 use super::{forget, misplaced, reindex, traces};
 
@@ -102,7 +102,7 @@ impl PostgresMemory {
 
     /// Has the server take out what was deleted, from the tables and from their indexes. Where the role may not,
     /// the server does it by itself, some time later.
-    async fn sweep(&self) -> Answer<()> {
+    async fn vacuum(&self) -> Answer<()> {
         // A connection of its own: this takes as long as the tables are large.
         let client = self.server().connect().await.map_err(StoreError::from)?;
         let unavailable = |error: tokio_postgres::Error| StoreError::from(Outage::of(&error));
@@ -111,8 +111,8 @@ impl PostgresMemory {
         for table in forget::tables().map(|table| format!("memory_{table}")) {
             if ours.contains(&table) {
                 // The server passes over indexes where few rows are gone, and those hold ids and words.
-                let sweep = format!("VACUUM (INDEX_CLEANUP on) countersign.{table}");
-                client.batch_execute(&sweep).await.map_err(unavailable)?;
+                let vacuum = format!("VACUUM (INDEX_CLEANUP on) countersign.{table}");
+                client.batch_execute(&vacuum).await.map_err(unavailable)?;
             }
         }
         Ok(())
@@ -147,7 +147,7 @@ impl Shared for PostgresMemory {
         Box::pin(async move {
             let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
             // Also where there was nothing: a crash may have come between the two.
-            self.sweep().await?;
+            self.vacuum().await?;
             Ok(erased)
         })
     }
@@ -158,18 +158,6 @@ impl Shared for PostgresMemory {
 
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>> {
         self.read(misplaced::misplaced)
-    }
-
-    fn expire(&self, now: Time) -> Reply<'_, Swept> {
-        Box::pin(async move {
-            let mut swept = Swept::default();
-            // Each by itself: whoever remembers meanwhile waits for one subject and not for all.
-            for subject in self.read(|shelves| shelves.subjects()).await? {
-                let one = self.write(move |shelves| sweep::expire_of(shelves, &subject, now));
-                swept.add(one.await?);
-            }
-            Ok(swept)
-        })
     }
 }
 

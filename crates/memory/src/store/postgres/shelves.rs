@@ -30,9 +30,6 @@ const NUMBER: &str = "SELECT number FROM countersign.memory_subjects
     WHERE tenant = $1 AND user_id = $2 AND agent = $3";
 const ADD: &str = "INSERT INTO countersign.memory_subjects (tenant, user_id, agent, index_version)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
-/// Holders of shared facts are no subjects.
-const ALL: &str = "SELECT tenant, user_id, agent FROM countersign.memory_subjects
-    WHERE user_id <> '' ORDER BY 1, 2, 3";
 const FORGOTTEN: &str =
     "SELECT mark FROM countersign.memory_tombstones WHERE tenant = $1 AND mark = ANY ($2)";
 
@@ -110,10 +107,6 @@ pub(super) fn read_subject(row: &Row) -> Answer<Subject> {
 }
 
 impl Shelves for Sql<'_> {
-    fn subjects(&self) -> Answer<Vec<Subject>> {
-        self.dialogue.ask(Sight::Audit, Call::new(ALL))?.iter().map(read_subject).collect()
-    }
-
     fn forgotten(&self, subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         // Locked before it is asked: who forgets must not come between the question and the write.
         self.number(subject)?;
@@ -215,6 +208,12 @@ impl Shelves for Sql<'_> {
         facts::put(&own, standing, claimed_by, &sources.collect::<Answer<Vec<i64>>>()?)
     }
 
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let Some(own) = self.shelf(holder)? else { return Ok(()) };
+        facts::unname(&own, ids)?;
+        builds::unname(&own, holder, ids)
+    }
+
     fn row<R: Revised>(
         &self,
         subject: &Subject,
@@ -255,5 +254,9 @@ impl Shelves for Sql<'_> {
 
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
         self.shelf(subject)?.map_or(Ok(BTreeSet::new()), |own| builds::selected(&own))
+    }
+
+    fn used(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeSet<String>> {
+        self.shelf(subject)?.map_or(Ok(BTreeSet::new()), |own| builds::used(&own, ids))
     }
 }

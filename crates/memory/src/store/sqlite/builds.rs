@@ -6,8 +6,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::super::body::{from_body, to_body};
 use super::super::error::corrupt;
+use super::super::gone::kind_of;
 use super::super::shelves::Answer;
 use super::super::{Build, BuildRow, RowKind};
+use crate::Subject;
 
 const PUT: &str = "INSERT INTO context_builds (subject, id, body, session, built_at)
     VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -22,6 +24,11 @@ const EARLIER: &str = "SELECT id FROM context_builds
     ORDER BY built_at DESC, id DESC LIMIT ?5";
 const SELECTED: &str =
     "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
+const USED: &str = "SELECT DISTINCT id FROM build_rows
+    WHERE subject = ?1 AND id IN (SELECT value FROM json_each(?2))";
+const UNNAME: &str = "UPDATE build_rows SET id = ''
+    WHERE kind = ?1 AND id IN (SELECT value FROM json_each(?2)) AND subject IN (
+        SELECT number FROM subjects WHERE tenant = ?3 AND ?4 IN ('', user) AND ?5 IN ('', agent))";
 
 pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
     let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
@@ -90,6 +97,21 @@ pub(super) fn selected(db: &Connection, subject: i64) -> Answer<BTreeSet<(RowKin
         selected.insert((kind(&name)?, row.get(1)?));
     }
     Ok(selected)
+}
+
+/// Which of these ids were looked at for a build.
+pub(super) fn used(db: &Connection, subject: i64, ids: &[&str]) -> Answer<BTreeSet<String>> {
+    let mut query = db.prepare_cached(USED)?;
+    let rows = query.query_map(params![subject, to_body(&ids)?], |row| row.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Takes the ids of a holder's facts out of every build of those who see them.
+pub(super) fn unname(db: &Connection, holder: &Subject, ids: &[&str]) -> Answer<()> {
+    let Subject { tenant, user, agent } = holder;
+    let (kind, ids) = (kind_of(holder).name(), to_body(&ids)?);
+    db.prepare_cached(UNNAME)?.execute(params![kind, ids, tenant, user, agent])?;
+    Ok(())
 }
 
 fn kind(name: &str) -> Answer<RowKind> {

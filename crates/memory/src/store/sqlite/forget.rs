@@ -3,18 +3,20 @@
 //! What other people's facts rest on besides stays with those facts; what rested on the forgotten one
 //! alone goes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_core::run::Time;
 use rusqlite::{Connection, params};
 
+use super::super::gone::mend;
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
 use super::super::shelves::Answer;
 use super::super::{Erased, Whom};
 use super::shelves::Sql;
-use super::subjects;
+use super::{facts, subjects};
 use crate::Subject;
+use crate::record::Fact;
 
 /// Tables whose rows go without a mark, in an order that no reference stands in the way of.
 const UNMARKED: [&str; 6] =
@@ -37,14 +39,18 @@ pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Er
     let db = shelves.db;
     let mut erased = Erased::default();
     let mut marks = BTreeSet::new();
+    let mut gone = BTreeMap::new();
     let (tenant, user) = match whom {
         Whom::Subject(Subject { tenant, user, .. }) | Whom::User { tenant, user } => (tenant, user),
     };
     let all = subjects::of_user(db, tenant, user)?;
     for subject in all.iter().filter(|subject| whom.means(subject)) {
         let Some(number) = subjects::number(db, subject)? else { continue };
-        forget_shared(db, number, &mut erased, &mut marks)?;
+        forget_shared(db, number, &mut erased, &mut marks, &mut gone)?;
         forget_own(db, number, subject, &mut erased, &mut marks)?;
+    }
+    for (holder, facts) in gone {
+        mend(shelves, &holder, &facts, now)?;
     }
     let mut put =
         db.prepare_cached("INSERT OR IGNORE INTO tombstones (mark, at) VALUES (?1, ?2)")?;
@@ -88,6 +94,7 @@ fn forget_shared(
     number: i64,
     erased: &mut Erased,
     marks: &mut BTreeSet<String>,
+    gone: &mut BTreeMap<Subject, Vec<Fact>>,
 ) -> Answer<()> {
     let mut query = db.prepare(SHARED_FACTS)?;
     let touched = query.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -98,11 +105,15 @@ fn forget_shared(
         erased.count("fact_evidence", rows);
         let left: i64 = db.query_row(LAST_EVIDENCE, params![holder, fact], |row| row.get(0))?;
         if left == 0 {
+            let whose = subjects::subject(db, holder)?;
+            if let Some(last) = facts::one(db, holder, &fact, None)? {
+                gone.entry(whose.clone()).or_default().push(last.fact);
+            }
             let pieces = "DELETE FROM fact_evidence WHERE subject = ?1 AND fact = ?2";
             erased.count("fact_evidence", db.execute(pieces, params![holder, fact])?);
             let revisions = "DELETE FROM facts WHERE subject = ?1 AND id = ?2";
             erased.count("facts", db.execute(revisions, params![holder, fact])?);
-            marks.insert(mark(&subjects::subject(db, holder)?, "fact", &fact));
+            marks.insert(mark(&whose, "fact", &fact));
             continue;
         }
         db.execute(REASSIGN, params![holder, fact, number])?;

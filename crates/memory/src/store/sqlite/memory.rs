@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::super::memory::Reply;
 use super::super::shared::Shared;
 use super::super::shelves::Answer;
-use super::super::{Erased, MemoryError, Misplaced, Swept, Trace, Whom, sweep};
+use super::super::{Erased, MemoryError, Misplaced, Trace, Whom};
 use super::shelves::Sql;
 use super::{forget, misplaced, reindex, traces};
 
@@ -107,10 +107,6 @@ impl Shared for SqliteMemory {
 
     fn misplaced(&self) -> Reply<'_, Vec<Misplaced>> {
         self.read(misplaced::misplaced)
-    }
-
-    fn expire(&self, now: Time) -> Reply<'_, Swept> {
-        self.write(move |shelves| sweep::expire(shelves, now))
     }
 }
 

@@ -65,10 +65,6 @@ impl Shelves for Sql<'_> {
         Ok(())
     }
 
-    fn subjects(&self) -> Answer<Vec<Subject>> {
-        subjects::all(self.db)
-    }
-
     fn forgotten(&self, _subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         let mut query = self.db.prepare_cached("SELECT 1 FROM tombstones WHERE mark = ?1")?;
         let mut forgotten = BTreeSet::new();
@@ -178,6 +174,12 @@ impl Shelves for Sql<'_> {
         facts::put(self.db, subjects::number_or_new(self.db, holder)?, standing)
     }
 
+    fn unname(&mut self, holder: &Subject, ids: &[&str]) -> Answer<()> {
+        let Some(number) = self.number(holder)? else { return Ok(()) };
+        facts::unname(self.db, number, ids)?;
+        builds::unname(self.db, holder, ids)
+    }
+
     fn row<R: Revised>(
         &self,
         subject: &Subject,
@@ -224,5 +226,10 @@ impl Shelves for Sql<'_> {
     fn selected(&self, subject: &Subject) -> Answer<BTreeSet<(RowKind, String)>> {
         let Some(number) = self.number(subject)? else { return Ok(BTreeSet::new()) };
         builds::selected(self.db, number)
+    }
+
+    fn used(&self, subject: &Subject, ids: &[&str]) -> Answer<BTreeSet<String>> {
+        let Some(number) = self.number(subject)? else { return Ok(BTreeSet::new()) };
+        builds::used(self.db, number, ids)
     }
 }

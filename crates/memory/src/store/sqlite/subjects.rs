@@ -9,8 +9,6 @@ use crate::Subject;
 const NUMBER: &str = "SELECT number FROM subjects WHERE tenant = ?1 AND user = ?2 AND agent = ?3";
 const ADD: &str = "INSERT INTO subjects (tenant, user, agent) VALUES (?1, ?2, ?3)";
 const SUBJECT: &str = "SELECT tenant, user, agent FROM subjects WHERE number = ?1";
-/// Holders of shared facts are no subjects.
-const ALL: &str = "SELECT tenant, user, agent FROM subjects WHERE user <> '' ORDER BY 1, 2, 3";
 const OF_USER: &str = "SELECT tenant, user, agent FROM subjects WHERE tenant = ?1 AND user = ?2";
 
 pub(super) fn number(db: &Connection, subject: &Subject) -> Answer<Option<i64>> {
@@ -34,12 +32,6 @@ pub(super) fn subject(db: &Connection, number: i64) -> Answer<Subject> {
         .query_row([number], read)
         .optional()?
         .ok_or_else(|| corrupt(format!("no subject with number {number}")))
-}
-
-pub(super) fn all(db: &Connection) -> Answer<Vec<Subject>> {
-    let mut query = db.prepare_cached(ALL)?;
-    let rows = query.query_map([], read)?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// A user with every agent.

@@ -10,10 +10,10 @@ use super::sample::{
     within, working,
 };
 use crate::record::{Claim, Expiry, Fact};
-use crate::store::{Build, BuildRow, Limits, Memory, MemoryError};
+use crate::store::{Build, BuildRow, Limits, Memory, MemoryError, Sweep};
 use crate::{Found, Request};
 
-fn build(id: &str, request: &Request, found: &Found) -> Build {
+pub(super) fn build(id: &str, request: &Request, found: &Found) -> Build {
     Build {
         id: id.to_owned(),
         request: request.clone(),
@@ -73,7 +73,8 @@ pub async fn a_build_whose_rows_are_gone_is_told(memory: Arc<dyn Memory>) {
     let request = ask(&scope, "herons");
     let found = memory.found(&request, Limits::default()).await.unwrap();
     memory.keep_build(build("b1", &request, &found)).await.unwrap();
-    memory.expire(NOW.after(1)).await.unwrap();
+    let used = Sweep { run_ended: false, used: true };
+    memory.sweep(&scope, used, NOW.after(1)).await.unwrap();
     let gone = memory.build(&scope.subject(), "b1").await.unwrap_err();
     assert!(matches!(&gone, MemoryError::Gone { id, .. } if id == "e1"), "{gone}");
     assert_eq!(gone.to_string(), "quote `e1` in revision 1 is not kept any more");

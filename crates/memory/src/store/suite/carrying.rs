@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use serde_json::{Map, Value};
 
 use super::sample::{
     NOW, candidate, episode, fact, found, insight, keep, keep_fact, on, procedure, scope, summary,
@@ -119,4 +120,64 @@ pub async fn a_line_that_is_refused_holds_up_no_other(memory: Arc<dyn Memory>) {
         ]
     );
     assert_eq!(imported.kept, 1);
+}
+
+pub async fn what_is_there_is_newer_than_what_is_brought(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "A move to Rome.").await;
+    let guess = |validation, statement: &str| {
+        let mut guess = insight("i", "r1", statement);
+        guess.validation = validation;
+        Claim::Insight(Box::new(guess))
+    };
+    let told = |summary: &str| Claim::Episode(Box::new(episode("ep", summary, &["e1"])));
+    let steps = |step: &str| Claim::Procedure(Box::new(procedure("p", "generic", step)));
+    for claim in [guess(ValidationState::Validated, "Noise?"), told("A move."), steps("ask")] {
+        keep(&*memory, &scope, claim).await.unwrap();
+    }
+    let then = memory.export(&scope.subject()).await.unwrap();
+    for claim in [guess(ValidationState::Rejected, "Noise?"), told("Moved."), steps("look")] {
+        keep(&*memory, &scope, claim).await.unwrap();
+    }
+    let now = memory.export(&scope.subject()).await.unwrap();
+    for provenance in [Provenance::Ours, Provenance::Foreign] {
+        let brought = then[1..].to_vec();
+        let imported = memory.import(brought, provenance, NOW.after(1)).await.unwrap();
+        assert_eq!(
+            imported.refused,
+            [
+                (1, "episode `ep` is there already and says something else".to_owned()),
+                (2, "procedure `p` is there already and says something else".to_owned()),
+                (3, "insight `i` is there already and says something else".to_owned()),
+            ]
+        );
+        assert_eq!(memory.export(&scope.subject()).await.unwrap(), now);
+    }
+    // What says the same is known, whoever brings it.
+    let known = now[1..3].to_vec();
+    for provenance in [Provenance::Ours, Provenance::Foreign] {
+        let imported = memory.import(known.clone(), provenance, NOW.after(1)).await.unwrap();
+        assert_eq!((imported.kept, imported.refused), (2, vec![]));
+    }
+    assert_eq!(memory.export(&scope.subject()).await.unwrap(), now);
+}
+
+pub async fn a_guess_that_is_brought_without_an_end_ends_with_its_run(memory: Arc<dyn Memory>) {
+    let (scope, other) = (scope(), within("u", "s1", "r2"));
+    let line = |id: &str, end: fn(&mut Map<String, Value>)| {
+        let row = Carried::Insight(Box::new(insight(id, "r1", "Herons come back.")));
+        let line = Line { subject: scope.subject(), row };
+        let mut line = serde_json::to_value(line).unwrap();
+        end(line["row"]["insight"].as_object_mut().unwrap());
+        serde_json::from_value::<Line>(line).unwrap()
+    };
+    let null = line("i1", |guess| drop(guess.insert("expires".to_owned(), Value::Null)));
+    let absent = line("i2", |guess| drop(guess.remove("expires")));
+    for provenance in [Provenance::Ours, Provenance::Foreign] {
+        let lines = vec![null.clone(), absent.clone()];
+        let imported = memory.import(lines, provenance, NOW).await.unwrap();
+        assert_eq!((imported.kept, imported.refused), (2, vec![]));
+        assert_eq!(found(&*memory, &scope, "herons").await.insights.len(), 2);
+        assert!(found(&*memory, &other, "herons").await.insights.is_empty());
+    }
 }

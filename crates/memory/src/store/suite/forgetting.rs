@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::memory::long_term::ScopeLevel;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 
+use super::builds::build;
 use super::canaries::{CANARIES, needles, plant};
-use super::sample::{NOW, fact, found, ids, keep_fact, on, said, scope, tell, within, working};
+use super::sample::{
+    NOW, ask, fact, found, ids, keep_fact, on, said, scope, tell, within, working,
+};
 use crate::Scope;
 use crate::record::Fact;
-use crate::rules::Refusal;
-use crate::store::{Memory, MemoryError, Provenance, Whom};
+use crate::rules::{Outcome, Refusal};
+use crate::store::{Limits, Memory, MemoryError, Provenance, Whom};
 
 fn canary_scope() -> Scope {
     let name = CANARIES[4];
@@ -107,6 +110,93 @@ pub async fn others_and_their_evidence_stay(memory: Arc<dyn Memory>) {
     assert_eq!(seen.facts[0].row.evidence.len(), 1);
     assert_eq!(memory.traces(vec![b"says the quokka".to_vec()]).await.unwrap(), []);
     assert!(memory.misplaced().await.unwrap().is_empty());
+}
+
+pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memory>) {
+    let (ann, bob) = (within("ann", "s", "r"), within("bob", "s", "r"));
+    let year = |year: i64| Some(NOW.after(year * 31_536_000_000));
+    let shared = |level, id: &str, key: &str, value: &str, from| Fact {
+        level,
+        valid_from: from,
+        ..on(fact(id, key, value), "e1", None)
+    };
+    for whose in [&ann, &bob] {
+        tell(&*memory, whose, "e1", "The office moved.").await;
+    }
+    let (tenant, agent) = (ScopeLevel::Tenant, ScopeLevel::Agent);
+    // Ann replaces what Bob said, contradicts him, comes between two things he said, and is replaced by him.
+    for (whose, fact) in [
+        (&bob, shared(tenant, "bob-1", "office", "Berlin", None)),
+        (&ann, shared(tenant, "ann-gone-1", "office", "Munich", year(-3))),
+        (&bob, shared(agent, "bob-2", "tone", "dry", None)),
+        (&ann, shared(agent, "ann-gone-2", "tone", "warm", None)),
+        (&bob, shared(tenant, "bob-3", "desk", "oak", None)),
+        (&ann, shared(tenant, "ann-gone-3", "desk", "pine", year(-3))),
+        (&bob, shared(tenant, "bob-4", "desk", "steel", year(-2))),
+    ] {
+        keep_fact(&*memory, whose, fact).await;
+    }
+    let facts = async || {
+        let seen = found(&*memory, &bob, "").await.facts.into_iter();
+        let mut seen: Vec<_> =
+            seen.map(|one| (one.row.id, one.row.status, one.row.superseded_by)).collect();
+        seen.sort_by(|one, other| one.0.cmp(&other.0));
+        seen
+    };
+    let is = |id: &str, status, by: Option<&str>| (id.to_owned(), status, by.map(str::to_owned));
+    let request = ask(&bob, "office");
+    let then = memory.found(&request, Limits::default()).await.unwrap();
+    memory.keep_build(build("b1", &request, &then)).await.unwrap();
+    assert_eq!(facts().await.len(), 7);
+
+    let whom = Whom::Subject(ann.subject());
+    let told = memory.would_forget(whom.clone()).await.unwrap();
+    assert_eq!(facts().await.len(), 7, "a look changes nothing");
+    assert_eq!(memory.forget(whom, NOW.after(1)).await.unwrap(), told);
+    assert_eq!(
+        facts().await,
+        [
+            is("bob-1", FactStatus::Active, None),
+            is("bob-2", FactStatus::Active, None),
+            is("bob-3", FactStatus::Deprecated, Some("bob-4")),
+            is("bob-4", FactStatus::Active, None),
+        ]
+    );
+    // Nothing names what is gone, and what used it says so.
+    assert_eq!(memory.traces(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
+    let gone = memory.build(&bob.subject(), "b1").await.unwrap_err();
+    assert!(matches!(&gone, MemoryError::Gone { id, .. } if id.is_empty()), "{gone}");
+    assert!(gone.to_string().ends_with(" of it was forgotten"), "{gone}");
+    assert!(memory.misplaced().await.unwrap().is_empty());
+    // The rules go on from there.
+    let newer = shared(tenant, "bob-5", "office", "Rome", year(-1));
+    assert_eq!(
+        keep_fact(&*memory, &bob, newer).await.outcome,
+        Outcome::Superseded(vec!["bob-1".to_owned()])
+    );
+}
+
+pub async fn those_who_still_contradict_each_other_do(memory: Arc<dyn Memory>) {
+    let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| within(user, "s", "r"));
+    for (whose, id, value) in [(&bob, "b", "dry"), (&eve, "e", "warm"), (&ann, "a", "loud")] {
+        tell(&*memory, whose, "e1", "So we speak.").await;
+        let fact = on(fact(id, "tone", value), "e1", None);
+        let fact = Fact { level: ScopeLevel::Tenant, ..fact };
+        keep_fact(&*memory, whose, fact.clone()).await;
+        // Of this Ann knows something newer, which takes the place of both.
+        let valid_from = (whose == &ann).then_some(NOW);
+        let key = "desk".to_owned();
+        keep_fact(&*memory, whose, Fact { id: format!("{id}-desk"), key, valid_from, ..fact })
+            .await;
+    }
+    let status = async |whose| {
+        let seen = found(&*memory, whose, "").await.facts.into_iter();
+        seen.map(|one| one.row.status).collect::<Vec<_>>()
+    };
+    memory.forget(Whom::Subject(ann.subject()), NOW).await.unwrap();
+    assert_eq!(status(&bob).await, [FactStatus::Disputed; 4]);
+    memory.forget(Whom::Subject(eve.subject()), NOW).await.unwrap();
+    assert_eq!(status(&bob).await, [FactStatus::Active; 2]);
 }
 
 pub async fn nobody_is_not_everybody(memory: Arc<dyn Memory>) {

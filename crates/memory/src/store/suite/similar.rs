@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::sample::{NOW, ask, said, scope, tell, within};
 use crate::policy::{Policy, Similarity};
 use crate::record::Expiry;
-use crate::store::{Build, Limits, Memory, MemoryError, Whom};
+use crate::store::{Build, Limits, Memory, MemoryError, Sweep, Whom};
 use crate::tokens::CharCounter;
 use crate::{Request, Scope, Vector};
 
@@ -109,7 +109,7 @@ pub async fn vectors_go_with_their_events(memory: Arc<dyn Memory>) {
     memory.remember(vec![passing]).await.unwrap();
     let vectors = vec![("e4".to_owned(), vector(&[1.0, 0.0]))];
     assert_eq!(memory.keep_vectors(&subject, vectors).await.unwrap(), 1);
-    memory.end_run(&scope).await.unwrap();
+    memory.sweep(&scope, Sweep { run_ended: true, used: false }, NOW).await.unwrap();
     let found = memory.found(&near(&scope, "haulage"), limits(1_000_000, 1)).await.unwrap();
     assert_eq!(found.cut[0].of, Some(3), "that of the swept event went with it");
     let told = memory.would_forget(Whom::Subject(subject.clone())).await.unwrap();

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::builds::build;
 use super::sample::{NOW, ask, fact, ids, insight, keep, keep_fact, on, said, scope, tell, within};
 use crate::record::{Claim, Expiry, Fact};
-use crate::store::{Memory, Swept};
+use crate::store::{Limits, Memory, MemoryError, Sweep, Swept};
 
 pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
     let (scope, other) = (scope(), within("u2", "s1", "r1"));
@@ -22,10 +23,19 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
     let mut guess = insight("i1", "r1", "Herons leave.");
     guess.expires = Expiry::At(NOW);
     keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
-    assert_eq!(memory.expire(NOW).await.unwrap(), Swept::default());
-    let swept = memory.expire(NOW.after(150)).await.unwrap();
+    let sweep = async |after| {
+        let (scope, now) = (&scope, NOW.after(after));
+        let told = memory.would_sweep(scope, Sweep::default(), now).await.unwrap();
+        let swept = memory.sweep(scope, Sweep::default(), now).await.unwrap();
+        assert_eq!(swept, told, "what was told is what was done");
+        swept
+    };
+    assert_eq!(sweep(0).await, Swept::default());
+    let elsewhere = memory.sweep(&other, Sweep::default(), NOW.after(1000)).await.unwrap();
+    assert_eq!(elsewhere, Swept::default(), "what is another's stays");
+    let swept = sweep(150).await;
     assert_eq!((swept.events, swept.insights), (150, 1));
-    let swept = memory.expire(NOW.after(1000)).await.unwrap();
+    let swept = sweep(1000).await;
     assert_eq!((swept.events, swept.insights), (50, 0));
     let hits = async |whose| {
         let hits = memory.search(&ask(whose, "herons lake"), 10).await.unwrap();
@@ -44,11 +54,51 @@ pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
     memory.remember(vec![note]).await.unwrap();
     keep(&*memory, &scope, Claim::Insight(Box::new(insight("i1", "r1", "x")))).await.unwrap();
     tell(&*memory, &scope, "e2", "herons remain").await;
-    let elsewhere = memory.end_run(&within("u", "s1", "r2")).await.unwrap();
+    let ended = Sweep { run_ended: true, used: false };
+    let elsewhere = memory.sweep(&within("u", "s1", "r2"), ended, NOW).await.unwrap();
     assert_eq!(elsewhere, Swept::default());
-    let swept = memory.end_run(&scope).await.unwrap();
+    let under_way = memory.sweep(&scope, Sweep::default(), NOW.after(1000)).await.unwrap();
+    assert_eq!(under_way, Swept::default(), "a run that goes on keeps its own");
+    let swept = memory.sweep(&scope, ended, NOW).await.unwrap();
     assert_eq!((swept.events, swept.insights), (1, 1));
     assert_eq!(ids(&*memory, &scope, "herons").await, ["e2"]);
+}
+
+pub async fn what_a_build_used_is_swept_only_when_that_is_said(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let passing = |id: &str, expires| {
+        let mut event = said(&scope, id, "herons pass");
+        event.expires = Some(expires);
+        event
+    };
+    let dated = Expiry::At(NOW);
+    memory.remember(vec![passing("e1", dated), passing("e2", Expiry::RunEnd)]).await.unwrap();
+    let guess = |id: &str| Claim::Insight(Box::new(insight(id, "r1", "Herons come back.")));
+    keep(&*memory, &scope, guess("i1")).await.unwrap();
+    let request = ask(&scope, "herons");
+    let then = memory.found(&request, Limits::default()).await.unwrap();
+    memory.keep_build(build("b1", &request, &then)).await.unwrap();
+    memory.remember(vec![passing("e3", dated), passing("e4", Expiry::RunEnd)]).await.unwrap();
+    keep(&*memory, &scope, guess("i2")).await.unwrap();
+
+    let ended = Sweep { run_ended: true, used: false };
+    let now = NOW.after(1);
+    let swept = memory.sweep(&scope, ended, now).await.unwrap();
+    assert_eq!(swept, Swept { events: 2, insights: 1, spared: 3 });
+    let again = memory.sweep(&scope, ended, now).await.unwrap();
+    assert_eq!(again, Swept { events: 0, insights: 0, spared: 3 });
+    let (_, found) = memory.build(&scope.subject(), "b1").await.unwrap().unwrap();
+    assert_eq!(found, then, "it is composed as before");
+    let mut elsewhere = ask(&within("u", "s1", "r2"), "herons");
+    elsewhere.as_of = now;
+    let seen = memory.found(&elsewhere, Limits::default()).await.unwrap();
+    assert!(seen.quotes.is_empty() && seen.window.is_empty() && seen.insights.is_empty());
+
+    let all = Sweep { run_ended: true, used: true };
+    let swept = memory.sweep(&scope, all, now).await.unwrap();
+    assert_eq!(swept, Swept { events: 2, insights: 1, spared: 0 });
+    let gone = memory.build(&scope.subject(), "b1").await.unwrap_err();
+    assert!(matches!(gone, MemoryError::Gone { .. }), "{gone}");
 }
 
 pub async fn junk_is_counted_with_examples(memory: Arc<dyn Memory>) {

@@ -1,8 +1,8 @@
 //! Stories of several runs.
 
-use countersign_core::run::prompt;
+use countersign_core::run::{Incoming, prompt};
 use countersign_memory::packet::meta::Purpose;
-use countersign_memory::record::{EventKind, Role, Summary};
+use countersign_memory::record::{EventKind, Expiry, Role, Summary};
 use countersign_memory::store::NewEvent;
 use countersign_memory::{Scope, Subject};
 use countersign_runtime::clock::Clock as _;
@@ -190,6 +190,46 @@ async fn a_long_session_is_summed_up_at_rest(kind: Kind) {
     assert_eq!(summary().await.unwrap().text, "Mine.");
 }
 
+async fn a_run_that_ended_takes_its_own_and_is_composed_again(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let own = reminded(&house, &memory, &parrot);
+    let Subject { tenant, user, agent } = of("anna");
+    let note = async |run: &str, id: &str| {
+        let scope = Scope::new(&*tenant, &*user, &*agent, run, run).unwrap();
+        let text = format!("A passing note about the colour of the lamp: {id}.");
+        let mut note = NewEvent::said(scope, id, text, house.clock.now());
+        note.expires = Some(Expiry::RunEnd);
+        memory.remember(vec![note]).await.unwrap();
+    };
+    let notes = async || {
+        let all = events(&*memory, "anna").await.into_iter();
+        let notes = all.filter(|event| event.expires.is_some());
+        notes.map(|event| event.id).collect::<Vec<_>>()
+    };
+    start(&house, &own.engine, "r1", "main", "anna").await;
+    note("r1", "used").await;
+    own.driver.drive("r1").await.unwrap();
+    answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
+    let live = own.engine.at("r1", None).await.unwrap();
+    let shown = remind(&own.engine, &live, prompt(&live.protocol, &live.state).unwrap()).await;
+    note("r1", "late").await;
+    assert_eq!(notes().await, ["used", "late"], "a run that rests has not ended");
+    own.driver.drive("r1").await.unwrap();
+    assert!(house.state("r1").await.status().ended());
+    assert_eq!(notes().await, ["used"], "what a build used stays with it");
+    let (_, found) = build(&*memory, "anna", &shown.build.unwrap()).await;
+    assert!(found.window.iter().any(|event| event.id == "used"), "{found:#?}");
+
+    start(&house, &own.engine, "r2", "main", "anna").await;
+    note("r2", "cancelled").await;
+    own.driver.drive("r2").await.unwrap();
+    let what = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
+    own.engine.give("r2", what, None).await.unwrap();
+    own.driver.drive("r2").await.unwrap();
+    assert_eq!(notes().await, ["used"], "whatever ended it");
+}
+
 on_both!(
     what_a_person_said_in_one_run_is_told_to_the_next,
     what_was_refused_is_not_remembered,
@@ -198,4 +238,5 @@ on_both!(
     a_reply_by_hand_names_what_was_shown,
     children_share_the_session_of_their_family,
     a_long_session_is_summed_up_at_rest,
+    a_run_that_ended_takes_its_own_and_is_composed_again,
 );
