@@ -5,9 +5,13 @@ mod refusal;
 mod trust;
 mod evidence;
 mod weigh;
+mod span;
+mod support;
 mod fact;
 #[cfg(test)]
 mod fact_tests;
+#[cfg(test)]
+mod time_tests;
 mod expiry;
 mod learning;
 mod condense;
@@ -16,6 +20,7 @@ mod ageing;
 mod ageing_tests;
 
 pub(crate) use fact::check_fact;
+pub(crate) use span::Span;
 
 pub use ageing::{Aged, Ages, age, due_level};
 pub use condense::condensed;
