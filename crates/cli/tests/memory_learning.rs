@@ -192,6 +192,36 @@ fn a_models_claim_replaces_nothing_that_a_person_said() {
 }
 
 #[test]
+fn who_moved_back_is_learned_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let said = [("e1", "I live in Paris.", "Paris"), ("e2", "I moved to Rome.", "Rome")];
+    let back = ("e3", "I moved back to Paris.", "Paris");
+    for ((event, words, city), day) in said.into_iter().chain([back]).zip(11..) {
+        let ts = format!("2026-01-{day}T18:00:00Z");
+        does(folder, &["remember", "--event", words, "--id", event, "--ts", &ts]);
+        let (code, _, err) = proposing(folder, &[facts(&[fact("city", city, event, city)])]);
+        assert_eq!(code, 0, "{err}");
+        let id = does(folder, &["candidates"])[0]["id"].as_str().unwrap().to_owned();
+        does(folder, &["promote", &id]);
+        let (_, text, _) = memory(folder, &["compose", "--message", "Where does she live?"]);
+        assert!(text.contains(&format!("- city: {city}\n")), "{event}: {text}");
+    }
+}
+
+#[test]
+fn a_fact_is_ended_by_saying_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    does(folder, &["remember", "--fact", "job=baker", "--id", "f1"]);
+    let end = ["remember", "--fact", "job=baker", "--valid-to", "2026-01-20"];
+    let (code, _, err) = memory(folder, &end);
+    assert_eq!((code, &*err), (0, "known fact f1: revision 2 stands\n"));
+    let (_, text, _) = memory(folder, &["compose", "--message", "What does she do?"]);
+    assert!(!text.contains("baker"), "{text}");
+}
+
+#[test]
 fn a_session_is_summed_up() {
     let folder = talked();
     let folder = folder.path();

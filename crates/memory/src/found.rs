@@ -8,12 +8,14 @@
 
 use std::collections::BTreeMap;
 
+use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
     Episode, Event, EventKind, Fact, Insight, Origin, Procedure, Summary, Working,
 };
+use crate::rules::Span;
 
 /// What a store found. The order of the lists does not matter: composing sorts by its own keys.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -51,6 +53,28 @@ pub struct Found {
     /// What was not looked at as a whole, because there is too much of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<Cut>,
+}
+
+impl Found {
+    /// Whether a fact that another took the place of still held at a moment: in its time, and before the
+    /// other begins.
+    pub(crate) fn held(&self, fact: &Fact, at: Time) -> bool {
+        let Some(by) = &fact.superseded_by else { return false };
+        let mut others = self.facts.iter().map(|other| &other.row);
+        let mut by = || others.find(|other| other.id == *by && other.level == fact.level);
+        let begins = |by: &Fact| by.valid_from.is_some_and(|from| at < from);
+        Span::of(fact).holds(at) && by().is_some_and(begins)
+    }
+
+    /// Whether something that is disputed says otherwise than a fact at a moment.
+    pub(crate) fn contested(&self, fact: &Fact, at: Time) -> bool {
+        self.facts.iter().map(|other| &other.row).any(|other| {
+            other.status == FactStatus::Disputed
+                && (other.level, &other.key) == (fact.level, &fact.key)
+                && other.value != fact.value
+                && Span::of(other).holds(at)
+        })
+    }
 }
 
 /// Something of which there is more than is looked at for one packet.

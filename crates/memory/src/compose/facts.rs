@@ -1,4 +1,4 @@
-//! Facts: active ones that hold now, of the nearest level; contradictions together, to a planner.
+//! Facts: those that hold at the moment, of the nearest level; contradictions together, to a planner.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +26,8 @@ use crate::render::{self, REF, flat};
 #[derive(Debug)]
 pub(super) struct FactCandidate<'a> {
     facts: Vec<&'a Fact>,
+    /// How they hold at the moment: one is active, or all are disputed.
+    status: FactStatus,
     relevance: i64,
     recorded: Time,
     /// The key and the value of the first.
@@ -115,13 +117,13 @@ pub(super) fn form(ctx: &Context<'_>, candidate: &FactCandidate<'_>, tier: Tier)
     for fact in &candidate.facts {
         let (value, is_cut, is_less) = value(ctx, &fact.value, tier);
         (cut, less) = (cut || is_cut, less || is_less);
-        let item = packet_fact(ctx, fact, value);
+        let item = packet_fact(ctx, fact, candidate.status, value);
         let heading = render::fact_heading(&item, fact.preference).line().to_owned();
         if !shared.contains(&heading) {
             shared.push(heading);
         }
         line.push_str(&render::fact(&item, &ctx.marks));
-        given.push((item, fact.preference && fact.status == FactStatus::Active));
+        given.push((item, fact.preference && candidate.status == FactStatus::Active));
     }
     let name = match tier {
         Tier::Short if less => "short",
@@ -150,7 +152,7 @@ fn value(ctx: &Context<'_>, value: &Value, tier: Tier) -> (Value, bool, bool) {
     (given, whole.cut, less)
 }
 
-fn packet_fact(ctx: &Context<'_>, fact: &Fact, value: Value) -> PacketFact {
+fn packet_fact(ctx: &Context<'_>, fact: &Fact, status: FactStatus, value: Value) -> PacketFact {
     let validity = (fact.valid_from.is_some() || fact.valid_to.is_some()).then(|| Validity {
         valid_from: fact.valid_from.and_then(moment::told),
         valid_to: fact.valid_to.and_then(moment::told).map(Nullable::Value),
@@ -159,7 +161,7 @@ fn packet_fact(ctx: &Context<'_>, fact: &Fact, value: Value) -> PacketFact {
         fact_id: fact.id.clone(),
         fact_key: fact.key.clone(),
         value,
-        status: fact.status,
+        status,
         validity,
         confidence: Some(super::packet::fraction(fact.confidence)),
         sources: ctx.evidences.resolving(fact.evidence.iter().map(|evidence| &evidence.event)),
@@ -175,7 +177,7 @@ fn filter(ctx: &Context<'_>, fact: &Fact, text: &str) -> Option<Reason> {
     let evidence = fact.evidence.iter().map(|evidence| &evidence.event);
     if ctx.row.facts == Strength::None {
         Some(Reason::Purpose)
-    } else if fact.status == FactStatus::Deprecated {
+    } else if fact.status == FactStatus::Deprecated && !ctx.found.held(fact, now) {
         Some(Reason::Deprecated)
     } else if fact.valid_from.is_some_and(|from| from > now) {
         Some(Reason::NotYetValid)
@@ -210,10 +212,15 @@ fn settle_keys<'a>(
             let extra = Object::from_iter([("by".to_owned(), near[0].fact().id.as_str().into())]);
             ledger.omit_for("fact", &told.fact().id, Reason::Overridden, extra);
         }
-        let (disputed, mut active): (Vec<_>, Vec<_>) =
-            near.into_iter().partition(|it| it.fact().status == FactStatus::Disputed);
+        // What nothing contradicts at this moment is not in dispute now.
+        let (disputed, mut active): (Vec<_>, Vec<_>) = near.into_iter().partition(|it| {
+            it.fact().status == FactStatus::Disputed && ctx.found.contested(it.fact(), ctx.now())
+        });
         active.sort_by(|one, other| {
-            let key = |it: &Told<'a>| (Reverse(it.fact().recorded_at), &it.fact().id);
+            let key = |it: &Told<'a>| {
+                let Fact { status, recorded_at, id, .. } = it.fact();
+                (*status == FactStatus::Deprecated, Reverse(*recorded_at), id)
+            };
             key(one).cmp(&key(other))
         });
         for told in active.iter().skip(1) {
@@ -223,7 +230,7 @@ fn settle_keys<'a>(
         active.truncate(1);
         if let Some(first) = active.first() {
             superseded(ctx, ledger, first.fact());
-            list.push(candidate(ctx, active, "active"));
+            list.push(candidate(ctx, active, FactStatus::Active));
         }
         if disputed.is_empty() {
             continue;
@@ -235,7 +242,7 @@ fn settle_keys<'a>(
             extra: Object::new(),
         });
         if ctx.is_planner() {
-            list.push(candidate(ctx, disputed, "disputed"));
+            list.push(candidate(ctx, disputed, FactStatus::Disputed));
         } else {
             for it in &disputed {
                 ledger.omit("fact", &it.fact().id, Reason::Disputed);
@@ -245,7 +252,7 @@ fn settle_keys<'a>(
     list
 }
 
-fn candidate<'a>(ctx: &Context<'_>, rows: Vec<Told<'a>>, status: &str) -> FactCandidate<'a> {
+fn candidate<'a>(ctx: &Context<'_>, rows: Vec<Told<'a>>, status: FactStatus) -> FactCandidate<'a> {
     let (mut relevance, mut rules) = (i64::MIN, Vec::new());
     for Told { scored: Scored { row, score }, text } in &rows {
         let target = Target { text, tags: &row.tags, entities: &row.entities, time: None };
@@ -259,16 +266,17 @@ fn candidate<'a>(ctx: &Context<'_>, rows: Vec<Told<'a>>, status: &str) -> FactCa
     }
     let found = rules.iter().fold(String::new(), |told, rule| told + "," + rule);
     let facts: Vec<&Fact> = rows.iter().map(Told::fact).collect();
+    let given = if status == FactStatus::Active { "active" } else { "disputed" };
     let rules = facts.iter().map(|fact| {
         let mut evidence = fact.evidence.iter();
         let supported = evidence.any(|piece| ctx.evidences.find(&piece.event).is_some());
         let unsupported = if supported { "" } else { ",unsupported" };
-        format!("{status},valid{unsupported}{found}")
+        format!("{given},valid{unsupported}{found}")
     });
     let rules = rules.collect();
     let recorded = facts.iter().map(|fact| fact.recorded_at).max().unwrap_or_default();
     let text = rows.into_iter().next().map_or_else(String::new, |first| first.text);
-    FactCandidate { facts, relevance, recorded, text, rules }
+    FactCandidate { facts, status, relevance, recorded, text, rules }
 }
 
 /// Names the facts whose place this one took.

@@ -14,8 +14,8 @@ use crate::record::{Candidate, CandidateState, Claim, Evidence, Expiry, Fact, In
 /// A longer sentence is not quoted whole.
 const LONGEST_QUOTE: usize = 2_000;
 
-/// The candidates of a reply that the contract let in. The same claim has the same id, whenever and however often
-/// it is made. A fact is quoted with the whole sentence that its words stand in, and holds from when it was said.
+/// The candidates of a reply that the contract let in. The same claim of the same words has the same id, whenever
+/// and however often it is made; said again in another event, it is another one. A fact is quoted with the whole sentence that its words stand in, and holds from when it was said.
 #[must_use]
 pub fn proposed(
     scope: &Scope,
@@ -46,7 +46,7 @@ fn fact(shown: &Shown, proposed: &ProposedFact) -> Option<Fact> {
     let quote = whole.unwrap_or(&proposed.quote).to_owned();
     let (key, value) = (proposed.key.trim().to_owned(), proposed.value.trim().to_owned());
     Some(Fact {
-        id: id("f", &json!([key, value])),
+        id: id("f", &json!([key, value, event.id, quote])),
         revision: 1,
         value: value.into(),
         key,
@@ -104,4 +104,39 @@ fn id(prefix: &str, said: &Value) -> String {
     let digest = digest(said);
     let hex = digest.strip_prefix("sha256:").unwrap_or(&digest);
     format!("{prefix}-{}", &hex[..SHOWN.min(hex.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Event, Place};
+    use crate::store::NewEvent;
+
+    fn event(id: &str, text: &str, ts: i64) -> Event {
+        let scope = Scope::new("t", "u", "a", "s", "r").unwrap();
+        let place = Place { session: 1, position: 1 };
+        NewEvent::said(scope, id, text, Time(ts)).at(place)
+    }
+
+    #[test]
+    fn what_is_said_again_later_is_another_fact() {
+        let texts = [("e1", "I live in Paris."), ("e2", "I moved back to Paris.")];
+        let events = texts.iter().zip(1..).map(|((id, text), ts)| event(id, text, ts));
+        let shown = Shown::of(events.collect());
+        let proposed = |event: &str, quote: &str| {
+            let proposed = ProposedFact {
+                key: "city".to_owned(),
+                value: "Paris".to_owned(),
+                event: event.to_owned(),
+                quote: quote.to_owned(),
+                confidence: 0.8,
+                preference: false,
+            };
+            fact(&shown, &proposed).unwrap().id
+        };
+        let first = proposed("e1", "in Paris");
+        // The sentence is the same, and so is the fact.
+        assert_eq!(proposed("e1", "Paris"), first);
+        assert_ne!(proposed("e2", "Paris"), first);
+    }
 }

@@ -3,6 +3,8 @@
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_core::run::Time;
 
+use super::span::Span;
+use super::support::support;
 use super::{Refusal, Weight, trust, weigh};
 use crate::Subject;
 use crate::record::{Fact, Origin};
@@ -12,7 +14,7 @@ use crate::record::{Fact, Origin};
 pub struct Standing {
     /// The fact.
     pub fact: Fact,
-    /// The most trusted origin that claimed it.
+    /// The most trusted origin that claimed it; `User` once a person has confirmed it.
     pub origin: Origin,
     /// Who claimed it first.
     pub by: Subject,
@@ -33,11 +35,11 @@ pub enum Assurance {
 /// What became of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is kept, and nothing spoke against it.
+    /// It is kept, and nothing spoke against it in the time that it has.
     Kept,
-    /// It was known: its evidence was added to this one.
+    /// It was known: what it brings was added to this one.
     Supported(String),
-    /// It took the place of these.
+    /// It took the place of these, for its time.
     Superseded(Vec<String>),
     /// It is kept as out of date: this one stands.
     Outdated(String),
@@ -52,6 +54,9 @@ pub struct Ruling {
     pub outcome: Outcome,
     /// Revisions to write, all at once. None where nothing new was said.
     pub writes: Vec<Standing>,
+    /// Facts to write beside them: the rest of a time that was cut in two. Each still has the id of the
+    /// fact that it is a part of, and is to get one of its own.
+    pub parts: Vec<Standing>,
 }
 
 /// Whether a fact could be kept by itself.
@@ -77,9 +82,9 @@ pub(crate) fn check_fact(claim: &Standing, assurance: Assurance) -> Result<(), R
 
 /// Rules on a claim among the facts that stand under its key and level, active and disputed.
 ///
-/// One is active at any moment: the same value adds its evidence to what stands; another value wins,
-/// loses or makes all of them disputed (see `weigh`); where the times of two do not overlap, neither
-/// bothers the other. What a person confirmed wins over everything.
+/// One is active at any moment: the same value adds to what stands; another value wins, loses or is
+/// disputed (see `weigh`), for the time in which both hold. Whoever loses keeps the rest of its time.
+/// What a person confirmed wins over everything, and stands as what a user said.
 #[must_use]
 pub fn rule_on_fact(
     claim: Standing,
@@ -87,109 +92,134 @@ pub fn rule_on_fact(
     standing: &[Standing],
     now: Time,
 ) -> Ruling {
-    let at_once = standing.iter().filter(|other| overlap(&claim.fact, &other.fact));
+    let mut claim = claim;
+    if assurance == Assurance::Confirmed {
+        claim.origin = Origin::User;
+        begin(&mut claim.fact, standing, now);
+    }
+    let time = Span::of(&claim.fact);
+    let at_once = standing.iter().filter(|other| time.overlaps(Span::of(&other.fact)));
     let (same, rivals): (Vec<&Standing>, Vec<&Standing>) =
         at_once.partition(|other| other.fact.value == claim.fact.value);
-    if let Some(known) = same.first() {
-        return support(known, claim, assurance, &rivals, now);
+    if !same.is_empty() {
+        return support(&same, claim, assurance, &rivals, now);
     }
-    let mut claim = claim;
     claim.fact.revision = 1;
     claim.fact.recorded_at = now;
     claim.fact.superseded_by = None;
-    let weights = rivals.iter().map(|rival| match assurance {
-        Assurance::Confirmed => Weight::Wins,
-        Assurance::Claimed => weigh(&claim, rival),
-    });
-    let weights: Vec<Weight> = weights.collect();
-    let (status, outcome) = if rivals.is_empty() {
-        (FactStatus::Active, Outcome::Kept)
-    } else if let Some(lost) = weights.iter().position(|weight| *weight == Weight::Loses) {
-        (FactStatus::Deprecated, Outcome::Outdated(rivals[lost].fact.id.clone()))
-    } else if weights.contains(&Weight::Even) {
-        (FactStatus::Disputed, Outcome::Disputed(ids(&rivals)))
-    } else {
-        (FactStatus::Active, Outcome::Superseded(ids(&rivals)))
+    claim.fact.status = FactStatus::Active;
+    let (mut lost, mut even, mut won) = (Vec::new(), Vec::new(), Vec::new());
+    for rival in rivals {
+        let weight = match assurance {
+            Assurance::Confirmed => Weight::Wins,
+            Assurance::Claimed => weigh(&claim, rival),
+        };
+        match weight {
+            Weight::Loses => lost.push(rival),
+            Weight::Even => even.push(rival),
+            Weight::Wins => won.push(rival),
+        }
+    }
+    let mut parts = Vec::new();
+    if let Some(by) = lost.first() {
+        let taken: Vec<Span> = lost.iter().map(|one| Span::of(&one.fact)).collect();
+        (claim, parts) = beside(claim, &taken, &by.fact.id, now);
+    }
+    // Where it holds: what is left to it, as far as that is not over.
+    let holding = std::iter::once(&claim).chain(&parts).filter(|one| stands(one));
+    let holding: Vec<Span> = holding.map(|one| Span::of(&one.fact)).collect();
+    let contends =
+        |rival: &&Standing| holding.iter().any(|span| span.overlaps(Span::of(&rival.fact)));
+    even.retain(contends);
+    won.retain(contends);
+    let mut writes = Vec::new();
+    if !even.is_empty() {
+        for one in std::iter::once(&mut claim).chain(&mut parts).filter(|one| stands(one)) {
+            one.fact.status = FactStatus::Disputed;
+        }
+        let doubted = even.iter().filter(|rival| rival.fact.status != FactStatus::Disputed);
+        writes.extend(doubted.map(|rival| {
+            let mut rival = next(rival, now);
+            rival.fact.status = FactStatus::Disputed;
+            rival
+        }));
+    }
+    for rival in &won {
+        let (old, rest) = beside(next(rival, now), &holding, &claim.fact.id, now);
+        writes.push(old);
+        parts.extend(rest);
+    }
+    let outcome = match lost.first() {
+        Some(by) if !stands(&claim) => Outcome::Outdated(by.fact.id.clone()),
+        _ if !even.is_empty() => Outcome::Disputed(ids(&even)),
+        _ if !won.is_empty() => Outcome::Superseded(ids(&won)),
+        _ => Outcome::Kept,
     };
-    claim.fact.status = status;
-    let mut writes = Vec::new();
-    match &outcome {
-        Outcome::Superseded(_) => {
-            writes.extend(rivals.iter().map(|rival| replaced(rival, &claim.fact.id, now)));
-        }
-        Outcome::Disputed(_) => {
-            let doubted = rivals.iter().filter(|rival| rival.fact.status != FactStatus::Disputed);
-            writes.extend(doubted.map(|rival| {
-                let mut rival = next(rival, now);
-                rival.fact.status = FactStatus::Disputed;
-                rival
-            }));
-        }
-        Outcome::Outdated(by) => claim.fact.superseded_by = Some(by.clone()),
-        Outcome::Kept | Outcome::Supported(_) => {}
-    }
     writes.push(claim);
-    Ruling { outcome, writes }
+    Ruling { outcome, writes, parts }
 }
 
-/// Adds what a claim brings to a fact of the same value.
-fn support(
-    known: &Standing,
-    claim: Standing,
-    assurance: Assurance,
-    rivals: &[&Standing],
+/// What is confirmed holds now: where a fact of its value is over, or is yet to come, and no beginning is
+/// named, it begins now.
+fn begin(claim: &mut Fact, standing: &[Standing], now: Time) {
+    let time = Span::of(claim);
+    let mut same = standing.iter().filter(|one| one.fact.value == claim.value).peekable();
+    let known = same.peek().is_some();
+    let holds = same.any(|one| Span::of(&one.fact).holds(now));
+    if claim.valid_from.is_none() && time.holds(now) && known && !holds {
+        claim.valid_from = Some(now);
+    }
+}
+
+/// A fact in the time that others leave it, and the rest of that time as facts of their own. Itself it
+/// has the first part that is not over; a part that is over, or a fact without any, is deprecated.
+pub(super) fn beside(
+    fact: Standing,
+    taken: &[Span],
+    by: &str,
     now: Time,
-) -> Ruling {
-    let mut better = next(known, now);
-    for (piece, source) in claim.fact.evidence.into_iter().zip(claim.sources) {
-        let mut pieces = better.fact.evidence.iter().zip(&better.sources);
-        if !pieces.any(|(other, whose)| *other == piece && *whose == source) {
-            better.fact.evidence.push(piece);
-            better.sources.push(source);
+) -> (Standing, Vec<Standing>) {
+    let whole = Span::of(&fact.fact);
+    let mut left = whole.beside(taken);
+    let within = |span: Span| {
+        let mut part = fact.clone();
+        (part.fact.valid_from, part.fact.valid_to) = (span.from, span.to);
+        if span.to != whole.to {
+            part.fact.superseded_by = Some(by.to_owned());
         }
+        if span.is_over(now) {
+            part.fact.status = FactStatus::Deprecated;
+            part.fact.superseded_by.get_or_insert_with(|| by.to_owned());
+        }
+        part
+    };
+    if left.is_empty() {
+        let mut old = fact;
+        old.fact.status = FactStatus::Deprecated;
+        old.fact.superseded_by = Some(by.to_owned());
+        return (old, Vec::new());
     }
-    better.fact.confidence = better.fact.confidence.max(claim.fact.confidence);
-    if trust(claim.origin) > trust(better.origin) {
-        better.origin = claim.origin;
+    let own = left.iter().position(|span| !span.is_over(now)).unwrap_or(left.len() - 1);
+    let itself = within(left.remove(own));
+    let mut parts: Vec<Standing> = left.into_iter().map(within).collect();
+    for part in &mut parts {
+        part.fact.revision = 1;
     }
-    let mut writes = Vec::new();
-    if assurance == Assurance::Confirmed {
-        better.fact.status = FactStatus::Active;
-        writes.extend(rivals.iter().map(|rival| replaced(rival, &better.fact.id, now)));
-    }
-    let mut unchanged = better.clone();
-    unchanged.fact.revision = known.fact.revision;
-    unchanged.fact.recorded_at = known.fact.recorded_at;
-    let id = better.fact.id.clone();
-    if unchanged != *known {
-        writes.push(better);
-    }
-    Ruling { outcome: Outcome::Supported(id), writes }
+    (itself, parts)
 }
 
-fn ids(standing: &[&Standing]) -> Vec<String> {
-    standing.iter().map(|one| one.fact.id.clone()).collect()
-}
-
-fn next(standing: &Standing, now: Time) -> Standing {
+/// Its next revision.
+pub(super) fn next(standing: &Standing, now: Time) -> Standing {
     let mut next = standing.clone();
     next.fact.revision += 1;
     next.fact.recorded_at = now;
     next
 }
 
-fn replaced(standing: &Standing, by: &str, now: Time) -> Standing {
-    let mut old = next(standing, now);
-    old.fact.status = FactStatus::Deprecated;
-    old.fact.superseded_by = Some(by.to_owned());
-    old
+fn stands(one: &Standing) -> bool {
+    one.fact.status != FactStatus::Deprecated
 }
 
-/// Whether two facts hold at some moment together. Both ends are included.
-fn overlap(one: &Fact, other: &Fact) -> bool {
-    let begins_in_time = |one: &Fact, other: &Fact| match (one.valid_from, other.valid_to) {
-        (Some(from), Some(to)) => from <= to,
-        _ => true,
-    };
-    begins_in_time(one, other) && begins_in_time(other, one)
+fn ids(standing: &[&Standing]) -> Vec<String> {
+    standing.iter().map(|one| one.fact.id.clone()).collect()
 }

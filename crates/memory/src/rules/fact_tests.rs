@@ -15,7 +15,7 @@ fn subject() -> Subject {
     Subject { tenant: "t".to_owned(), user: "u".to_owned(), agent: "a".to_owned() }
 }
 
-fn fact(id: &str, value: Value, origin: Origin) -> Standing {
+pub(super) fn fact(id: &str, value: Value, origin: Origin) -> Standing {
     let evidence = vec![Evidence { event: format!("said-{id}"), quote: None }];
     let fact = Fact {
         id: id.to_owned(),
@@ -38,22 +38,22 @@ fn fact(id: &str, value: Value, origin: Origin) -> Standing {
     Standing { fact, origin, by: subject(), sources: vec![subject()] }
 }
 
-fn during(mut one: Standing, from: Option<i64>, to: Option<i64>) -> Standing {
+pub(super) fn during(mut one: Standing, from: Option<i64>, to: Option<i64>) -> Standing {
     one.fact.valid_from = from.map(Time);
     one.fact.valid_to = to.map(Time);
     one
 }
 
-fn sure(mut one: Standing, confidence: f64) -> Standing {
+pub(super) fn sure(mut one: Standing, confidence: f64) -> Standing {
     one.fact.confidence = confidence;
     one
 }
 
-fn paris(origin: Origin) -> Standing {
+pub(super) fn paris(origin: Origin) -> Standing {
     fact("old", json!("Paris"), origin)
 }
 
-fn rome(origin: Origin) -> Standing {
+pub(super) fn rome(origin: Origin) -> Standing {
     fact("new", json!("Rome"), origin)
 }
 
@@ -131,6 +131,23 @@ fn a_person_confirms_whatever_the_origin() {
     for origin in [Imported, Model, Web] {
         check(rome(origin), Confirmed, &[during(paris(User), Some(5), None)], &won);
     }
+}
+
+#[test]
+fn what_is_confirmed_stands_as_what_a_user_said() {
+    let ruling = rule_on_fact(rome(Model), Confirmed, &[paris(User)], Time(9));
+    let kept = ruling.writes.last().unwrap();
+    assert_eq!((&*kept.fact.id, kept.origin), ("new", User));
+    let newer = during(fact("later", json!("Oslo"), Model), Some(8), None);
+    let even = ["disputes new", "new.2 disputed", "later.1 disputed"];
+    check(newer.clone(), Claimed, std::slice::from_ref(kept), &even);
+    // The same where it was known before.
+    let again = fact("again", json!("Rome"), Model);
+    let ruling = rule_on_fact(again, Confirmed, &[rome(Model)], Time(9));
+    let kept = &ruling.writes[0];
+    assert_eq!((&*kept.fact.id, kept.fact.revision, kept.origin), ("new", 2, User));
+    let even = ["disputes new", "new.3 disputed", "later.1 disputed"];
+    check(newer, Claimed, std::slice::from_ref(kept), &even);
 }
 
 #[test]

@@ -5,10 +5,14 @@ mod refusal;
 mod trust;
 mod evidence;
 mod weigh;
+mod span;
+mod support;
 mod fact;
 #[cfg(test)]
 mod fact_tests;
 mod gone;
+#[cfg(test)]
+mod time_tests;
 mod expiry;
 mod learning;
 mod condense;
@@ -18,6 +22,7 @@ mod ageing_tests;
 
 pub(crate) use fact::check_fact;
 pub(crate) use gone::without;
+pub(crate) use span::Span;
 
 pub use ageing::{Aged, Ages, age, due_level};
 pub use condense::condensed;

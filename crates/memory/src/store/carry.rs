@@ -14,7 +14,7 @@ use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use super::write::{check_sources, differs, keep, keep_row, refuse_forgotten, remember};
 use super::{Carried, Imported, Line, NewEvent, Provenance};
 use crate::record::{Candidate, Claim, Fact, Insight, Origin};
-use crate::rules::{Assurance, Refusal, Standing, check_fact};
+use crate::rules::{Assurance, Refusal, Span, Standing, check_fact};
 use crate::{Scope, Subject};
 
 /// All that a subject has, in an order in which it can be taken in again: events before what cites them.
@@ -220,9 +220,10 @@ fn take_fact(
     let holder = holder(&subject, fact.level);
     let absent = shelves.fact(&holder, &fact.id, None)?.is_none()
         && shelves.forgotten(&holder, &[mark(&holder, "fact", &fact.id)])?.is_empty();
-    let alone = shelves.facts(&holder, Which::Under(&fact.key))?.is_empty();
+    let mut standing = shelves.facts(&holder, Which::Under(&fact.key))?.into_iter();
+    let alone = standing.all(|other| !Span::of(fact).overlaps(Span::of(&other.fact)));
     if provenance == Provenance::Ours && absent {
-        // One that is active comes back as such where nothing stands in its place.
+        // One that is active comes back as such where nothing stands in its time.
         let settled = fact.superseded_by.is_some() || fact.status == FactStatus::Disputed;
         if alone || settled {
             return restore_fact(shelves, &subject, &holder, fact, origin);

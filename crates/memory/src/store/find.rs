@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_core::run::Time;
 
 use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
@@ -251,17 +252,18 @@ fn cited(
     subject: &Subject,
     found: &Found,
 ) -> Answer<BTreeMap<String, Cited>> {
-    let ids: Vec<&str> = citations(found).into_iter().map(String::as_str).collect();
+    let ids: Vec<&str> = citations(found, request.as_of).into_iter().map(String::as_str).collect();
     let mut seen = shelves.cited(subject, &ids)?;
     seen.retain(|_, seen| !seen.is_over(request.scope.run(), request.as_of));
     Ok(seen.into_iter().map(|(id, seen)| (id, Cited::from(seen))).collect())
 }
 
-fn citations(found: &Found) -> BTreeSet<&String> {
+fn citations(found: &Found, at: Time) -> BTreeSet<&String> {
     let mut ids = BTreeSet::new();
-    // What others took the place of is told by its id alone.
-    for fact in found.facts.iter().filter(|fact| fact.row.status != FactStatus::Deprecated) {
-        ids.extend(fact.row.evidence.iter().map(|piece| &piece.event));
+    // What others took the place of by then is told by its id alone.
+    let told = |fact: &Fact| fact.status != FactStatus::Deprecated || found.held(fact, at);
+    for fact in found.facts.iter().map(|fact| &fact.row).filter(|fact| told(fact)) {
+        ids.extend(fact.evidence.iter().map(|piece| &piece.event));
     }
     ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
     ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));

@@ -58,7 +58,7 @@ impl NewEvent {
         }
     }
 
-    pub(super) fn at(self, place: Place) -> Event {
+    pub(crate) fn at(self, place: Place) -> Event {
         Event {
             id: self.id,
             scope: self.scope,

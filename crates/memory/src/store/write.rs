@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Time;
 
 use super::error::MemoryError;
@@ -12,8 +13,8 @@ use super::shelves::{Answer, Shelves, Which, holder};
 use super::{Kept, NewEvent};
 use crate::record::{Claim, Event, Evidence, Fact, Insight, Origin, Place, Summary, Working};
 use crate::rules::{
-    Assurance, Outcome, Refusal, Ruling, Standing, check_evidence, check_fact, check_learning,
-    rule_on_fact,
+    Assurance, Outcome, Refusal, Ruling, Span, Standing, check_evidence, check_fact,
+    check_learning, rule_on_fact,
 };
 use crate::{Scope, Subject};
 
@@ -188,7 +189,7 @@ fn keep_fact(
     now: Time,
 ) -> Answer<Kept> {
     let sources = vec![subject.clone(); fact.evidence.len()];
-    let claim = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
+    let mut claim = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
     check_id(&fact.id)?;
     check_fact(&claim, assurance)?;
     let holder = holder(subject, fact.level);
@@ -196,28 +197,64 @@ fn keep_fact(
     let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
     let words = shelves.named(subject, &cited)?;
     check_evidence(&fact.evidence, origin, |id| words.get(id).map(|event| &*event.text))?;
-    if let Some(known) = shelves.fact(&holder, &fact.id, None)? {
-        if known.fact.key != fact.key || known.fact.value != fact.value {
+    let known = shelves.fact(&holder, &fact.id, None)?;
+    if let Some(Standing { fact: known, .. }) = &known {
+        if known.key != fact.key || known.value != fact.value {
             return Err(differs("fact", &fact.id));
         }
-        if let Some(by) = known.fact.superseded_by {
-            // Said again, it is still out of date.
-            let (id, revision) = (fact.id.clone(), known.fact.revision);
-            return Ok(Kept { id, revision, outcome: Outcome::Outdated(by) });
+        if let Some(by) = &known.superseded_by
+            && known.status == FactStatus::Deprecated
+            && assurance == Assurance::Claimed
+            && Span::of(fact).is_past_within(Span::of(known), now)
+        {
+            return Ok(still(known, Outcome::Outdated(by.clone())));
         }
+        // The id is taken; should it become a fact of its own, at another time, it has another.
+        claim.fact.id = part_id(shelves, &holder, &fact.id)?;
     }
+    let own = claim.fact.id.clone();
     let standing = shelves.facts(&holder, Which::Under(&fact.key))?;
-    let Ruling { outcome, writes } = rule_on_fact(claim, assurance, &standing, now);
+    let Ruling { outcome, writes, parts } = rule_on_fact(claim, assurance, &standing, now);
+    if let (Some(known), Outcome::Outdated(_), []) = (&known, &outcome, &*parts)
+        && known.fact.status == FactStatus::Deprecated
+    {
+        return Ok(still(&known.fact, outcome));
+    }
     for revision in &writes {
         shelves.put_fact(&holder, revision)?;
     }
+    for mut part in parts {
+        part.fact.id = part_id(shelves, &holder, &part.fact.id)?;
+        shelves.put_fact(&holder, &part)?;
+    }
     let id = match &outcome {
         Outcome::Supported(id) => id.clone(),
-        _ => fact.id.clone(),
+        _ => own,
     };
     let mut all = writes.iter().chain(&standing);
     let revision = all.find(|one| one.fact.id == id).map_or(1, |one| one.fact.revision);
     Ok(Kept { id, revision, outcome })
+}
+
+/// Said again, it is out of date as before.
+fn still(known: &Fact, outcome: Outcome) -> Kept {
+    Kept { id: known.id.clone(), revision: known.revision, outcome }
+}
+
+/// An id for what one fact says of another time: its own with a number behind it.
+fn part_id(shelves: &impl Shelves, holder: &Subject, id: &str) -> Answer<String> {
+    let is_number = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
+    let first =
+        id.rsplit_once('~').filter(|(_, end)| is_number(end)).map_or(id, |(first, _)| first);
+    for number in 2_u64.. {
+        let part = format!("{first}~{number}");
+        let is_free = shelves.fact(holder, &part, None)?.is_none()
+            && shelves.forgotten(holder, &[mark(holder, "fact", &part)])?.is_empty();
+        if is_free {
+            return Ok(part);
+        }
+    }
+    unreachable!("there are more numbers than facts")
 }
 
 /// Keeps a row as its next revision, unless it says what the latest one says.

@@ -49,6 +49,42 @@ fn only_facts_that_hold_now_go_in() {
 }
 
 #[test]
+fn what_was_replaced_is_given_for_the_time_before() {
+    let mut old = fact("old", "city", "Paris");
+    (old.status, old.superseded_by) = (FactStatus::Deprecated, Some("new".to_owned()));
+    let mut new = fact("new", "city", "Rome");
+    new.valid_from = Some(NOW);
+    // One that was wrong from the beginning held never.
+    let mut wrong = fact("wrong", "job", "smith");
+    (wrong.status, wrong.superseded_by) = (FactStatus::Deprecated, Some("right".to_owned()));
+    let found = with_facts(vec![old, new, wrong, fact("right", "job", "baker")]);
+    let mut asked = request(Purpose::Responder);
+    assert_eq!(facts(&composed(&asked, &found)), ["new", "right"]);
+    asked.as_of = NOW.after(-1);
+    let before = composed(&asked, &found);
+    assert_eq!(facts(&before), ["old", "right"]);
+    assert_eq!(before.long_term.facts[0].status, FactStatus::Active);
+    assert_eq!(reason(&before, "new").as_deref(), Some("not_yet_valid"));
+    assert_eq!(reason(&before, "wrong").as_deref(), Some("deprecated"));
+}
+
+#[test]
+fn a_dispute_is_of_the_time_in_which_both_hold() {
+    let mut one = fact("one", "city", "Paris");
+    let mut two = fact("two", "city", "Rome");
+    (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
+    two.valid_from = Some(NOW);
+    let found = with_facts(vec![one, two]);
+    let mut asked = request(Purpose::Responder);
+    assert!(facts(&composed(&asked, &found)).is_empty());
+    asked.as_of = NOW.after(-1);
+    let before = composed(&asked, &found);
+    assert_eq!(facts(&before), ["one"]);
+    assert_eq!(before.long_term.facts[0].status, FactStatus::Active);
+    assert!(before.explain.conflicts.is_empty());
+}
+
+#[test]
 fn the_nearest_level_has_the_key() {
     let mut tenant = fact("tenant", "tone", "formal");
     tenant.level = ScopeLevel::Tenant;

@@ -98,6 +98,9 @@ pub(super) fn sentence(done: &Done) -> String {
             format!("{GOOD}kept{GOOD:#} {named}, revision {revision}")
         }
         Outcome::Kept => format!("{GOOD}kept{GOOD:#} {named}"),
+        Outcome::Supported(_) if *revision > 1 => {
+            format!("{GOOD}known{GOOD:#} {named}: revision {revision} stands")
+        }
         Outcome::Supported(_) => format!("{GOOD}known{GOOD:#} {named}: it says nothing new"),
         Outcome::Superseded(ids) if ids.iter().all(|other| other == id) => {
             format!("{GOOD}kept{GOOD:#} {named}, revision {revision}")

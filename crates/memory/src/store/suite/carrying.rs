@@ -12,6 +12,7 @@ use super::sample::{
 };
 use crate::Scope;
 use crate::record::{Claim, Fact, Origin};
+use crate::rules::Assurance;
 use crate::store::{Carried, Line, Memory, Provenance, Whom};
 
 /// One of everything.
@@ -68,6 +69,25 @@ pub async fn an_export_comes_back_as_it_was(memory: Arc<dyn Memory>) {
     // Once more changes nothing.
     let again = memory.import(moved.clone(), Provenance::Ours, NOW.after(9)).await.unwrap();
     assert_eq!((again.kept, again.refused), (13, vec![]));
+    assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
+}
+
+pub async fn what_was_confirmed_and_what_has_times_comes_back(memory: Arc<dyn Memory>) {
+    let (scope, other) = (scope(), Scope::new("t2", "u2", "a2", "s1", "r1").unwrap());
+    tell(&*memory, &scope, "e1", "We close at six.").await;
+    let shared = on(fact("f1", "closing", "six"), "e1", Some("six"));
+    let shared = Claim::Fact(Box::new(Fact { level: ScopeLevel::Agent, ..shared }));
+    memory.keep(&scope, shared, Origin::Model, Assurance::Confirmed, NOW).await.unwrap();
+    keep_fact(&*memory, &scope, fact("f2", "city", "Paris")).await;
+    let (from, to) = (Some(NOW.after(5)), Some(NOW.after(9)));
+    let week = Fact { valid_from: from, valid_to: to, ..fact("f3", "city", "Rome") };
+    keep_fact(&*memory, &scope, week).await;
+    let moved = as_of(&memory.export(&scope.subject()).await.unwrap(), &other);
+    let imported = memory.import(moved.clone(), Provenance::Ours, NOW.after(1)).await.unwrap();
+    assert_eq!((imported.kept, imported.refused), (5, vec![]));
+    assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
+    let again = memory.import(moved.clone(), Provenance::Ours, NOW.after(20)).await.unwrap();
+    assert_eq!((again.kept, again.refused), (5, vec![]));
     assert_eq!(memory.export(&other.subject()).await.unwrap(), moved);
 }
 

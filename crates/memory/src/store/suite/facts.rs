@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_core::run::Time;
 
 use super::sample::{
-    NOW, episode, fact, found, insight, keep, keep_fact, on, procedure, scope, tell, within,
+    NOW, ask, episode, fact, found, insight, keep, keep_fact, on, procedure, scope, tell, within,
 };
+use crate::compose::compose;
+use crate::policy::Policy;
 use crate::record::{Claim, Fact, Origin};
 use crate::rules::{Assurance, Outcome};
-use crate::store::Memory;
-use crate::{Found, Scope};
+use crate::store::{Limits, Memory};
+use crate::tokens::counter;
+use crate::{Found, Request, Scope};
 
 fn told(found: &Found) -> Vec<String> {
     let mut facts: Vec<String> = found
@@ -49,6 +53,151 @@ pub async fn the_newer_fact_takes_the_place(memory: Arc<dyn Memory>) {
     assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.2 deprecated", "f2.1 active"]);
     let other = refused(&*memory, fact("f2", "city", "Oslo"), Origin::User).await;
     assert_eq!(other, "fact `f2` is there already and says something else");
+}
+
+/// What a packet says of a key at a moment.
+async fn given(memory: &dyn Memory, key: &str, at: Time) -> Vec<String> {
+    let request = Request { as_of: at, ..ask(&scope(), "") };
+    let policy = Policy::shipped("default").unwrap();
+    let found = memory.found(&request, Limits::of(&policy)).await.unwrap();
+    let packet = compose(&request, &policy, &found, &*counter("chars/4").unwrap()).unwrap();
+    let facts = packet.long_term.facts.iter().filter(|fact| fact.fact_key == key);
+    facts.map(|fact| fact.value.as_str().unwrap().to_owned()).collect()
+}
+
+fn from(from: Time, fact: Fact) -> Fact {
+    Fact { valid_from: Some(from), ..fact }
+}
+
+pub async fn a_fact_that_begins_later_leaves_the_present_alone(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "I live in Paris.").await;
+    keep_fact(&*memory, &scope, on(fact("f1", "city", "Paris"), "e1", None)).await;
+    let march = NOW.after(1_000);
+    let kept = keep_fact(&*memory, &scope, from(march, fact("f2", "city", "Rome"))).await;
+    assert_eq!(kept.outcome, Outcome::Superseded(vec!["f1".to_owned()]));
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.2 active", "f2.1 active"]);
+    for (at, city) in [(NOW, "Paris"), (march.after(-1), "Paris"), (march, "Rome")] {
+        assert_eq!(given(&*memory, "city", at).await, [city], "{at}");
+    }
+    // What began already leaves the older its past.
+    keep_fact(&*memory, &scope, from(NOW, fact("f3", "city", "Oslo"))).await;
+    let facts = told(&found(&*memory, &scope, "").await);
+    assert_eq!(facts, ["f1.3 deprecated", "f2.1 active", "f3.1 active"]);
+    for (at, city) in [(NOW.after(-1), "Paris"), (NOW, "Oslo"), (march, "Rome")] {
+        assert_eq!(given(&*memory, "city", at).await, [city], "{at}");
+    }
+    let before = Request { as_of: NOW.after(-1), ..ask(&scope, "") };
+    let before = memory.found(&before, Limits::default()).await.unwrap();
+    assert!(before.evidence.contains_key("e1"), "it is cited for the time in which it held");
+}
+
+pub async fn what_holds_for_a_while_lets_the_older_value_go_on(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "I live in Paris.").await;
+    keep_fact(&*memory, &scope, on(fact("f1", "city", "Paris"), "e1", None)).await;
+    let week = |id: &str, city: &str, begin: i64| {
+        let end = Some(NOW.after(begin + 7));
+        from(NOW.after(begin), Fact { valid_to: end, ..fact(id, "city", city) })
+    };
+    keep_fact(&*memory, &scope, week("f2", "Rome", 10)).await;
+    keep_fact(&*memory, &scope, week("f3", "Oslo", 30)).await;
+    let seen = found(&*memory, &scope, "").await;
+    let four = ["f1.2 active", "f1~2.2 active", "f1~3.1 active", "f2.1 active", "f3.1 active"];
+    assert_eq!(told(&seen), four);
+    let part = seen.facts.iter().find(|one| one.row.id == "f1~3").unwrap();
+    assert_eq!(part.row.evidence[0].event, "e1");
+    for (after, city) in [
+        (0, "Paris"),
+        (9, "Paris"),
+        (10, "Rome"),
+        (17, "Rome"),
+        (18, "Paris"),
+        (29, "Paris"),
+        (30, "Oslo"),
+        (37, "Oslo"),
+        (38, "Paris"),
+    ] {
+        assert_eq!(given(&*memory, "city", NOW.after(after)).await, [city], "after {after}");
+    }
+}
+
+pub async fn a_dispute_is_of_the_time_in_which_both_hold(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "Perhaps in Rome.").await;
+    keep_fact(&*memory, &scope, fact("f1", "city", "Paris")).await;
+    let later = on(from(NOW.after(10), fact("f2", "city", "Rome")), "e1", Some("in Rome"));
+    let claim = Claim::Fact(Box::new(later));
+    let kept = memory.keep(&scope, claim, Origin::Model, Assurance::Claimed, NOW).await.unwrap();
+    assert_eq!(kept.outcome, Outcome::Disputed(vec!["f1".to_owned()]));
+    assert_eq!(given(&*memory, "city", NOW.after(9)).await, ["Paris"]);
+    assert_eq!(given(&*memory, "city", NOW.after(10)).await, ["Paris", "Rome"]);
+}
+
+pub async fn what_was_so_before_can_be_so_again(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let at = |after: i64, city: &str| from(NOW.after(after), fact(city, "city", city));
+    for (after, city) in [(0, "Paris"), (1, "Rome"), (2, "Paris")] {
+        let claim = Claim::Fact(Box::new(at(after, city)));
+        let now = NOW.after(after);
+        memory.keep(&scope, claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+    }
+    for (after, city) in [(0, "Paris"), (1, "Rome"), (2, "Paris")] {
+        assert_eq!(given(&*memory, "city", NOW.after(after)).await, [city], "after {after}");
+    }
+    let cities = ["Paris.2 deprecated", "Paris~2.1 active", "Rome.2 deprecated"];
+    assert_eq!(told(&found(&*memory, &scope, "").await), cities);
+    // Without a time it is still out of date, unless a person confirms it.
+    let rome = || Claim::Fact(Box::new(fact("Rome", "city", "Rome")));
+    let now = NOW.after(3);
+    let kept = memory.keep(&scope, rome(), Origin::User, Assurance::Claimed, now).await.unwrap();
+    assert_eq!(kept.outcome, Outcome::Outdated("Paris~2".to_owned()));
+    assert_eq!(told(&found(&*memory, &scope, "").await), cities);
+    memory.keep(&scope, rome(), Origin::User, Assurance::Confirmed, now).await.unwrap();
+    assert_eq!(given(&*memory, "city", now).await, ["Rome"]);
+}
+
+pub async fn a_fact_is_ended_by_saying_so(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "I was a baker.").await;
+    keep_fact(&*memory, &scope, fact("f1", "job", "baker")).await;
+    let end = |id: &str| Fact { valid_to: Some(NOW.after(5)), ..fact(id, "job", "baker") };
+    let less = Claim::Fact(Box::new(on(end("f2"), "e1", Some("baker"))));
+    memory.keep(&scope, less, Origin::Model, Assurance::Claimed, NOW).await.unwrap();
+    assert_eq!(given(&*memory, "job", NOW.after(6)).await, ["baker"], "a model ends nothing");
+    let kept = keep_fact(&*memory, &scope, end("f3")).await;
+    assert_eq!((kept.outcome, kept.revision), (Outcome::Supported("f1".to_owned()), 3));
+    assert_eq!(given(&*memory, "job", NOW.after(5)).await, ["baker"]);
+    assert!(given(&*memory, "job", NOW.after(6)).await.is_empty());
+    // Said again without a time, it names no other end.
+    keep_fact(&*memory, &scope, fact("f1", "job", "baker")).await;
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.3 active"]);
+}
+
+pub async fn what_a_person_confirmed_stands_as_what_a_user_said(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    tell(&*memory, &scope, "e1", "Rome. Then Oslo.").await;
+    let rome = Claim::Fact(Box::new(on(fact("f1", "city", "Rome"), "e1", Some("Rome."))));
+    memory.keep(&scope, rome, Origin::Model, Assurance::Confirmed, NOW).await.unwrap();
+    let oslo = on(from(NOW, fact("f2", "city", "Oslo")), "e1", Some("Oslo"));
+    let oslo = Claim::Fact(Box::new(oslo));
+    let kept = memory.keep(&scope, oslo, Origin::Model, Assurance::Claimed, NOW).await.unwrap();
+    assert_eq!(kept.outcome, Outcome::Disputed(vec!["f1".to_owned()]));
+}
+
+pub async fn one_id_at_two_times_is_two_facts(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let until = Fact { valid_to: Some(NOW.after(4)), ..fact("f1", "city", "Paris") };
+    keep_fact(&*memory, &scope, until).await;
+    let again = from(NOW.after(6), fact("f1", "city", "Paris"));
+    let kept = keep_fact(&*memory, &scope, again.clone()).await;
+    assert_eq!((&*kept.id, kept.revision, kept.outcome), ("f1~2", 1, Outcome::Kept));
+    let kept = keep_fact(&*memory, &scope, again).await;
+    assert_eq!(kept.outcome, Outcome::Supported("f1~2".to_owned()));
+    assert_eq!(told(&found(&*memory, &scope, "").await), ["f1.1 active", "f1~2.1 active"]);
+    for (after, known) in [(4, true), (5, false), (6, true)] {
+        assert_eq!(given(&*memory, "city", NOW.after(after)).await.len(), usize::from(known));
+    }
 }
 
 pub async fn an_unresolved_contradiction_is_disputed_until_confirmed(memory: Arc<dyn Memory>) {
