@@ -31,6 +31,7 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
         "given": ctx.row,
         "longest_item": policy.longest_item,
         "cut": cut(ctx),
+        "guesses_withheld": ctx.guard.len(),
         "budget": if ctx.request.budget.is_some_and(|asked| asked.per_section.is_some()) {
             "sections of the request"
         } else {

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::Purpose;
 
 use super::Limits;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
@@ -70,6 +72,10 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     for (_, row) in rows {
         if row.expires != Expiry::RunEnd || row.run == request.scope.run() {
             found.insights.push(Scored::plain(row));
+        } else if request.purpose == Purpose::Responder
+            && row.validation != ValidationState::Validated
+        {
+            found.guesses.push(row);
         }
     }
     let (worded, reads) = ranked(shelves, request, &query, limits.quotes)?;

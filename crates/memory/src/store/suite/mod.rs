@@ -15,6 +15,7 @@ pub mod candidates;
 pub mod finding;
 pub mod similar;
 pub mod builds;
+pub mod packets;
 pub mod sweeping;
 pub mod ageing;
 pub mod carrying;
@@ -76,6 +77,8 @@ macro_rules! memory_suite {
                 builds::a_build_whose_rows_are_gone_is_told,
                 builds::the_same_build_twice_is_one,
                 builds::the_build_before_is_of_the_same_session_and_purpose,
+                packets::a_guess_of_another_run_is_kept_from_a_responder,
+                packets::of_too_many_guesses_the_newest_are_kept_back,
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,
                 sweeping::junk_is_counted_with_examples,
