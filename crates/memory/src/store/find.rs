@@ -8,6 +8,7 @@ use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_contracts::memory::meta::Purpose;
 
 use super::Limits;
+use super::body::to_body;
 use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
 use crate::policy::Similarity;
 use crate::rank::{Blend, Query, Read, at_most, refine};
@@ -54,13 +55,9 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    let rows = shelves.rows::<Procedure>(&subject, limits.procedures)?;
-    cut(&mut found, "procedures", rows.len(), limits.procedures);
-    for (_, row) in rows {
-        if row.task_type == task_type {
-            found.procedures.push(Scored::plain(row));
-        }
-    }
+    let rows = procedures(shelves, &subject, task_type, limits.procedures)?;
+    cut(&mut found, "procedures of the task", rows.len(), limits.procedures);
+    found.procedures = rows.into_iter().map(Scored::plain).collect();
     let rows = shelves.rows::<Episode>(&subject, limits.episodes)?;
     cut(&mut found, "episodes", rows.len(), limits.episodes);
     // What was told again in another one is told there now.
@@ -92,6 +89,29 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     window.retain(|event| visible(event, request));
     found.window = window;
     found.evidence = cited(shelves, request, &subject, &found)?;
+    Ok(found)
+}
+
+/// The latest procedures of a kind of task, however many others there are.
+fn procedures(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    task_type: &str,
+    limit: usize,
+) -> Answer<Vec<Procedure>> {
+    // As a body has it. It may stand in the content of another one too.
+    let text = format!("\"task_type\":{}", to_body(&task_type)?);
+    let (mut found, mut read) = (Vec::new(), 0);
+    while found.len() < limit {
+        let rows = shelves.rows_with::<Procedure>(subject, &text, read, limit)?;
+        let last = rows.len() < limit;
+        read += rows.len();
+        found.extend(rows.into_iter().map(|(_, row)| row).filter(|row| row.task_type == task_type));
+        if last {
+            break;
+        }
+    }
+    found.truncate(limit);
     Ok(found)
 }
 

@@ -14,7 +14,7 @@ pub struct Limits {
     pub facts: usize,
     /// Facts of each level that others took the place of, the latest first.
     pub superseded: usize,
-    /// Procedures.
+    /// Procedures of the kind of task, the latest first.
     pub procedures: usize,
     /// Episodes, the latest first.
     pub episodes: usize,

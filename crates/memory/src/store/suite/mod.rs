@@ -64,6 +64,7 @@ macro_rules! memory_suite {
                 finding::the_window_is_the_end_of_the_session,
                 finding::what_rows_cite_is_there,
                 finding::procedures_are_those_of_the_task,
+                finding::procedures_of_other_tasks_crowd_none_out,
                 finding::many_events_are_ranked_alike_however_they_came,
                 finding::what_happened_in_a_time_is_found_by_it,
                 similar::what_is_near_in_meaning_is_found_without_its_words,
