@@ -29,6 +29,7 @@ mod index;
 mod write;
 mod candidates;
 mod find;
+mod answers;
 mod session;
 mod vectors;
 mod shared;

@@ -328,6 +328,7 @@ fn the_window_is_off_until_a_policy_turns_it_on() {
     let found = Found { window, ..Found::default() };
     let off = composed(&request(Purpose::Planner), &found);
     assert_eq!(off.short_term.conversation_window, Some(vec![]));
+    assert_eq!(reason(&off, "w9").as_deref(), Some("purpose"));
     let mut policy = policy();
     policy.matrix.planner.window = Strength::Weak;
     let on = composed_by(&request(Purpose::Planner), &policy, &found);

@@ -6,9 +6,9 @@ use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::meta::Purpose;
 
-use super::sample::{NOW, ask, insight, keep, said, scope, within};
+use super::sample::{NOW, ask, insight, keep, said, scope, tell, within};
 use crate::compose::compose;
-use crate::policy::Policy;
+use crate::policy::{Policy, Strength};
 use crate::record::{Claim, Origin, Role};
 use crate::rules::Assurance;
 use crate::store::{Build, Limits, Memory};
@@ -83,4 +83,66 @@ pub async fn of_too_many_guesses_the_newest_are_kept_back(memory: Arc<dyn Memory
     let packet = compose(&request, &policy(), &found, &CharCounter).unwrap();
     let cut = &packet.explain.filters["cut"];
     assert_eq!(cut, &serde_json::json!([{ "what": "insights", "read": 2 }]));
+}
+
+pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Memory>) {
+    let memory = &*memory;
+    let scope = scope();
+    let others = ["bread", "milk", "salt", "cheese", "honey"].map(|what| {
+        format!(
+            "Later on, when we had walked all the way home, we spoke about the price of {what}."
+        )
+    });
+    for (number, text) in others.iter().enumerate() {
+        tell(memory, &scope, &format!("o{number}"), text).await;
+    }
+    // More than are looked at for a packet that needs no more.
+    let again = |number: usize| said(&scope, &format!("a{number}"), "The price is 12.");
+    memory.remember((0..70).map(again).collect()).await.unwrap();
+
+    let request = ask(&scope, "price");
+    let (found, made) = packet(memory, &request).await;
+    let mut quotes = quoted(&made);
+    quotes.sort_unstable();
+    let mut all: Vec<&str> = others.iter().map(String::as_str).collect();
+    all.push("The price is 12.");
+    all.sort_unstable();
+    assert_eq!(quotes, all);
+    // Of those that say the same some are named, and the number of the others is told.
+    let named = made.explain.omitted.iter().filter(|omitted| omitted.reason == "duplicate").count();
+    assert_eq!((named, found.quotes.len()), (19, 25));
+    let cut = &made.explain.filters["cut"];
+    let what = "events that say what a better one says";
+    assert_eq!(cut, &serde_json::json!([{ "what": what, "read": 19, "of": 69 }]));
+    // Whoever looks for events is given them as they are.
+    let hits = memory.search(&request, 20).await.unwrap();
+    assert!(hits.iter().all(|hit| hit.row.text == "The price is 12."));
+}
+
+pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
+    let memory = &*memory;
+    let scope = scope();
+    tell(memory, &scope, "o", "We spoke at great length about the price of bread.").await;
+    let again = |number: usize| said(&scope, &format!("a{number}"), "The price is 12.");
+    memory.remember((0..700).map(again).collect()).await.unwrap();
+    let (_, made) = packet(memory, &ask(&scope, "price")).await;
+    assert_eq!(quoted(&made), ["The price is 12."]);
+    let cut = serde_json::json!([
+        { "what": "events that answer", "read": 532 },
+        { "what": "events that say what a better one says", "read": 19, "of": 531 },
+    ]);
+    assert_eq!(made.explain.filters["cut"], cut);
+}
+
+pub async fn a_window_is_looked_up_where_a_policy_gives_one(memory: Arc<dyn Memory>) {
+    tell(&*memory, &scope(), "e1", "Good morning.").await;
+    let request = ask(&scope(), "nothing");
+    let (found, _) = packet(&*memory, &request).await;
+    assert!(found.window.is_empty());
+    let mut policy = policy();
+    policy.matrix.responder.window = Strength::Weak;
+    let found = memory.found(&request, Limits::of(&policy)).await.unwrap();
+    assert_eq!(found.window.len(), 1);
+    let packet = compose(&request, &policy, &found, &CharCounter).unwrap();
+    assert_eq!(reason(&packet, "e1"), Some("purpose"), "it is for a responder");
 }
