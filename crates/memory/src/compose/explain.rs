@@ -10,7 +10,7 @@ use crate::Cut;
 
 /// The version of how words are read and items put in order: it changes when a packet of the same
 /// rows would.
-pub const ANALYSER: &str = "countersign-words/2";
+pub const ANALYSER: &str = "countersign-words/3";
 
 /// The windows, caps, levels and strengths that were applied.
 pub(super) fn filters(ctx: &Context<'_>) -> Object {

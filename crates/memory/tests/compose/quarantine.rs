@@ -203,6 +203,7 @@ fn a_packet_that_was_tampered_with_is_not_rendered() {
     let error = render(&packet, Purpose::Responder).unwrap_err();
     assert_eq!(error.to_string(), "insight `i1` is unvalidated and cannot go to a responder");
 
+    // A packet is believed about its own guesses: there is nothing else to ask.
     packet.insight.hypotheses[0].validation_state = ValidationState::Validated;
     assert!(render(&packet, Purpose::Responder).is_ok());
     packet.insight.usage_policy.allow_in_responder = false;
