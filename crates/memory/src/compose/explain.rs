@@ -58,7 +58,7 @@ pub(super) fn determinism(ctx: &Context<'_>) -> Object {
         "as_of": ctx.now().to_string(),
         "render": ctx.policy.render,
         "sort_keys": {
-            "facts": ["score desc", "recorded_at desc", "fact_id"],
+            "facts": ["score desc", "confidence desc", "recorded_at desc", "fact_id"],
             "procedures":
                 ["priority desc", "usage desc", "score desc", "recorded_at desc", "procedure_id"],
             "episodes": ["score desc", "end desc", "recorded_at desc", "episode_id"],

@@ -139,6 +139,32 @@ fn under_pressure_the_ladder_is_written_down() {
 }
 
 #[test]
+fn of_facts_that_answer_alike_the_least_sure_go_first() {
+    let rows = (0..12).map(|it| {
+        let mut row = fact(&format!("f{it:02}"), &format!("key{it}"), "word ".repeat(40));
+        // The newer, the less sure.
+        (row.confidence, row.recorded_at) =
+            (1.0 - f64::from(it) / 20.0, NOW.after(-DAY + i64::from(it)));
+        row
+    });
+    let mut found = with_facts(rows.collect());
+    let small = Request { budget: Some(tokens(256)), ..request(Purpose::Planner) };
+    let packet = composed(&small, &found);
+    let given = facts(&packet);
+    assert!(given.len() < 12 && given.contains(&"f00") && !given.contains(&"f11"), "{given:?}");
+    let steps = |packet: &MemoryPacket| -> Vec<String> {
+        packet.budget_report.degradations.iter().map(|it| it.action.clone()).collect()
+    };
+    assert!(steps(&packet).contains(&"dropped_low_confidence".to_owned()));
+
+    // What answers goes in before what is sure.
+    found.facts[11].score.total = 1_000_000;
+    let packet = composed(&small, &found);
+    assert!(facts(&packet).contains(&"f11"));
+    assert!(steps(&packet).contains(&"fewer_items".to_owned()));
+}
+
+#[test]
 fn what_has_no_key_of_its_own_is_charged_to_another() {
     let mut policy = policy();
     policy.matrix.planner.window = Strength::Weak;

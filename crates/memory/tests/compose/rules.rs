@@ -431,7 +431,8 @@ fn a_packet_says_how_it_was_made() {
     assert_eq!(told["tokenizer"], "o200k_base");
     assert_eq!(told["as_of"], "2026-01-21T12:00:00.000Z");
     assert_eq!(packet.meta.generated_at, "2026-01-21T12:00:00.000Z", "no clock is asked");
-    assert_eq!(told["sort_keys"]["facts"], json!(["score desc", "recorded_at desc", "fact_id"]));
+    let facts = json!(["score desc", "confidence desc", "recorded_at desc", "fact_id"]);
+    assert_eq!(told["sort_keys"]["facts"], facts);
     assert_eq!(packet.explain.filters["caps"]["facts"], 30);
     assert_eq!(packet.explain.filters["episode_window"]["from"], "2025-12-22T12:00:00.000Z");
 }
