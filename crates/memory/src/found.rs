@@ -37,9 +37,13 @@ pub struct Found {
     #[serde(default)]
     pub episodes: Vec<Scored<Episode>>,
     /// Guesses of the run, and whatever guess outlives its own: for every purpose, because those that
-    /// a responder must not see are told apart by their words.
+    /// a responder must not see are known by their words.
     #[serde(default)]
     pub insights: Vec<Scored<Insight>>,
+    /// For a responder, what other runs guessed and nobody has validated: none of it is given, and its
+    /// words are known by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guesses: Vec<Insight>,
     /// Events that the cues or the message activate, and those that the summary quotes.
     #[serde(default)]
     pub quotes: Vec<Scored<Event>>,

@@ -80,7 +80,7 @@ impl<'a> Evidences<'a> {
     }
 }
 
-/// What an event is; and where it came from, if nobody here vouches for it.
+/// What an event is, and where it came from: what it may be trusted for.
 fn kind(kind: EventKind, origin: Origin) -> String {
     let kind = match kind {
         EventKind::Message => "message",
@@ -88,9 +88,13 @@ fn kind(kind: EventKind, origin: Origin) -> String {
         EventKind::Decision => "decision",
         EventKind::StatePatch => "state_patch",
     };
-    match origin {
-        Origin::Web => format!("{kind}:web"),
-        Origin::Imported => format!("{kind}:imported"),
-        Origin::User | Origin::Tool | Origin::Model | Origin::System => kind.to_owned(),
-    }
+    let origin = match origin {
+        Origin::User => "user",
+        Origin::Tool => "tool",
+        Origin::Web => "web",
+        Origin::Model => "model",
+        Origin::System => "system",
+        Origin::Imported => "imported",
+    };
+    format!("{kind}:{origin}")
 }

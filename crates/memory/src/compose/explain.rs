@@ -10,7 +10,7 @@ use crate::Cut;
 
 /// The version of how words are read and items put in order: it changes when a packet of the same
 /// rows would.
-pub const ANALYSER: &str = "countersign-words/2";
+pub const ANALYSER: &str = "countersign-words/3";
 
 /// The windows, caps, levels and strengths that were applied.
 pub(super) fn filters(ctx: &Context<'_>) -> Object {
@@ -31,6 +31,7 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
         "given": ctx.row,
         "longest_item": policy.longest_item,
         "cut": cut(ctx),
+        "guesses_withheld": ctx.guard.len(),
         "budget": if ctx.request.budget.is_some_and(|asked| asked.per_section.is_some()) {
             "sections of the request"
         } else {
@@ -57,7 +58,7 @@ pub(super) fn determinism(ctx: &Context<'_>) -> Object {
         "as_of": ctx.now().to_string(),
         "render": ctx.policy.render,
         "sort_keys": {
-            "facts": ["score desc", "recorded_at desc", "fact_id"],
+            "facts": ["score desc", "confidence desc", "recorded_at desc", "fact_id"],
             "procedures":
                 ["priority desc", "usage desc", "score desc", "recorded_at desc", "procedure_id"],
             "episodes": ["score desc", "end desc", "recorded_at desc", "episode_id"],

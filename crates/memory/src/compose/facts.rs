@@ -13,10 +13,11 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::cues::Target;
-use super::fill::{Form, Tier};
-use super::ledger::{Ledger, Ranked, Reason};
+use super::fill::{Filled, Form, Tier};
+use super::ledger::{Ledger, Ranked, Reason, Step};
 use super::moment;
 use super::normal::normal;
+use super::packet::fraction;
 use crate::Scored;
 use crate::policy::Strength;
 use crate::record::Fact;
@@ -29,6 +30,8 @@ pub(super) struct FactCandidate<'a> {
     /// How they hold at the moment: one is active, or all are disputed.
     status: FactStatus,
     relevance: i64,
+    /// Of the surest of them, from 0 to 1.
+    confidence: f64,
     recorded: Time,
     /// The key and the value of the first.
     text: String,
@@ -92,8 +95,11 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
         }
     }
     let mut list = settle_keys(ctx, ledger, holding);
-    list.sort_by_cached_key(|it| {
-        (Reverse(it.relevance), Reverse(it.recorded), it.facts[0].id.as_str())
+    list.sort_by(|one, other| {
+        let by_time =
+            || (other.recorded, &one.facts[0].id).cmp(&(one.recorded, &other.facts[0].id));
+        let by_confidence = other.confidence.total_cmp(&one.confidence);
+        other.relevance.cmp(&one.relevance).then(by_confidence).then_with(by_time)
     });
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     list.retain(|candidate| {
@@ -108,6 +114,15 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<FactCand
     });
     ledger.cap(&mut list, ctx.most(ctx.policy.caps.facts), Reason::Cap);
     list
+}
+
+/// What leaving facts out amounts to: those of low confidence are dropped, where all that stay out are less
+/// sure than all that are in.
+pub(super) fn fewer(list: &[FactCandidate<'_>], filled: &Filled<Given>) -> Step {
+    let (kept, left) = list.split_at(filled.items.len());
+    let least = kept.iter().map(|it| it.confidence).min_by(f64::total_cmp);
+    let most = left.iter().map(|it| it.confidence).max_by(f64::total_cmp);
+    if most < least { Step::DroppedLowConfidence } else { Step::FewerItems }
 }
 
 /// A fact in a form.
@@ -163,7 +178,7 @@ fn packet_fact(ctx: &Context<'_>, fact: &Fact, status: FactStatus, value: Value)
         value,
         status,
         validity,
-        confidence: Some(super::packet::fraction(fact.confidence)),
+        confidence: Some(fraction(fact.confidence)),
         sources: ctx.evidences.resolving(fact.evidence.iter().map(|evidence| &evidence.event)),
         scope_level: Some(fact.level),
         notes: None,
@@ -275,8 +290,9 @@ fn candidate<'a>(ctx: &Context<'_>, rows: Vec<Told<'a>>, status: FactStatus) -> 
     });
     let rules = rules.collect();
     let recorded = facts.iter().map(|fact| fact.recorded_at).max().unwrap_or_default();
+    let confidence = facts.iter().map(|fact| fraction(fact.confidence)).fold(0.0, f64::max);
     let text = rows.into_iter().next().map_or_else(String::new, |first| first.text);
-    FactCandidate { facts, status, relevance, recorded, text, rules }
+    FactCandidate { facts, status, relevance, confidence, recorded, text, rules }
 }
 
 /// Names the facts whose place this one took.

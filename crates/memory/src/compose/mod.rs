@@ -38,5 +38,6 @@ mod packet;
 pub use error::ComposeError;
 pub use explain::ANALYSER;
 pub(crate) use guard::{guess, tells_guess, words_of_guess};
+pub(crate) use normal::normal;
 pub use packet::compose;
 pub(crate) use shorten::shorten_chars;

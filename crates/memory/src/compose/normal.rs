@@ -4,7 +4,7 @@
 
 /// Letters and digits in lower case, one space between their runs; the trimmed text where there are
 /// none.
-pub(super) fn normal(text: &str) -> String {
+pub(crate) fn normal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut gap = false;
     for character in text.chars() {

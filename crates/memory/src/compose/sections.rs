@@ -125,7 +125,7 @@ pub(super) fn facts(
     let section = Section::Facts;
     let make = |place: usize, tier| Some(fact::form(ctx, &list[place], tier));
     let filled = fill(list.len(), purse.open(section), ctx.policy.tiers, ctx.counter, &make);
-    ledger.filled(section, list, &filled, Step::FewerItems);
+    ledger.filled(section, list, &filled, fact::fewer(list, &filled));
     purse.close(section, filled.used, filled.complete);
     let mut given: Vec<(Fact, bool)> =
         filled.items.into_iter().flat_map(|(_, form)| form.item).collect();

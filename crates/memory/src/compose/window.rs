@@ -34,9 +34,6 @@ impl Ranked for MessageCandidate<'_> {
 
 /// The latest messages, the newest first.
 pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<MessageCandidate<'a>> {
-    if ctx.row.window == Strength::None {
-        return Vec::new();
-    }
     let mut rows: Vec<&Event> = ctx.found.window.iter().collect();
     rows.sort_by(|one, other| {
         (Reverse(one.place), &one.id).cmp(&(Reverse(other.place), &other.id))
@@ -44,6 +41,10 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Vec<MessageC
     let mut ids = BTreeSet::new();
     let mut list = Vec::new();
     for row in rows.into_iter().filter(|row| ids.insert(row.id.as_str())) {
+        if ctx.row.window == Strength::None {
+            ledger.omit("message", &row.id, Reason::Purpose);
+            continue;
+        }
         let over = row.expires.is_some_and(|expires| ctx.is_over(expires, row.scope.run()));
         let invalid = row.text.trim().is_empty() || moment::told(row.ts).is_none();
         if over {

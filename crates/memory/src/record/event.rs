@@ -63,7 +63,7 @@ pub enum Role {
     Tool,
 }
 
-/// What an event is; shown as the type of its citation.
+/// What an event is; shown in the type of its citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -77,7 +77,7 @@ pub enum EventKind {
     StatePatch,
 }
 
-/// Where an event came from: what it may be trusted for.
+/// Where an event came from: what it may be trusted for. Shown in the type of its citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {

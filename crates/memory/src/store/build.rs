@@ -60,6 +60,8 @@ pub enum RowKind {
     Procedure,
     Episode,
     Insight,
+    /// A guess of another run, by whose words others were held back.
+    Guess,
     Quote,
     Window,
     Evidence,
@@ -78,6 +80,7 @@ impl RowKind {
             Self::Procedure => "procedure",
             Self::Episode => "episode",
             Self::Insight => "insight",
+            Self::Guess => "guess",
             Self::Quote => "quote",
             Self::Window => "window",
             Self::Evidence => "evidence",
@@ -95,6 +98,7 @@ impl RowKind {
             Self::Procedure,
             Self::Episode,
             Self::Insight,
+            Self::Guess,
             Self::Quote,
             Self::Window,
             Self::Evidence,
@@ -140,6 +144,9 @@ impl BuildRow {
         }
         for one in &found.insights {
             add(RowKind::Insight, &one.row.id, one.row.revision.into(), one.score.clone());
+        }
+        for row in &found.guesses {
+            add(RowKind::Guess, &row.id, row.revision.into(), Score::default());
         }
         for one in &found.quotes {
             add(RowKind::Quote, &one.row.id, 1, one.score.clone());

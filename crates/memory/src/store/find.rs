@@ -1,27 +1,24 @@
 //! What a request finds: rows of its scope, each with its score.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::Purpose;
 use countersign_core::run::Time;
 
 use super::Limits;
-use super::shelves::{Answer, LEVELS, Ranked, Shelves, Which, holder};
+use super::answers::{Wanted, answers};
+use super::body::to_body;
+use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use crate::policy::Similarity;
-use crate::rank::{Blend, Query, Read, at_most, refine};
-use crate::record::{Episode, Event, Expiry, Fact, Insight, Place, Procedure, Summary, Working};
+use crate::rank::Query;
+use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
 use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
 
 /// The kind of task where a request names none.
 const GENERIC: &str = "generic";
-
-/// So many more places are looked at than are asked for: the event itself may change its rank.
-const MORE_HITS: usize = 32;
-
-/// So many of these are read together.
-const HITS_AT_ONCE: usize = 8;
 
 /// Among so many of a session the last of a run is looked for first.
 const LATEST: usize = 64;
@@ -53,13 +50,9 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
-    let rows = shelves.rows::<Procedure>(&subject, limits.procedures)?;
-    cut(&mut found, "procedures", rows.len(), limits.procedures);
-    for (_, row) in rows {
-        if row.task_type == task_type {
-            found.procedures.push(Scored::plain(row));
-        }
-    }
+    let rows = procedures(shelves, &subject, task_type, limits.procedures)?;
+    cut(&mut found, "procedures of the task", rows.len(), limits.procedures);
+    found.procedures = rows.into_iter().map(Scored::plain).collect();
     let rows = shelves.rows::<Episode>(&subject, limits.episodes)?;
     cut(&mut found, "episodes", rows.len(), limits.episodes);
     // What was told again in another one is told there now.
@@ -71,22 +64,45 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     for (_, row) in rows {
         if row.expires != Expiry::RunEnd || row.run == request.scope.run() {
             found.insights.push(Scored::plain(row));
+        } else if request.purpose == Purpose::Responder
+            && row.validation != ValidationState::Validated
+        {
+            found.guesses.push(row);
         }
     }
-    let (worded, reads) = ranked(shelves, request, &query, limits.quotes)?;
-    let (quotes, similar) = blended(shelves, request, worded, limits.quotes, limits.similarity)?;
+    let wanted = Wanted { limit: limits.quotes, similarity: limits.similarity, once: true };
+    let (quotes, unread) = answers(shelves, request, &query, wanted)?;
     found.quotes = quotes;
-    found.cut.extend(similar);
-    found.cut.extend(reads.iter().filter(|read| read.is_cut()).map(|read| Cut {
-        what: "events of a common word".to_owned(),
-        read: read.newest as u64,
-        of: Some(read.df.into()),
-    }));
+    found.cut.extend(unread);
     add_quoted(shelves, request, &subject, &mut found)?;
-    let mut window = shelves.window(&request.scope, limits.window)?;
-    window.retain(|event| visible(event, request));
-    found.window = window;
+    if limits.window > 0 {
+        found.window = shelves.window(&request.scope, limits.window)?;
+        found.window.retain(|event| visible(event, request));
+    }
     found.evidence = cited(shelves, request, &subject, &found)?;
+    Ok(found)
+}
+
+/// The latest procedures of a kind of task, however many others there are.
+fn procedures(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    task_type: &str,
+    limit: usize,
+) -> Answer<Vec<Procedure>> {
+    // As a body has it. It may stand in the content of another one too.
+    let text = format!("\"task_type\":{}", to_body(&task_type)?);
+    let (mut found, mut read) = (Vec::new(), 0);
+    while found.len() < limit {
+        let rows = shelves.rows_with::<Procedure>(subject, &text, read, limit)?;
+        let last = rows.len() < limit;
+        read += rows.len();
+        found.extend(rows.into_iter().map(|(_, row)| row).filter(|row| row.task_type == task_type));
+        if last {
+            break;
+        }
+    }
+    found.truncate(limit);
     Ok(found)
 }
 
@@ -124,94 +140,8 @@ pub(super) fn search(
     limit: usize,
 ) -> Answer<Vec<Scored<Event>>> {
     request.scope.check()?;
-    let (worded, _) = ranked(shelves, request, &Query::of(request), limit)?;
-    Ok(blended(shelves, request, worded, limit, Similarity::SEARCH)?.0)
-}
-
-fn ranked(
-    shelves: &impl Shelves,
-    request: &Request,
-    query: &Query,
-    limit: usize,
-) -> Answer<(Vec<Scored<Event>>, Vec<Read>)> {
-    let subject = request.scope.subject();
-    if query.is_empty() || limit == 0 {
-        return Ok((Vec::new(), Vec::new()));
-    }
-    let Ranked { hits, reads } = shelves.ranked(&subject, query, limit + MORE_HITS)?;
-    let places: Vec<Place> = hits.iter().map(|hit| hit.place).collect();
-    shelves.will_read(&subject, &places)?;
-    let mut events = Vec::new();
-    // What the best so far are worth, the least on top.
-    let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
-    let mut left = &hits[..];
-    while let Some(next) = left.first() {
-        let least = best.peek().filter(|_| best.len() == limit);
-        if least.is_some_and(|Reverse(least)| *least > at_most(query, next)) {
-            break;
-        }
-        // As many as are wanted are read whatever they are worth; behind them only a few more.
-        let some = limit.saturating_sub(best.len()).max(HITS_AT_ONCE).min(left.len());
-        let (some, behind) = left.split_at(some);
-        left = behind;
-        let places: Vec<Place> = some.iter().map(|hit| hit.place).collect();
-        let mut rows = shelves.events_at(&subject, &places)?.into_iter().peekable();
-        for hit in some {
-            let Some(row) = rows.next_if(|row| row.place == hit.place) else { continue };
-            let score = refine(query, hit, &row);
-            if score.total > 0 && visible(&row, request) {
-                best.push(Reverse(score.total));
-                if best.len() > limit {
-                    best.pop();
-                }
-                events.push(Scored { row, score });
-            }
-        }
-    }
-    in_order(&mut events);
-    events.truncate(limit);
-    Ok((events, reads))
-}
-
-/// What words found, together with what is near in meaning; and what was not looked at for that.
-fn blended(
-    shelves: &impl Shelves,
-    request: &Request,
-    mut events: Vec<Scored<Event>>,
-    limit: usize,
-    similarity: Similarity,
-) -> Answer<(Vec<Scored<Event>>, Option<Cut>)> {
-    let Some(vector) = request.vector.as_ref().filter(|_| limit > 0 && !similarity.is_off()) else {
-        return Ok((events, None));
-    };
-    let subject = request.scope.subject();
-    let near = shelves.nearest(&subject, vector, similarity.newest)?;
-    let (read, of) = (near.similar.len() as u64, near.of);
-    let cut =
-        (read < of).then(|| Cut { what: "events with a vector".to_owned(), read, of: Some(of) });
-    let blend = Blend::of(near, &events, similarity.weight);
-    let mut here = BTreeSet::new();
-    for event in &mut events {
-        blend.add(event.row.place, &mut event.score);
-        here.insert(event.row.place);
-    }
-    let others = blend.nearest(limit).into_iter().filter(|place| !here.contains(place));
-    for row in shelves.events_at(&subject, &others.collect::<Vec<_>>())? {
-        if visible(&row, request) {
-            let place = row.place;
-            let mut scored = Scored::plain(row);
-            blend.add(place, &mut scored.score);
-            events.push(scored);
-        }
-    }
-    in_order(&mut events);
-    events.truncate(limit);
-    Ok((events, cut))
-}
-
-/// The best first, of equals the newest.
-fn in_order(events: &mut [Scored<Event>]) {
-    events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+    let wanted = Wanted { limit, similarity: Similarity::SEARCH, once: false };
+    Ok(answers(shelves, request, &Query::of(request), wanted)?.0)
 }
 
 /// Adds the events that the summary quotes, where the cues did not find them.
@@ -241,7 +171,8 @@ pub(super) fn seen_by(standing: Standing, subject: &Subject) -> Fact {
     fact
 }
 
-fn visible(event: &Event, request: &Request) -> bool {
+/// Whether an event may be seen at the moment of a request.
+pub(super) fn visible(event: &Event, request: &Request) -> bool {
     !is_over(event.expires, event.scope.run(), request.scope.run(), request.as_of)
 }
 

@@ -1,6 +1,6 @@
 //! How much is looked at for one packet.
 
-use crate::policy::{Policy, Similarity};
+use crate::policy::{Matrix, Policy, Similarity, Strength};
 
 /// How many rows are found at most, by kind. Composing applies its own caps to what was found; these
 /// bound the work.
@@ -8,13 +8,13 @@ use crate::policy::{Policy, Similarity};
 pub struct Limits {
     /// Events that the cues activate, the best first.
     pub quotes: usize,
-    /// The latest events of the session.
+    /// The latest events of the session; none where a policy gives no purpose a window.
     pub window: usize,
     /// Facts of each level, the latest first.
     pub facts: usize,
     /// Facts of each level that others took the place of, the latest first.
     pub superseded: usize,
-    /// Procedures.
+    /// Procedures of the kind of task, the latest first.
     pub procedures: usize,
     /// Episodes, the latest first.
     pub episodes: usize,
@@ -32,9 +32,12 @@ impl Limits {
     #[must_use]
     pub fn of(policy: &Policy) -> Self {
         let (usual, caps) = (Self::default(), policy.caps);
+        let Matrix { planner, tool, responder } = policy.matrix;
+        let gives_window =
+            [planner, tool, responder].iter().any(|row| row.window != Strength::None);
         Self {
             quotes: caps.quotes.min(policy.candidates.each) + SPARE_QUOTES,
-            window: usual.window.max(caps.window),
+            window: if gives_window { usual.window.max(caps.window) } else { 0 },
             facts: usual.facts.max(caps.facts),
             procedures: usual.procedures.max(caps.procedures),
             episodes: usual.episodes.max(caps.episodes),
@@ -69,6 +72,9 @@ mod tests {
         let recall = Policy::shipped("recall").unwrap();
         assert!(recall.caps.quotes > Limits::default().quotes);
         assert!(Limits::of(&recall).quotes > recall.caps.quotes);
-        assert_eq!(Limits::of(&Policy::shipped("default").unwrap()), Limits::default());
+        let mut default = Policy::shipped("default").unwrap();
+        assert_eq!(Limits::of(&default), Limits { window: 0, ..Limits::default() });
+        default.matrix.responder.window = Strength::Weak;
+        assert_eq!(Limits::of(&default), Limits::default());
     }
 }

@@ -30,6 +30,7 @@ mod index;
 mod write;
 mod candidates;
 mod find;
+mod answers;
 mod session;
 mod vectors;
 mod shared;

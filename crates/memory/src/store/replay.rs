@@ -103,6 +103,9 @@ fn add(
             let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
             found.insights.push(Scored { row, score });
         }
+        RowKind::Guess => {
+            found.guesses.push(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        }
         RowKind::Quote => found.quotes.push(Scored { row: event()?, score }),
         RowKind::Window => found.window.push(event()?),
         RowKind::Evidence => {

@@ -108,6 +108,15 @@ pub(super) trait Shelves {
     /// The latest revision of rows with their ids, the latest rows first.
     fn rows<R: Revised>(&self, subject: &Subject, limit: usize) -> Answer<Vec<(String, R)>>;
 
+    /// The same of those in whose body a text stands; so many of these are passed over.
+    fn rows_with<R: Revised>(
+        &self,
+        subject: &Subject,
+        text: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Answer<Vec<(String, R)>>;
+
     /// Keeps a revision of a row.
     fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()>;
 

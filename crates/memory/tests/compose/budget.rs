@@ -5,9 +5,9 @@ use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::meta::{Purpose, SectionBudgets};
 use countersign_memory::compose::{ComposeError, compose};
-use countersign_memory::policy::Policy;
+use countersign_memory::policy::{Policy, Strength};
 use countersign_memory::render::render;
-use countersign_memory::tokens::{CharCounter, TiktokenCounter};
+use countersign_memory::tokens::{CharCounter, TiktokenCounter, TokenCounter as _};
 use countersign_memory::{Asked, Found, Request, Scored};
 use serde_json::json;
 
@@ -136,6 +136,81 @@ fn under_pressure_the_ladder_is_written_down() {
         (last.action.as_str(), last.reason.as_str()),
         ("dropped_section", "no insight of 10 fits")
     );
+}
+
+#[test]
+fn of_facts_that_answer_alike_the_least_sure_go_first() {
+    let rows = (0..12).map(|it| {
+        let mut row = fact(&format!("f{it:02}"), &format!("key{it}"), "word ".repeat(40));
+        // The newer, the less sure.
+        (row.confidence, row.recorded_at) =
+            (1.0 - f64::from(it) / 20.0, NOW.after(-DAY + i64::from(it)));
+        row
+    });
+    let mut found = with_facts(rows.collect());
+    let small = Request { budget: Some(tokens(256)), ..request(Purpose::Planner) };
+    let packet = composed(&small, &found);
+    let given = facts(&packet);
+    assert!(given.len() < 12 && given.contains(&"f00") && !given.contains(&"f11"), "{given:?}");
+    let steps = |packet: &MemoryPacket| -> Vec<String> {
+        packet.budget_report.degradations.iter().map(|it| it.action.clone()).collect()
+    };
+    assert!(steps(&packet).contains(&"dropped_low_confidence".to_owned()));
+
+    // What answers goes in before what is sure.
+    found.facts[11].score.total = 1_000_000;
+    let packet = composed(&small, &found);
+    assert!(facts(&packet).contains(&"f11"));
+    assert!(steps(&packet).contains(&"fewer_items".to_owned()));
+}
+
+#[test]
+fn what_has_no_key_of_its_own_is_charged_to_another() {
+    let mut policy = policy();
+    policy.matrix.planner.window = Strength::Weak;
+    let charged = |found: &Found, section: &str| {
+        let packet = composed_by(&request(Purpose::Planner), &policy, found);
+        let report = &packet.budget_report;
+        let text = render(&packet, Purpose::Planner).unwrap();
+        let counter = TiktokenCounter::o200k();
+        let counted: u64 = text.split_inclusive('\n').map(|line| counter.count(line)).sum();
+        assert!(counted > 0);
+        assert_eq!(report.section_usage[section], counted, "{text}");
+        assert_eq!(report.used_tokens_est, counted, "{text}");
+    };
+    let mut row = working(json!({ "state_version": 1 }));
+    let open = json!({ "question": "who signs?", "status": "open" });
+    row.open_loops = vec![serde_json::from_value(open).unwrap()];
+    charged(&Found { working: Some(row), ..Found::default() }, "working_state");
+    let row = working(json!({
+        "tool_evidence": [{ "ref": "t1", "summary": "it rains" }], "state_version": 1
+    }));
+    charged(&Found { working: Some(row), ..Found::default() }, "working_state");
+    let window = vec![event("w1", 1, "good morning")];
+    charged(&Found { window, ..Found::default() }, "short_term_summary");
+    let quotes = vec![scored(event("q1", 1, "good night"), 1_000_000)];
+    charged(&Found { quotes, ..Found::default() }, "short_term_summary");
+}
+
+#[test]
+fn of_too_many_in_all_the_least_needed_kinds_give_way() {
+    let mut found = with_facts(vec![fact("f1", "a", 1), fact("f2", "b", 2)]);
+    found.procedures = vec![Scored::plain(procedure("p1", &["ask"]))];
+    found.quotes =
+        vec![scored(event("q1", 1, "one"), 2_000_000), scored(event("q2", 2, "two"), 1_000_000)];
+    found.episodes = vec![Scored::plain(episode("e1", 1, "A call."))];
+    found.insights =
+        vec![Scored::plain(insight("i1", ValidationState::Unvalidated, "They may leave."))];
+    let mut policy = policy();
+    policy.candidates.all = 4;
+    let packet = composed_by(&request(Purpose::Planner), &policy, &found);
+    assert_eq!((facts(&packet), quotes(&packet)), (vec!["f1", "f2"], vec!["q1"]));
+    assert_eq!(packet.long_term.procedures.len(), 1);
+    let omissions = packet.budget_report.omissions.as_ref().unwrap();
+    for item in ["q2", "e1", "i1"] {
+        assert_eq!(reason(&packet, item).as_deref(), Some("candidates"), "{item}");
+        assert!(omissions.iter().any(|it| it.item == item && it.reason == "candidates"), "{item}");
+    }
 }
 
 #[test]

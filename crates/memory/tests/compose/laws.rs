@@ -142,18 +142,23 @@ fn beginning(given: &str, kept: &str) -> Result<(), TestCaseError> {
 
 /// Every row is accounted for: it went in, or it is told why not.
 fn told(packet: &MemoryPacket, found: &Found) -> Result<(), TestCaseError> {
-    let selected: BTreeSet<&str> =
-        packet.explain.selected.iter().filter_map(|it| it.split('|').next()).collect();
-    let omitted: BTreeSet<&str> =
-        packet.explain.omitted.iter().map(|it| it.item.as_str()).collect();
-    let ids = (found.facts.iter().map(|it| &it.row.id))
-        .chain(found.episodes.iter().map(|it| &it.row.id))
-        .chain(found.procedures.iter().map(|it| &it.row.id))
-        .chain(found.insights.iter().map(|it| &it.row.id))
-        .chain(found.quotes.iter().map(|it| &it.row.id));
-    for id in ids {
-        let id = id.as_str();
-        prop_assert!(selected.contains(id) || omitted.contains(id), "{id} is not accounted for");
+    let selected = packet.explain.selected.iter().map(|it| {
+        let (id, rule) = it.split_once('|').unwrap();
+        (rule.split(',').next().unwrap().to_owned(), id.to_owned())
+    });
+    let omitted = packet.explain.omitted.iter();
+    let omitted =
+        omitted.map(|it| (it.extra["kind"].as_str().unwrap().to_owned(), it.item.clone()));
+    let accounted: BTreeSet<(String, String)> = selected.chain(omitted).collect();
+    let rows = (found.facts.iter().map(|it| ("fact", &it.row.id)))
+        .chain(found.episodes.iter().map(|it| ("episode", &it.row.id)))
+        .chain(found.procedures.iter().map(|it| ("procedure", &it.row.id)))
+        .chain(found.insights.iter().map(|it| ("insight", &it.row.id)))
+        .chain(found.quotes.iter().map(|it| ("quote", &it.row.id)))
+        .chain(found.window.iter().map(|it| ("message", &it.id)));
+    for (kind, id) in rows {
+        let row = (kind.to_owned(), id.clone());
+        prop_assert!(accounted.contains(&row), "{kind} {id} is not accounted for");
     }
     Ok(())
 }

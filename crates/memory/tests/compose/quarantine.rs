@@ -64,6 +64,7 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
         procedures: vec![Scored::plain(procedure("p1", &[&said]))],
         episodes: vec![Scored::plain(outlook), Scored::plain(tagged)],
         insights: vec![Scored::plain(insight("i1", state, guess))],
+        guesses: vec![],
         quotes: vec![scored(message.clone(), 1_000_000)],
         window: vec![message],
         evidence: std::collections::BTreeMap::new(),
@@ -94,6 +95,23 @@ fn no_path_leads_to_a_responder() {
                 assert_eq!(reason(&packet, item).as_deref(), Some("quarantined"), "{item}");
             }
         }
+    }
+}
+
+#[test]
+fn no_path_leads_to_a_responder_from_another_run() {
+    for guess in GUESSES {
+        let mut found = leaking(guess, ValidationState::Unvalidated);
+        found.guesses = found.insights.drain(..).map(|scored| scored.row).collect();
+        found.guesses[0].run = "before".to_owned();
+        let packet = composed(Purpose::Responder, &found);
+        let told = serde_json::to_string(&packet).unwrap();
+        assert!(!told.to_lowercase().contains(&guess.to_lowercase()), "{told}");
+        assert_eq!(facts(&packet), ["f2"]);
+        assert_eq!(packet.explain.filters["guesses_withheld"], 1);
+        assert!(packet.explain.omitted.iter().all(|omitted| omitted.item != "i1"));
+        // It is no planner's either.
+        assert!(composed(Purpose::Planner, &found).insight.hypotheses.is_empty());
     }
 }
 
@@ -185,6 +203,7 @@ fn a_packet_that_was_tampered_with_is_not_rendered() {
     let error = render(&packet, Purpose::Responder).unwrap_err();
     assert_eq!(error.to_string(), "insight `i1` is unvalidated and cannot go to a responder");
 
+    // A packet is believed about its own guesses: there is nothing else to ask.
     packet.insight.hypotheses[0].validation_state = ValidationState::Validated;
     assert!(render(&packet, Purpose::Responder).is_ok());
     packet.insight.usage_policy.allow_in_responder = false;

@@ -7,7 +7,7 @@ use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_contracts::memory::meta::{CueTimeRange, Purpose};
 use countersign_memory::compose::compose;
 use countersign_memory::policy::{EvidenceMarks, Strength};
-use countersign_memory::record::{Evidence, Expiry, Origin, Role};
+use countersign_memory::record::{EventKind, Evidence, Expiry, Origin, Role};
 use countersign_memory::render::{common_prefix, render};
 use countersign_memory::tokens::{CharCounter, TiktokenCounter};
 use countersign_memory::{Found, Scored};
@@ -364,6 +364,7 @@ fn the_window_is_off_until_a_policy_turns_it_on() {
     let found = Found { window, ..Found::default() };
     let off = composed(&request(Purpose::Planner), &found);
     assert_eq!(off.short_term.conversation_window, Some(vec![]));
+    assert_eq!(reason(&off, "w9").as_deref(), Some("purpose"));
     let mut policy = policy();
     policy.matrix.planner.window = Strength::Weak;
     let on = composed_by(&request(Purpose::Planner), &policy, &found);
@@ -407,6 +408,28 @@ fn the_working_state_is_given_by_purpose() {
 }
 
 #[test]
+fn tool_results_stand_first_for_a_tool() {
+    let mut row = working(json!({
+        "plan": [{"step": "call it", "status": "todo"}],
+        "decisions": [{"statement": "pay in euro"}],
+        "tool_evidence": [{"ref": "t1", "summary": "older"}, {"ref": "t2", "summary": "newer"}],
+        "state_version": 1
+    }));
+    let open = json!({"question": "who pays?", "status": "open"});
+    row.open_loops = vec![serde_json::from_value(open).unwrap()];
+    let found = Found { working: Some(row), ..Found::default() };
+    let order = |purpose| -> Vec<String> {
+        let packet = composed(&request(purpose), &found);
+        let ids = packet.explain.selected.iter().filter_map(|it| it.split('|').next());
+        ids.map(str::to_owned).collect()
+    };
+    let tool = ["tool_evidence.1", "tool_evidence.0", "plan.0", "open_loops.0", "decisions.0"];
+    assert_eq!(order(Purpose::Tool), tool);
+    let planner = ["plan.0", "open_loops.0", "decisions.0", "tool_evidence.1", "tool_evidence.0"];
+    assert_eq!(order(Purpose::Planner), planner);
+}
+
+#[test]
 fn evidence_is_numbered_where_the_policy_says_so() {
     let mut policy = policy();
     policy.render.evidence = EvidenceMarks::Numbers;
@@ -416,11 +439,23 @@ fn evidence_is_numbered_where_the_policy_says_so() {
 }
 
 #[test]
-fn where_an_event_came_from_shows_when_nobody_vouches_for_it() {
-    let mut found = with_facts(vec![fact("f1", "city", "Rome")]);
-    found.evidence.get_mut("m1").unwrap().origin = Origin::Web;
-    let packet = composed(&request(Purpose::Responder), &found);
-    assert_eq!(packet.citations[0].kind, "message:web");
+fn a_citation_shows_what_it_is_and_where_it_came_from() {
+    let cases = [
+        (EventKind::Message, Origin::User, "message:user"),
+        (EventKind::Message, Origin::Model, "message:model"),
+        (EventKind::Message, Origin::Imported, "message:imported"),
+        (EventKind::ToolResult, Origin::Tool, "tool_result:tool"),
+        (EventKind::ToolResult, Origin::Web, "tool_result:web"),
+        (EventKind::Decision, Origin::User, "decision:user"),
+        (EventKind::StatePatch, Origin::System, "state_patch:system"),
+    ];
+    for (kind, origin, shown) in cases {
+        let mut found = with_facts(vec![fact("f1", "city", "Rome")]);
+        let cited = found.evidence.get_mut("m1").unwrap();
+        (cited.kind, cited.origin) = (kind, origin);
+        let packet = composed(&request(Purpose::Responder), &found);
+        assert_eq!(packet.citations[0].kind, shown);
+    }
 }
 
 #[test]
@@ -431,7 +466,9 @@ fn a_packet_says_how_it_was_made() {
     assert_eq!(told["policy_digest"], policy().digest());
     assert_eq!(told["tokenizer"], "o200k_base");
     assert_eq!(told["as_of"], "2026-01-21T12:00:00.000Z");
-    assert_eq!(told["sort_keys"]["facts"], json!(["score desc", "recorded_at desc", "fact_id"]));
+    assert_eq!(packet.meta.generated_at, "2026-01-21T12:00:00.000Z", "no clock is asked");
+    let facts = json!(["score desc", "confidence desc", "recorded_at desc", "fact_id"]);
+    assert_eq!(told["sort_keys"]["facts"], facts);
     assert_eq!(packet.explain.filters["caps"]["facts"], 30);
     assert_eq!(packet.explain.filters["episode_window"]["from"], "2025-12-22T12:00:00.000Z");
 }

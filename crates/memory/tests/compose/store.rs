@@ -78,6 +78,7 @@ impl Store {
         shuffle(&mut found.procedures, &mut chance);
         shuffle(&mut found.episodes, &mut chance);
         shuffle(&mut found.insights, &mut chance);
+        shuffle(&mut found.guesses, &mut chance);
         shuffle(&mut found.quotes, &mut chance);
         shuffle(&mut found.window, &mut chance);
         let (request, policy) = (self.request.clone(), self.policy.clone());
@@ -123,6 +124,9 @@ fn make(seed: u64, most: usize) -> Store {
     }
     for number in 0..chance.below(most + 1) {
         found.insights.push(scored(random_insight(chance, number), score(chance)));
+    }
+    for number in 0..chance.below(most / 2 + 1) {
+        found.guesses.push(random_insight(chance, number + 100));
     }
     for number in 0..chance.below(3 * most + 1) {
         let row = random_event(chance, number);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_contracts::memory::long_term::FactStatus;
 use serde_json::Value;
 
+use super::super::body::to_body;
 use super::super::error::corrupt;
 use super::super::gone::kind_of;
 use super::super::revised::Revised;
@@ -258,6 +259,22 @@ impl Shelves for State {
         latest.sort_by_key(|(id, revision)| (Reverse(revision.ordering), *id));
         latest.truncate(limit);
         latest.into_iter().map(|(id, revision)| Ok((id.clone(), read(revision)?))).collect()
+    }
+
+    fn rows_with<R: Revised>(
+        &self,
+        subject: &Subject,
+        text: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Answer<Vec<(String, R)>> {
+        let mut rows = Vec::new();
+        for (id, row) in self.rows::<R>(subject, usize::MAX)? {
+            if to_body(&row)?.contains(text) {
+                rows.push((id, row));
+            }
+        }
+        Ok(rows.into_iter().skip(skip).take(limit).collect())
     }
 
     fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()> {

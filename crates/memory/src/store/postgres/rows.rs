@@ -34,6 +34,26 @@ pub(super) fn latest<R: Revised>(shelf: &Shelf<'_>, limit: usize) -> Answer<Vec<
     rows.iter().map(|row| Ok((get(row, 0)?, from_body(get(row, 1)?)?))).collect()
 }
 
+/// Those in whose body a text stands, without the first so many.
+pub(super) fn latest_with<R: Revised>(
+    shelf: &Shelf<'_>,
+    text: &str,
+    skip: usize,
+    limit: usize,
+) -> Answer<Vec<(String, R)>> {
+    if !is_text(text) {
+        return Ok(Vec::new());
+    }
+    let (limit, skip) = (most(limit), most(skip));
+    let sql = format!(
+        "SELECT id, body FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND current
+            AND strpos(body, $3) > 0 ORDER BY ordering DESC, id LIMIT $4 OFFSET $5",
+        R::TABLE
+    );
+    let rows = shelf.ask(shelf.call(&sql).text(&text).number(&limit).number(&skip))?;
+    rows.iter().map(|row| Ok((get(row, 0)?, from_body(get(row, 1)?)?))).collect()
+}
+
 pub(super) fn put<R: Revised>(shelf: &Shelf<'_>, id: &str, row: &R) -> Answer<()> {
     let table = R::TABLE;
     let retire = format!(

@@ -227,6 +227,17 @@ impl Shelves for Sql<'_> {
         self.shelf(subject)?.map_or(Ok(Vec::new()), |own| rows::latest(&own, limit))
     }
 
+    fn rows_with<R: Revised>(
+        &self,
+        subject: &Subject,
+        text: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Answer<Vec<(String, R)>> {
+        let own = self.shelf(subject)?;
+        own.map_or(Ok(Vec::new()), |own| rows::latest_with(&own, text, skip, limit))
+    }
+
     fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()> {
         rows::put(&self.new_shelf(subject)?, id, row)
     }

@@ -1,6 +1,6 @@
 //! The statements on rows that are kept by revision. Their tables are alike; only the name differs.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Rows, params};
 
 use super::super::body::{from_body, to_body};
 use super::super::revised::Revised;
@@ -23,12 +23,20 @@ fn current<R: Revised>() -> String {
     )
 }
 
+fn current_with<R: Revised>() -> String {
+    let table = R::TABLE;
+    format!(
+        "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1 AND instr(body, ?2) > 0
+        ORDER BY ordering DESC, id LIMIT ?3 OFFSET ?4"
+    )
+}
+
 /// Makes the statements that a packet asks.
 pub(super) fn make_ready(db: &Connection) -> Answer<()> {
     for sql in [last::<Working>(), last::<Summary>()] {
         db.prepare_cached(&sql)?;
     }
-    for sql in [current::<Procedure>(), current::<Episode>(), current::<Insight>()] {
+    for sql in [current_with::<Procedure>(), current::<Episode>(), current::<Insight>()] {
         db.prepare_cached(&sql)?;
     }
     Ok(())
@@ -63,12 +71,28 @@ pub(super) fn latest<R: Revised>(
     limit: usize,
 ) -> Answer<Vec<(String, R)>> {
     let mut query = db.prepare_cached(&current::<R>())?;
-    let mut rows = query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?;
-    let mut latest = Vec::new();
+    read(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
+}
+
+/// Those in whose body a text stands, without the first so many.
+pub(super) fn latest_with<R: Revised>(
+    db: &Connection,
+    subject: i64,
+    text: &str,
+    skip: usize,
+    limit: usize,
+) -> Answer<Vec<(String, R)>> {
+    let [limit, skip] = [limit, skip].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
+    let mut query = db.prepare_cached(&current_with::<R>())?;
+    read(query.query(params![subject, text, limit, skip])?)
+}
+
+fn read<R: Revised>(mut rows: Rows<'_>) -> Answer<Vec<(String, R)>> {
+    let mut read = Vec::new();
     while let Some(row) = rows.next()? {
-        latest.push((row.get(0)?, from_body(text(row, 1)?)?));
+        read.push((row.get(0)?, from_body(text(row, 1)?)?));
     }
-    Ok(latest)
+    Ok(read)
 }
 
 pub(super) fn put<R: Revised>(db: &Connection, subject: i64, id: &str, row: &R) -> Answer<()> {

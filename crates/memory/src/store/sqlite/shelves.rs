@@ -195,6 +195,17 @@ impl Shelves for Sql<'_> {
         rows::latest(self.db, number, limit)
     }
 
+    fn rows_with<R: Revised>(
+        &self,
+        subject: &Subject,
+        text: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Answer<Vec<(String, R)>> {
+        let Some(number) = self.number(subject)? else { return Ok(Vec::new()) };
+        rows::latest_with(self.db, number, text, skip, limit)
+    }
+
     fn put_row<R: Revised>(&mut self, subject: &Subject, id: &str, row: &R) -> Answer<()> {
         rows::put(self.db, subjects::number_or_new(self.db, subject)?, id, row)
     }

@@ -9,7 +9,9 @@ use super::sample::{
     NOW, ask, fact, found, ids, insight, keep, keep_fact, on, procedure, said, scope, summary,
     tell, within,
 };
-use crate::record::{Claim, Expiry};
+use crate::Request;
+use crate::record::{Claim, Expiry, Origin, Procedure};
+use crate::rules::Assurance;
 use crate::store::{Limits, Memory};
 
 pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
@@ -118,6 +120,35 @@ pub async fn procedures_are_those_of_the_task(memory: Arc<dyn Memory>) {
     request.task_type = None;
     let found = memory.found(&request, Limits::default()).await.unwrap();
     assert_eq!(found.procedures[0].row.id, "p2");
+}
+
+pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    let kept = async |mut row: Procedure, at: i64| {
+        row.priority = 100 - at;
+        let claim = Claim::Procedure(Box::new(row));
+        let now = NOW.after(at);
+        memory.keep(&scope, claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+    };
+    kept(procedure("p1", "release \"1\"", "tag it"), 0).await;
+    kept(procedure("p2", "release \"1\"", "tell them"), 1).await;
+    for number in 0..6 {
+        let mut other = procedure(&format!("o{number}"), "cake", "bake");
+        // What one of another task tells of ours does not make it ours.
+        other.content.insert("task_type".to_owned(), "release \"1\"".into());
+        kept(other, 2 + number).await;
+    }
+    let limits = Limits { procedures: 2, ..Limits::default() };
+    let seen = async |task: &str| {
+        let request = Request { task_type: Some(task.to_owned()), ..ask(&scope, "") };
+        let found = memory.found(&request, limits).await.unwrap();
+        let ids: Vec<String> = found.procedures.into_iter().map(|one| one.row.id).collect();
+        (ids.join(" "), found.cut.into_iter().map(|cut| cut.what).collect::<Vec<_>>())
+    };
+    let told = vec!["procedures of the task".to_owned()];
+    assert_eq!(seen("release \"1\"").await, ("p2 p1".to_owned(), told.clone()));
+    assert_eq!(seen("cake").await, ("o5 o4".to_owned(), told));
+    assert_eq!(seen("release").await, (String::new(), vec![]));
 }
 
 /// More events than a block of the index holds, one by one and many at once, sessions side by side.

@@ -15,6 +15,7 @@ pub mod candidates;
 pub mod finding;
 pub mod similar;
 pub mod builds;
+pub mod packets;
 pub mod sweeping;
 pub mod ageing;
 pub mod carrying;
@@ -70,6 +71,7 @@ macro_rules! memory_suite {
                 finding::the_window_is_the_end_of_the_session,
                 finding::what_rows_cite_is_there,
                 finding::procedures_are_those_of_the_task,
+                finding::procedures_of_other_tasks_crowd_none_out,
                 finding::many_events_are_ranked_alike_however_they_came,
                 finding::what_happened_in_a_time_is_found_by_it,
                 similar::what_is_near_in_meaning_is_found_without_its_words,
@@ -83,6 +85,11 @@ macro_rules! memory_suite {
                 builds::a_build_whose_rows_are_gone_is_told,
                 builds::the_same_build_twice_is_one,
                 builds::the_build_before_is_of_the_same_session_and_purpose,
+                packets::a_guess_of_another_run_is_kept_from_a_responder,
+                packets::of_too_many_guesses_the_newest_are_kept_back,
+                packets::what_is_said_again_and_again_crowds_nothing_out,
+                packets::how_far_was_read_on_is_told,
+                packets::a_window_is_looked_up_where_a_policy_gives_one,
                 sweeping::what_is_over_is_swept_with_its_index,
                 sweeping::a_run_that_ends_takes_its_own,
                 sweeping::what_a_build_used_is_swept_only_when_that_is_said,

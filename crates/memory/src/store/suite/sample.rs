@@ -18,7 +18,7 @@ use crate::{Found, Request, Scope};
 /// The moment at which cases begin.
 pub const NOW: Time = Time(1_768_996_800_000);
 
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     include_str!("events.rs"),
     include_str!("states.rs"),
     include_str!("facts.rs"),
@@ -26,6 +26,7 @@ const SOURCES: [&str; 12] = [
     include_str!("finding.rs"),
     include_str!("similar.rs"),
     include_str!("builds.rs"),
+    include_str!("packets.rs"),
     include_str!("sweeping.rs"),
     include_str!("ageing.rs"),
     include_str!("carrying.rs"),
