@@ -385,6 +385,10 @@ async fn a_store_that_is_away_is_waited_for(kind: Kind) {
     question.answer(GOOD);
     while !one.heard.rests().contains_key("r1") {
         house.clock.advance(50);
+        // Where the disk is slow beside this clock, the lease runs out before the reply is kept, and it is asked again.
+        if let Ok(again) = one.questions.try_recv() {
+            again.answer(GOOD);
+        }
         tokio::task::yield_now().await;
     }
     one.stopper.stop();

@@ -151,7 +151,8 @@ fn event<'s>(tree: &'s str, prefix: Vec<ValueRef<'s>>) -> Sought<'s> {
     Sought { tree, prefix, most: 1, table: Some("events") }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
