@@ -172,8 +172,8 @@ fn what_has_no_key_of_its_own_is_charged_to_another() {
         let packet = composed_by(&request(Purpose::Planner), &policy, found);
         let report = &packet.budget_report;
         let text = render(&packet, Purpose::Planner).unwrap();
-        let counter = TiktokenCounter::o200k();
-        let counted: u64 = text.split_inclusive('\n').map(|line| counter.count(line)).sum();
+        let tokens = TiktokenCounter::o200k();
+        let counted: u64 = text.split_inclusive('\n').map(|line| tokens.count(line)).sum();
         assert!(counted > 0);
         assert_eq!(report.section_usage[section], counted, "{text}");
         assert_eq!(report.used_tokens_est, counted, "{text}");

@@ -75,6 +75,7 @@ macro_rules! memory_suite {
                 finding::many_events_are_ranked_alike_however_they_came,
                 finding::what_happened_in_a_time_is_found_by_it,
                 similar::what_is_near_in_meaning_is_found_without_its_words,
+                similar::what_is_near_and_says_the_same_crowds_nothing_out,
                 similar::words_and_meaning_are_weighed,
                 similar::no_more_vectors_are_read_than_allowed,
                 similar::events_without_a_vector_are_known,

@@ -52,6 +52,20 @@ pub async fn what_is_near_in_meaning_is_found_without_its_words(memory: Arc<dyn 
     assert_eq!(hits[0].score.parts["similar"], hits[0].score.total);
 }
 
+pub async fn what_is_near_and_says_the_same_crowds_nothing_out(memory: Arc<dyn Memory>) {
+    let scope = scope();
+    three(&*memory, &scope).await;
+    for number in 0..8 {
+        let id = format!("a{number}");
+        tell(&*memory, &scope, &id, "The lorry, again!").await;
+        let vectors = vec![(id, vector(&[1.0, 0.0]))];
+        memory.keep_vectors(&scope.subject(), vectors).await.unwrap();
+    }
+    let limits = Limits { quotes: 3, ..limits(1_000_000, 100) };
+    let found = ids(&*memory, &near(&scope, "haulage"), limits).await;
+    assert_eq!(found, ["a7", "a6", "a5", "e3", "e1"]);
+}
+
 pub async fn words_and_meaning_are_weighed(memory: Arc<dyn Memory>) {
     let scope = scope();
     three(&*memory, &scope).await;
