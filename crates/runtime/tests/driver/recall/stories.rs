@@ -124,7 +124,7 @@ async fn a_reply_by_hand_names_what_was_shown(kind: Kind) {
     build(&*memory, "anna", reply.build.as_ref().unwrap()).await;
 }
 
-const FAMILY: &str = r#"
+pub(super) const FAMILY: &str = r#"
 --- index.yaml
 name: lamps
 version: 1.0.0
