@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
+use super::learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
 
 /// Remembers, and composes packets of what is remembered within a budget.
 #[derive(Debug, Parser)]
@@ -86,6 +86,12 @@ pub(crate) enum MemoryCommand {
     Promote(Promote),
     /// Refuse a candidate
     Refuse(Refuse),
+    /// Say of a guess that it was tested and holds
+    Validate(Judge),
+    /// Say of a guess that it does not hold
+    Reject(Judge),
+    /// Make a fact or a procedure of a guess that is validated
+    Learn(Box<Learn>),
     /// Write all that a user and an agent have, as JSON Lines
     Export(ExportMemory),
     /// Read what `export` wrote
@@ -304,6 +310,9 @@ pub(crate) struct About {
     /// The highest comes first (procedure)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
+    /// How often it was used: decides between equal priorities (procedure)
+    #[arg(long, value_name = "N")]
+    pub(crate) usage: Option<u64>,
     /// What kind of guess (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) guess: Option<String>,

@@ -159,7 +159,7 @@ fn claim(told: Told, scope: &Scope, expires: Option<Expiry>, now: Time) -> Resul
             task_type: told.task_type.unwrap_or_else(|| "generic".to_owned()),
             content,
             priority: told.priority.unwrap_or(0),
-            usage: 0,
+            usage: told.usage.unwrap_or(0),
             sources: told.sources,
             applicability,
             recorded_at: now,
