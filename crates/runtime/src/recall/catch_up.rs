@@ -110,7 +110,7 @@ async fn remember(recall: &Recall, events: Vec<NewEvent>) -> Result<(), RecallEr
 }
 
 /// The version that an event of a run comes from; `None` for one that somebody else wrote.
-fn version(scope: &Scope, id: &str) -> Option<u64> {
+pub(super) fn version(scope: &Scope, id: &str) -> Option<u64> {
     let rest = id.strip_prefix(scope.run())?.strip_prefix('/')?;
     rest.split_once('/')?.0.parse().ok()
 }

@@ -10,8 +10,7 @@ use crate::engine::{Engine, Live};
 /// How often it is written again when another writer was first.
 const TRIES: usize = 4;
 
-/// Among so many of the latest events of the session the results of tools are looked for; those before them
-/// stand in the working state already.
+/// Among so many of the latest events of the session the results of tools are looked for.
 const LATEST: usize = 64;
 
 /// Writes the working state of a run where it has changed.

@@ -9,6 +9,7 @@ use countersign_memory::packet::short_term::{
 use countersign_memory::record::{Event, EventKind, Working};
 use serde_json::{Map, Value};
 
+use super::catch_up::version;
 use super::told;
 
 /// How long a line of the working state is, in characters.
@@ -63,31 +64,27 @@ pub fn working(protocol: &Protocol, state: &State, input: Option<&Value>, now: T
     Working { state: working, open_loops: waits.collect(), recorded_at: now }
 }
 
-/// The latest results of a run's tools, the oldest first: of the latest events, and before these as the working
-/// state had them. What the step under way shows already is left out.
+/// The last results of a run's tools among the latest events of its session, the oldest first: those of its log,
+/// and not what somebody else wrote beside them. What the step under way shows already is left out, unless the
+/// working state had it before the step used a tool.
 pub(super) fn tool_evidence(
     before: Option<&Working>,
     latest: &[Event],
     state: &State,
 ) -> Option<Vec<ToolEvidence>> {
-    let results = latest.iter().filter(|event| {
-        let own = event.scope.run() == state.run && event.kind == EventKind::ToolResult;
-        own && !is_shown(event, state)
+    let known = before.and_then(|before| before.state.tool_evidence.as_deref()).unwrap_or_default();
+    let results = latest.iter().rev().filter(|event| {
+        let own = version(&event.scope, &event.id).is_some() && event.scope.run() == state.run;
+        let before = || known.iter().any(|one| one.reference == event.id);
+        own && event.kind == EventKind::ToolResult && (!is_shown(event, state) || before())
     });
-    let results: Vec<ToolEvidence> = results
-        .map(|event| ToolEvidence {
-            reference: event.id.clone(),
-            summary: told::line(&event.text, RESULT),
-        })
-        .collect();
-    let known = before.and_then(|before| before.state.tool_evidence.as_ref());
-    let is_older =
-        |one: &&ToolEvidence| results.iter().all(|other| other.reference != one.reference);
-    let mut all: Vec<ToolEvidence> =
-        known.into_iter().flatten().filter(is_older).cloned().collect();
-    all.extend(results);
-    all.drain(..all.len().saturating_sub(RESULTS));
-    (!all.is_empty()).then_some(all)
+    let told = results.take(RESULTS).map(|event| ToolEvidence {
+        reference: event.id.clone(),
+        summary: told::line(&event.text, RESULT),
+    });
+    let mut told: Vec<ToolEvidence> = told.collect();
+    told.reverse();
+    (!told.is_empty()).then_some(told)
 }
 
 /// Whether the prompt of the step under way shows an event already: how the run's own document changed, and what

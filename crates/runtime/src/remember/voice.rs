@@ -38,6 +38,11 @@ impl Voice {
                 "`validation` must be `unvalidated` or `testing` where a model tells, found `{found}`: a person rules on a guess"
             ));
         }
+        if told.id.as_deref().is_some_and(|id| id.contains('/')) {
+            return Err(
+                "`id` must have no `/` where a model tells: such ids are those of runs".to_owned()
+            );
+        }
         let thing = told.things().first().copied().unwrap_or_default();
         // An event or a fact under an id that is taken is refused; of these it would be the next revision.
         if matches!(thing, "episode" | "procedure") && told.id.is_some() {
@@ -98,6 +103,9 @@ mod tests {
         }
         assert!(refused(json!({"procedure": {}, "id": "p1"})).starts_with("`id` is given"));
         assert!(refused(json!({"episode": "x", "id": "ep1"})).starts_with("`id` is given"));
+        assert!(
+            refused(json!({"event": "x", "id": "r1/9/1"})).starts_with("`id` must have no `/`")
+        );
     }
 
     #[test]
