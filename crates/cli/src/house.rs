@@ -129,7 +129,11 @@ impl House {
             tenant: TenantId::default(),
         });
         let remembers = works && settings.remembers();
-        let engine = if remembers { with_memory(engine, &home, &place) } else { engine };
+        let engine = match (settings.remembers(), works) {
+            (true, true) => with_memory(engine, &home, &place),
+            (true, false) => engine,
+            (false, _) => engine.without_memory(),
+        };
         let engine = match settings.embedder()? {
             Some(embedder) if remembers => engine.with_embedder(embedder),
             _ => engine,

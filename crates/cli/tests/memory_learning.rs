@@ -308,3 +308,47 @@ fn what_cannot_be_asked_is_told() {
     let empty = ["propose", "--model", "script:replies.yaml", "--session", "none"];
     assert!(told(&empty, 2).contains("session `none` has no events that may be seen"));
 }
+
+#[test]
+fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
+    let folder = talked();
+    let folder = folder.path();
+    let guess = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
+    does(folder, &[&guess[..], &["--source", "e1"]].concat());
+    let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
+    let why = "refused: insight `i1` is `Unvalidated`, expected `Validated`; once it was tested: `countersign memory validate i1`\n";
+    assert_eq!((code, err.as_str()), (1, why));
+    let (code, _, err) = memory(folder, &["reject", "i1"]);
+    assert_eq!((code, err.as_str()), (0, "insight i1 is rejected now\n"));
+    let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
+    assert_eq!((code, err.contains("is `Rejected`")), (1, true), "{err}");
+    let (_, text, _) = memory(folder, &["compose", "--message", "the sea", "--run", "r7"]);
+    assert!(!text.contains("the sea"), "{text}");
+
+    let judged = does(folder, &["validate", "i"]);
+    assert_eq!((&judged["insight"], &judged["revision"]), (&json!("i1"), &json!(3)), "{judged}");
+    let kept = does(folder, &["learn", "i1", "--fact", "likes=the sea", "--preference"]);
+    assert_eq!((&kept["kind"], &kept["outcome"]), (&json!("fact"), &json!("kept")), "{kept}");
+    fs::write(folder.join("steps.json"), r#"{"steps": ["Look at the tides"]}"#).unwrap();
+    let steps = ["learn", "i1", "--procedure", "steps.json", "--task-type", "trip", "--id", "p1"];
+    assert_eq!(does(folder, &steps)["kind"], "procedure");
+    let used = ["remember", "--procedure", "steps.json", "--usage", "3", "--id", "p2"];
+    does(folder, &used);
+    let (_, text, _) = memory(folder, &["compose", "--message", "sea", "--task-type", "trip"]);
+    assert!(text.contains("likes: the sea") && text.contains("Look at the tides"), "{text}");
+    // Both rest on what the guess rests on.
+    let (_, lines, _) = memory(folder, &["export"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let row = |kind: &str, id: &str| {
+        let rows = lines.iter().map(|line| &line["row"][kind]);
+        rows.clone().find(|row| row["id"] == id || id.is_empty() && row.is_object()).unwrap()
+    };
+    assert_eq!(row("fact", "")["fact"]["evidence"][0]["event"], "e1");
+    assert_eq!(row("procedure", "p1")["sources"], json!(["e1"]));
+    assert_eq!(row("procedure", "p2")["usage"], 3, "it is what the writer says");
+
+    let (code, _, err) = memory(folder, &["validate", "i9"]);
+    assert_eq!((code, err.contains("no insight `i9` in this scope")), (2, true), "{err}");
+    let (code, _, _) = memory(folder, &["learn", "i1"]);
+    assert_eq!(code, 2, "it says what is learned");
+}

@@ -86,11 +86,33 @@ fn a_run_is_told_what_was_said_in_another() {
 fn it_can_be_turned_off() {
     let desk = desk();
     let desk = desk.path();
-    run(desk, &["--no-memory"]);
+    let by_flag = run(desk, &["--no-memory"]);
     assert!(!desk.join(".countersign/memory.db").exists());
     fs::write(desk.join("countersign.toml"), "memory = \"off\"\n").unwrap();
-    run(desk, &[]);
+    let by_file = run(desk, &[]);
     assert!(!desk.join(".countersign/memory.db").exists());
+
+    // With memory on again, they go on without, and no other run is told what was said in them.
+    fs::remove_file(desk.join("countersign.toml")).unwrap();
+    for (run, said) in [(&by_flag, "cobalt"), (&by_file, "vermilion")] {
+        json(desk, &["answer", &format!("{run}/w1"), said]);
+        let next = json(desk, &["next", run]);
+        assert!(!next["system"].as_str().unwrap().contains("## Memory"), "{next}");
+        json(desk, &["submit", run, "reply.json"]);
+    }
+    let third = run(desk, &[]);
+    json(desk, &["answer", &format!("{third}/w1"), "whatever"]);
+    let next = json(desk, &["next", &third]);
+    let system = next["system"].as_str().unwrap();
+    assert!(system.contains("whatever"), "{system}");
+    assert!(!system.contains("cobalt") && !system.contains("vermilion"), "{system}");
+    let mut export = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    export.current_dir(desk).args(["memory", "export", "--tenant", "local"]);
+    let kept = export.args(["--user", "anna", "--agent", "lamps"]).output().unwrap();
+    let kept = String::from_utf8(kept.stdout).unwrap();
+    assert!(kept.contains("whatever"), "{kept}");
+    assert!(!kept.contains("cobalt") && !kept.contains("vermilion"), "{kept}");
+
     let wrong = countersign(desk, Some("maybe"), &["run", "main"]);
     let told = String::from_utf8(wrong.stderr).unwrap();
     assert!(

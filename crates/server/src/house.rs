@@ -35,6 +35,8 @@ pub struct Furniture {
     pub store: Arc<dyn Store>,
     /// What is remembered, where anything is.
     pub memory: Option<Arc<dyn Memory>>,
+    /// Whether memory was turned off, so that what is started here is never remembered.
+    pub unremembered: bool,
     /// Who makes vectors for it, where somebody does.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// What time it is.
@@ -200,6 +202,7 @@ impl House {
         });
         let engine = match memory {
             Some(memory) => engine.with_memory(Arc::clone(memory)),
+            None if self.furniture.unremembered => engine.without_memory(),
             None => engine,
         };
         let engine = match embedder {

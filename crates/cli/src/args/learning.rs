@@ -1,6 +1,8 @@
 //! Commands by which memory grows, as clap sees them.
 
-use clap::Parser;
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -49,6 +51,71 @@ pub(crate) struct Refuse {
     /// Why
     #[arg(long, value_name = "TEXT", default_value = "refused by hand")]
     pub(crate) because: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "The guess stays what it is: it still ends with its run, or at its date, unless it is learned."
+)]
+pub(crate) struct Judge {
+    /// The guess, or as much of the beginning of its id as is unique
+    pub(crate) insight: String,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "What is learned rests on the events that the guess rests on, and goes through the rules as any other claim of yours.
+Ends with 1 where the guess is not validated, or the rules refuse it.
+
+Examples:
+  countersign memory validate i-4be1a2c077
+  countersign memory learn i-4be1a2c077 --fact likes=tofu --preference
+  countersign memory learn i-4be1a2c077 --procedure steps.json --task-type dinner"
+)]
+pub(crate) struct Learn {
+    /// The guess, or as much of the beginning of its id as is unique
+    pub(crate) insight: String,
+    #[command(flatten)]
+    pub(crate) what: Lesson,
+    /// Its id; made of what it says and when, where absent
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// From 0 to 1 (fact)
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) confidence: Option<f64>,
+    /// It is a preference (fact)
+    #[arg(long)]
+    pub(crate) preference: bool,
+    /// From when it holds (fact)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) valid_from: Option<String>,
+    /// Until when it holds (fact)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) valid_to: Option<String>,
+    /// The kind of task (procedure)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) task_type: Option<String>,
+    /// The highest comes first (procedure)
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(crate) priority: Option<i64>,
+    /// By which cues find it; may be given several times
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Whom and what it is about; may be given several times
+    #[arg(long = "entity", value_name = "NAME")]
+    pub(crate) entities: Vec<String>,
+}
+
+/// What a guess becomes.
+#[derive(Debug, Args)]
+#[group(id = "lesson", required = true, multiple = false)]
+pub(crate) struct Lesson {
+    /// Something that is true; the value is JSON, or else a text
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) fact: Option<String>,
+    /// A way of doing a kind of task: a JSON file with steps, tools, format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) procedure: Option<PathBuf>,
 }
 
 #[derive(Debug, Parser)]

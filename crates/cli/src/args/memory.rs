@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
+use super::learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
 
 /// Remembers, and composes packets of what is remembered within a budget.
 #[derive(Debug, Parser)]
@@ -88,6 +88,12 @@ pub(crate) enum MemoryCommand {
     Promote(Promote),
     /// Refuse a candidate
     Refuse(Refuse),
+    /// Say of a guess that it was tested and holds
+    Validate(Judge),
+    /// Say of a guess that it does not hold
+    Reject(Judge),
+    /// Make a fact or a procedure of a guess that is validated
+    Learn(Box<Learn>),
     /// Write all that a user and an agent have, as JSON Lines
     Export(ExportMemory),
     /// Read what `export` wrote
@@ -306,6 +312,9 @@ pub(crate) struct About {
     /// The highest comes first (procedure)
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
+    /// How often it was used: decides between equal priorities (procedure)
+    #[arg(long, value_name = "N")]
+    pub(crate) usage: Option<u64>,
     /// What kind of guess (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) guess: Option<String>,
@@ -361,7 +370,7 @@ pub(crate) struct Expire {
     /// The run (`--run`) is over: what ends with it goes too
     #[arg(long)]
     pub(crate) run_ended: bool,
-    /// Also what builds used; those cannot be composed again
+    /// Also what builds used, which cannot be composed again then, and guesses that were not validated
     #[arg(long)]
     pub(crate) used: bool,
     /// Only tell what would go

@@ -12,7 +12,7 @@ mod serve;
 mod store;
 mod workers;
 
-pub(crate) use learning::{Age, Candidates, Promote, Propose, Refuse, Summarize};
+pub(crate) use learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
 pub(crate) use memory::{
     Compose, Embed, Expire, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand,
     Remember, ReplayBuild, Search, VerifyErased, Whose,

@@ -90,6 +90,7 @@ pub(super) fn furniture(house: &House) -> Result<Furniture, Error> {
     Ok(Furniture {
         store: Arc::clone(engine.store()),
         memory: engine.recall().map(|recall| Arc::clone(recall.memory())),
+        unremembered: !house.settings.remembers(),
         embedder: engine.recall().and_then(|recall| recall.embedder().map(Arc::clone)),
         clock: Arc::clone(engine.clock()),
         watch: Arc::clone(engine.watch()),

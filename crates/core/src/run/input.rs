@@ -190,6 +190,10 @@ pub struct Start {
     /// The tickets that the version it was forked from held; only a fork has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<String>,
+    /// Whether it is never remembered, nor reminded, whoever works on it: memory was turned off where it was
+    /// started. Deciding does not look at it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unremembered: bool,
 }
 
 /// The run that waits for a child.

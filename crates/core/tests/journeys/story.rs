@@ -91,6 +91,7 @@ impl<'p> Teller<'p> {
                     .map(|parent| serde_json::from_value(parent.clone()).unwrap()),
                 input: what.get("given").cloned(),
                 tickets: serde_json::from_value(what["tickets"].clone()).unwrap_or_default(),
+                unremembered: false,
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
             return self.decide(Incoming::Start(Box::new(start)), files);

@@ -72,6 +72,7 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
         by,
         parent,
         fork,
+        unremembered: false,
     }))
 }
 

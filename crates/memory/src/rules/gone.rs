@@ -5,13 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Time;
 
-use super::Standing;
+use super::{Span, Standing};
 use crate::record::Fact;
 
 /// The next revisions of what is left of a holder's facts when some are gone. What was replaced by nothing that is
-/// left stands again, and what is disputed by nothing that is left is active.
+/// left stands again, for as long as it would have held (`ends`, where that is known), and what is disputed by
+/// nothing that is left is active.
 #[must_use]
-pub(crate) fn without(gone: &[Fact], left: &[Standing], now: Time) -> Vec<Standing> {
+pub(crate) fn without(
+    gone: &[Fact],
+    left: &[Standing],
+    ends: &BTreeMap<String, Option<Time>>,
+    now: Time,
+) -> Vec<Standing> {
     let gone: BTreeMap<&str, &Fact> = gone.iter().map(|fact| (&*fact.id, fact)).collect();
     let keys: BTreeSet<&str> = gone.values().map(|fact| &*fact.key).collect();
     let left: Vec<&Standing> =
@@ -20,14 +26,32 @@ pub(crate) fn without(gone: &[Fact], left: &[Standing], now: Time) -> Vec<Standi
     let mut writes = Vec::new();
     let mut back = Vec::new();
     for one in &left {
-        let by = one.fact.superseded_by.as_deref();
-        let Some(by) = by.filter(|by| gone.contains_key(by)) else { continue };
+        let by = one.fact.superseded_by.as_deref().and_then(|by| gone.get(by));
+        let Some(by) = by else { continue };
         let mut next = next(one, now);
-        let later = behind(by, &gone).filter(|by| left.iter().any(|other| other.fact.id == *by));
-        let rival = || standing().find(|other| overlap(&one.fact, &other.fact));
-        next.fact.superseded_by =
-            later.or_else(|| rival().map(|other| &*other.fact.id)).map(str::to_owned);
-        if next.fact.superseded_by.is_some() { writes.push(next) } else { back.push(next) }
+        let was_closed = one.fact.valid_to.is_some()
+            && one.fact.valid_to == by.valid_from.map(|from| from.after(-1));
+        if let Some(end) = ends.get(&one.fact.id).filter(|_| was_closed) {
+            next.fact.valid_to = earlier(*end, by.valid_to);
+        }
+        let later = behind(&by.id, &gone);
+        let later = later.and_then(|by| left.iter().find(|other| other.fact.id == by));
+        let rival = || standing().find(|other| overlap(&next.fact, &other.fact));
+        let Some(other) = later.or_else(rival) else {
+            next.fact.superseded_by = None;
+            back.push(next);
+            continue;
+        };
+        next.fact.superseded_by = Some(other.fact.id.clone());
+        if let Some(from) = other.fact.valid_from.filter(|from| next.fact.valid_from < Some(*from))
+        {
+            next.fact.valid_to = earlier(next.fact.valid_to, Some(from.after(-1)));
+            // It is replaced some day, and holds until then.
+            if Span::of(&next.fact).holds(now) {
+                next.fact.status = FactStatus::Active;
+            }
+        }
+        writes.push(next);
     }
     // Those that come back together may contradict each other, as they did before.
     let disputed: Vec<bool> =
@@ -70,11 +94,11 @@ fn contradict(one: &Standing, other: &Standing) -> bool {
     one.key == other.key && one.value != other.value && overlap(one, other)
 }
 
-/// Whether both hold at some moment. Both ends are included.
 fn overlap(one: &Fact, other: &Fact) -> bool {
-    let in_time = |one: &Fact, other: &Fact| match (one.valid_from, other.valid_to) {
-        (Some(from), Some(to)) => from <= to,
-        _ => true,
-    };
-    one.key == other.key && in_time(one, other) && in_time(other, one)
+    one.key == other.key && Span::of(one).overlaps(Span::of(other))
+}
+
+/// The earlier of two ends; none is later than any.
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    [one, other].into_iter().flatten().min()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use countersign_contracts::memory::insight::ValidationState;
 use countersign_core::run::Time;
 
 use super::shelves::{Answer, Shelves};
@@ -13,7 +14,8 @@ use crate::record::{Event, Expiry, Insight};
 pub struct Sweep {
     /// The run of the scope is over, and what ends with it goes too.
     pub run_ended: bool,
-    /// What a build used goes too; that build cannot be composed again.
+    /// What a build used goes too, and that build cannot be composed again; and guesses that were not validated, whose
+    /// words are kept from nobody then.
     pub used: bool,
 }
 
@@ -24,7 +26,7 @@ pub struct Swept {
     pub events: u64,
     /// Guesses.
     pub insights: u64,
-    /// What is over and stays, because a build used it.
+    /// What is over and stays: what a build used, and guesses that were not validated.
     pub spared: u64,
 }
 
@@ -81,8 +83,14 @@ fn over(shelves: &impl Shelves, scope: &Scope, sweep: Sweep, now: Time) -> Answe
     let mut over = Over { events: shelves.expiring(&subject)?, ..Over::default() };
     over.events.retain(|event| event.expires.is_some_and(|end| ended(end, event.scope.run())));
     for (id, insight) in shelves.rows::<Insight>(&subject, usize::MAX)? {
-        if ended(insight.expires, &insight.run) {
+        if !ended(insight.expires, &insight.run) {
+            continue;
+        }
+        // It is shown to nobody any more; but others may have said it, and those words must not reach a responder.
+        if sweep.used || insight.validation == ValidationState::Validated {
             over.insights.push(id);
+        } else {
+            over.spared += 1;
         }
     }
     if sweep.used {
@@ -97,6 +105,6 @@ fn over(shelves: &impl Shelves, scope: &Scope, sweep: Sweep, now: Time) -> Answe
     let all = over.events.len() + over.insights.len();
     over.events.retain(|event| !used.contains(&event.id));
     over.insights.retain(|id| !used.contains(id));
-    over.spared = (all - over.events.len() - over.insights.len()) as u64;
+    over.spared += (all - over.events.len() - over.insights.len()) as u64;
     Ok(over)
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use countersign_core::json::sha256;
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Event, Incoming, Start};
-use countersign_store::StoreError;
+use countersign_store::{RunId, StoreError};
 
+use super::look::entry;
 use super::{Engine, EngineError, fresh_name};
 
 /// How long a key may be that is a part of a run's name as it is.
@@ -44,10 +45,11 @@ impl Engine {
         let events = opened.map_err(|source| EngineError::corrupt(name, source))?.concat();
         let same = events.iter().any(|event| match event {
             Event::Received { input } => match &input.what {
-                // The files of the protocol may have changed since; what was asked for is the same.
+                // The files of the protocol may have changed since, and whether there is a memory; what was
+                // asked for is the same.
                 Incoming::Start(began) => {
-                    let protocol = start.protocol.clone();
-                    Start { protocol, ..(**began).clone() } == *start
+                    let (protocol, unremembered) = (start.protocol.clone(), start.unremembered);
+                    Start { protocol, unremembered, ..(**began).clone() } == *start
                 }
                 _ => false,
             },
@@ -57,6 +59,32 @@ impl Engine {
             return Ok(name.to_owned());
         }
         Err(EngineError::OtherInput { run: name.to_owned(), version: 1 })
+    }
+
+    /// How a run was started; `None` where it is not here, or was pruned and says nothing any more.
+    pub(crate) async fn started(&self, run: &RunId) -> Result<Option<Start>, EngineError> {
+        let first = self.store().log(run, 0, 1).await?.into_iter().next();
+        let Some(row) = first.filter(|row| !row.body.is_empty()) else { return Ok(None) };
+        let opened = entry(row).open(&run.id);
+        let events = opened.map_err(|source| EngineError::corrupt(run.id.as_str(), source))?;
+        Ok(events.into_iter().find_map(|event| match event {
+            Event::Received { input } => match input.what {
+                Incoming::Start(start) => Some(*start),
+                _ => None,
+            },
+            _ => None,
+        }))
+    }
+
+    /// Whether a run that starts like this is never remembered: a child as its parent, a fork also where the
+    /// run it comes from is not, any other where memory was turned off here.
+    pub(super) async fn leaves_no_memory(&self, start: &Start) -> Result<bool, EngineError> {
+        let here = start.unremembered || (start.parent.is_none() && self.is_without_memory());
+        let parent = start.parent.as_ref().map(|parent| &parent.run);
+        let from = parent.or(start.fork.as_ref().map(|fork| &fork.run));
+        let Some(from) = from.filter(|_| !here) else { return Ok(here) };
+        let from = self.started(&self.run_id(from.as_str())).await?;
+        Ok(from.is_some_and(|from| from.unremembered))
     }
 }
 

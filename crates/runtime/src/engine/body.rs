@@ -33,6 +33,7 @@ pub struct Engine {
     workspace: Option<Workspace>,
     tenant: TenantId,
     recall: Option<Recall>,
+    unremembered: bool,
     protocols: Mutex<BTreeMap<String, Arc<Protocol>>>,
     live: Mutex<Recent<RunId, Arc<Live>>>,
 }
@@ -58,15 +59,33 @@ impl Engine {
     #[must_use]
     pub fn open(opened: Opened) -> Self {
         let Opened { store, clock, watch, shipped, workspace, tenant } = opened;
-        let (recall, protocols) = (None, Mutex::default());
+        let (recall, unremembered, protocols) = (None, false, Mutex::default());
         let live = Mutex::new(Recent::new(MOST_LIVE));
-        Self { store, clock, watch, shipped, workspace, tenant, recall, protocols, live }
+        Self {
+            store,
+            clock,
+            watch,
+            shipped,
+            workspace,
+            tenant,
+            recall,
+            unremembered,
+            protocols,
+            live,
+        }
     }
 
     /// The same engine, with a memory: runs are remembered, and models reminded.
     #[must_use]
     pub fn with_memory(self, memory: Arc<dyn Memory>) -> Self {
         Self { recall: Some(Recall::new(memory)), ..self }
+    }
+
+    /// The same engine, without a memory on purpose: what is started here says so, and is never remembered,
+    /// also not by another engine. One that has none because it is away says nothing, and is caught up.
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self { recall: None, unremembered: true, ..self }
     }
 
     /// The same engine, with somebody who makes vectors for its memory, where it has one. Policies say
@@ -80,6 +99,11 @@ impl Engine {
     #[must_use]
     pub fn recall(&self) -> Option<&Recall> {
         self.recall.as_ref()
+    }
+
+    /// Whether memory was turned off here.
+    pub(super) fn is_without_memory(&self) -> bool {
+        self.unremembered
     }
 
     /// The store below.

@@ -44,6 +44,7 @@ impl Engine {
         key: Option<String>,
     ) -> Result<Outcome, EngineError> {
         let protocol = &self.pin(protocol).await?;
+        let start = Start { unremembered: self.leaves_no_memory(&start).await?, ..start };
         let id = self.run_id(run);
         let blank = Live {
             state: Arc::new(State::blank(run)),

@@ -1,6 +1,5 @@
 //! How a run began: whose it is, and what it was started with.
 
-use countersign_core::run::{Entry, Event, Incoming, Start, Time};
 use countersign_memory::Scope;
 use countersign_store::RunId;
 use serde_json::Value;
@@ -22,6 +21,8 @@ pub struct Beginning {
     pub scope: Scope,
     /// What it was started with.
     pub input: Option<Value>,
+    /// Whether it is never remembered, nor reminded: memory was turned off where it was started.
+    pub unremembered: bool,
 }
 
 impl Beginning {
@@ -32,34 +33,18 @@ impl Beginning {
         protocol: &str,
     ) -> Result<Self, RecallError> {
         let missing = || EngineError::NoRun { run: run.id.clone(), version: None };
-        let own = start(engine, run).await?.ok_or_else(missing)?;
+        let own = engine.started(run).await?.ok_or_else(missing)?;
         let (mut session, mut by, mut parent) = (run.clone(), own.by, own.parent);
         for _ in 0..DEEPEST {
             let Some(above) = parent.take() else { break };
             session = engine.run_id(above.run);
             // A child may have been brought here without its parent.
-            let Some(above) = start(engine, &session).await? else { break };
+            let Some(above) = engine.started(&session).await? else { break };
             (by, parent) = (above.by.or(by), above.parent);
         }
         let user = by.filter(|by| !by.trim().is_empty()).unwrap_or_else(|| SOMEBODY.to_owned());
         let tenant = engine.tenant().as_str();
         let scope = Scope::new(tenant, user, protocol, session.id, run.id.as_str())?;
-        Ok(Self { scope, input: own.input })
+        Ok(Self { scope, input: own.input, unremembered: own.unremembered })
     }
-}
-
-async fn start(engine: &Engine, run: &RunId) -> Result<Option<Start>, RecallError> {
-    let first = engine.store().log(run, 0, 1).await?.into_iter().next();
-    // One that was pruned says nothing any more.
-    let Some(row) = first.filter(|row| !row.body.is_empty()) else { return Ok(None) };
-    let (version, first, last, time) = (row.version, row.first, row.last, Time(row.time));
-    let entry = Entry { version, first, last, time, hash: row.hash, body: row.body };
-    let start = entry.open(&run.id)?.into_iter().find_map(|event| match event {
-        Event::Received { input } => match input.what {
-            Incoming::Start(start) => Some(*start),
-            _ => None,
-        },
-        _ => None,
-    });
-    Ok(start)
 }

@@ -14,8 +14,8 @@ const PAGE: usize = 256;
 /// How many runs are looked at before the first packet of a process.
 const LATEST: usize = 16;
 
-/// Remembers what a run lived through and the memory does not have, and sweeps where it has ended. Any number of
-/// processes may do so at once; each event is kept once.
+/// Remembers what a run lived through and the memory does not have, unless it is one that is never
+/// remembered, and sweeps where it has ended. Any number of processes may do so at once; each event is kept once.
 pub async fn catch_up(engine: &Engine, run: &str) -> Result<(), RecallError> {
     let Some(recall) = engine.recall() else { return Ok(()) };
     let id = engine.run_id(run);
@@ -49,6 +49,9 @@ async fn caught_up(
     live: &Live,
 ) -> Result<(), RecallError> {
     let beginning = recall.beginning(engine, run, live).await?;
+    if beginning.unremembered {
+        return Ok(());
+    }
     let scope = &beginning.scope;
     let mut after = recall.upto(run);
     if after >= live.state.version {
@@ -114,7 +117,7 @@ async fn remember(recall: &Recall, events: Vec<NewEvent>) -> Result<(), RecallEr
 }
 
 /// The version that an event of a run comes from; `None` for one that somebody else wrote.
-fn version(scope: &Scope, id: &str) -> Option<u64> {
+pub(super) fn version(scope: &Scope, id: &str) -> Option<u64> {
     let rest = id.strip_prefix(scope.run())?.strip_prefix('/')?;
     rest.split_once('/')?.0.parse().ok()
 }

@@ -1,28 +1,17 @@
-//! The working state that the memory has of a run follows its document.
+//! The working state that the memory has of a run follows its document, and what its tools gave.
 
-use countersign_memory::packet::meta::Purpose;
-use countersign_memory::policy::Similarity;
 use countersign_memory::record::Working;
-use countersign_memory::store::{Limits, MemoryError};
-use countersign_memory::{Request, Scope};
+use countersign_memory::store::MemoryError;
 
+use super::working::tool_evidence;
 use super::{Beginning, Recall, RecallError, working};
 use crate::engine::{Engine, Live};
 
 /// How often it is written again when another writer was first.
 const TRIES: usize = 4;
 
-/// Nothing but the working state.
-const NO_MORE: Limits = Limits {
-    quotes: 0,
-    window: 0,
-    facts: 0,
-    superseded: 0,
-    procedures: 0,
-    episodes: 0,
-    insights: 0,
-    similarity: Similarity { weight: 0, newest: 0 },
-};
+/// Among so many of the latest events of the session the results of tools are looked for.
+const LATEST: usize = 64;
 
 /// Writes the working state of a run where it has changed.
 pub async fn follow(
@@ -33,10 +22,12 @@ pub async fn follow(
 ) -> Result<(), RecallError> {
     let scope = &beginning.scope;
     let now = engine.clock().now();
-    let wanted = working(&live.protocol, &live.state, beginning.input.as_ref(), now);
+    let mut wanted = working(&live.protocol, &live.state, beginning.input.as_ref(), now);
+    let latest = recall.memory().session(scope, 0, LATEST, now).await?;
     let mut tries = 0;
     loop {
-        let found = recall.memory().found(&nothing(scope, &wanted), NO_MORE).await?.working;
+        let found = recall.memory().working(scope).await?;
+        wanted.state.tool_evidence = tool_evidence(found.as_ref(), &latest, &live.state);
         let version = found.as_ref().map_or(0, |found| found.state.state_version);
         if found.is_some_and(|found| same(found, &wanted)) {
             return Ok(());
@@ -54,18 +45,4 @@ fn same(mut found: Working, wanted: &Working) -> bool {
     found.state.state_version = wanted.state.state_version;
     found.recorded_at = wanted.recorded_at;
     found == *wanted
-}
-
-/// A request that asks nothing.
-fn nothing(scope: &Scope, wanted: &Working) -> Request {
-    Request {
-        scope: scope.clone(),
-        purpose: Purpose::Planner,
-        task_type: None,
-        cues: None,
-        message: None,
-        vector: None,
-        budget: None,
-        as_of: wanted.recorded_at,
-    }
 }

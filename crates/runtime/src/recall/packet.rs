@@ -7,13 +7,13 @@ use countersign_memory::compose::compose;
 use countersign_memory::packet::MemoryPacket;
 use countersign_memory::packet::meta::{Cues, Purpose};
 use countersign_memory::policy::{Policy, PolicyError};
-use countersign_memory::record::{Event, EventKind};
 use countersign_memory::render::render;
 use countersign_memory::store::{Build, packet_digest};
 use countersign_memory::tokens::{TiktokenCounter, TokenCounter};
 use countersign_memory::{Asked, Found, Request, Scope};
 
 use super::RecallError;
+use super::working::is_shown;
 
 /// The policy that a protocol's packets are composed by.
 pub fn policy_of(protocol: &Protocol) -> Result<Policy, PolicyError> {
@@ -56,20 +56,10 @@ pub(super) fn request(
     }
 }
 
-/// Takes out what the prompt shows already: how the run's own document changed, and what tools gave in
-/// the conversation that is under way. What is taken out here is no part of the build.
+/// Takes out what the prompt shows already. What is taken out here is no part of the build.
 pub(super) fn without_own(found: &mut Found, state: &State) {
-    let shown = |event: &Event| {
-        let under_way = state.step.is_some() && event.ts >= state.entered_at;
-        let kind = match event.kind {
-            EventKind::StatePatch => true,
-            EventKind::ToolResult => under_way,
-            EventKind::Message | EventKind::Decision => false,
-        };
-        kind && event.scope.run() == state.run
-    };
-    found.quotes.retain(|quote| !shown(&quote.row));
-    found.window.retain(|event| !shown(event));
+    found.quotes.retain(|quote| !is_shown(&quote.row, state));
+    found.window.retain(|event| !is_shown(event, state));
 }
 
 /// Composes a packet, and the build that composes it again.

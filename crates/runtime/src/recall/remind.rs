@@ -53,6 +53,9 @@ async fn reminder(
     let state = &live.state;
     let run = engine.run_id(state.run.as_str());
     let beginning = recall.beginning(engine, &run, live).await?;
+    if beginning.unremembered {
+        return Ok(None);
+    }
     let subject = beginning.scope.subject();
     let id = build_id(&run, &prompt.action);
     if let Some((build, found)) = recall.memory().build(&subject, &id).await? {
@@ -103,8 +106,11 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
         if live.protocol.memory.off {
             return Ok(());
         }
-        catch_up(engine, &run.id).await?;
         let beginning = recall.beginning(engine, run, &live).await?;
+        if beginning.unremembered {
+            return Ok(());
+        }
+        catch_up(engine, &run.id).await?;
         follow(engine, recall, &beginning, &live).await?;
         roll(engine, recall, &beginning).await
     };

@@ -3,17 +3,25 @@
 use countersign_core::protocol::{Protocol, WorkingPart};
 use countersign_core::run::{State, Time, view};
 use countersign_memory::packet::short_term::{
-    Decision, LoopOwner, LoopStatus, OpenLoop, PlanStep, Risk, StepStatus, WorkingState,
+    Decision, LoopOwner, LoopStatus, OpenLoop, PlanStep, Risk, StepStatus, ToolEvidence,
+    WorkingState,
 };
-use countersign_memory::record::Working;
+use countersign_memory::record::{Event, EventKind, Working};
 use serde_json::{Map, Value};
 
+use super::catch_up::version;
 use super::told;
 
 /// How long a line of the working state is, in characters.
 const LINE: usize = 400;
 
-/// The working state of a run as it stands; its version is for the memory to give.
+/// How long the result of a tool is told, in characters.
+const RESULT: usize = 200;
+
+/// How many results of tools are kept.
+const RESULTS: usize = 3;
+
+/// The working state of a run as it stands; its version and the results of tools are for the memory to give.
 ///
 /// Where the protocol does not say, the goal is what the workflow is for, or what the run was started
 /// with. What an expression gives in another shape is left out.
@@ -54,6 +62,43 @@ pub fn working(protocol: &Protocol, state: &State, input: Option<&Value>, now: T
         evidence_id: None,
     });
     Working { state: working, open_loops: waits.collect(), recorded_at: now }
+}
+
+/// The last results of a run's tools among the latest events of its session, the oldest first: those of its log,
+/// and not what somebody else wrote beside them. What the step under way shows already is left out, unless the
+/// working state had it before the step used a tool.
+pub(super) fn tool_evidence(
+    before: Option<&Working>,
+    latest: &[Event],
+    state: &State,
+) -> Option<Vec<ToolEvidence>> {
+    let known = before.and_then(|before| before.state.tool_evidence.as_deref()).unwrap_or_default();
+    let results = latest.iter().rev().filter(|event| {
+        let own = version(&event.scope, &event.id).is_some() && event.scope.run() == state.run;
+        let before = || known.iter().any(|one| one.reference == event.id);
+        own && event.kind == EventKind::ToolResult && (!is_shown(event, state) || before())
+    });
+    let told = results.take(RESULTS).map(|event| ToolEvidence {
+        reference: event.id.clone(),
+        summary: told::line(&event.text, RESULT),
+    });
+    let mut told: Vec<ToolEvidence> = told.collect();
+    told.reverse();
+    (!told.is_empty()).then_some(told)
+}
+
+/// Whether the prompt of the step under way shows an event already: how the run's own document changed, and what
+/// tools gave in the conversation. What was done before the step began is not in it.
+pub(super) fn is_shown(event: &Event, state: &State) -> bool {
+    let kind = match event.kind {
+        EventKind::StatePatch => true,
+        EventKind::ToolResult => {
+            let used = state.step.as_ref().is_some_and(|step| step.tool_rounds > 0);
+            used && event.ts >= state.entered_at
+        }
+        EventKind::Message | EventKind::Decision => false,
+    };
+    kind && event.scope.run() == state.run
 }
 
 fn list<T>(part: Option<Value>, read: fn(&Value) -> Option<T>) -> Option<Vec<T>> {

@@ -127,13 +127,18 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
             let id = scope.run().to_owned();
             Ok(Done { kind: "working state of run", id, revision, outcome: Outcome::Kept })
         }
-        Thing::Summary { scope, text, quotes } => {
+        Thing::Summary { scope, text, quotes, by } => {
+            if by.is_some() && is_a_persons(memory, &scope, now).await? {
+                let part = "summary".to_owned();
+                let expected = "left as it is where a person wrote it".to_owned();
+                return Err(MemoryError::Refused(Refusal::Malformed { part, expected }));
+            }
             let summary = Summary {
                 revision: 1,
                 text,
                 quotes,
                 sources: Vec::new(),
-                by: None,
+                by,
                 upto: 0,
                 recorded_at: now,
             };
@@ -148,6 +153,12 @@ async fn keep(memory: &dyn Memory, thing: Thing, now: Time) -> Result<Done, Memo
 /// The latest version of a run's working state; 0 before the first.
 async fn latest(memory: &dyn Memory, scope: &Scope) -> Result<u64, MemoryError> {
     Ok(memory.working(scope).await?.map_or(0, |working| working.state.state_version))
+}
+
+/// Whether a person wrote the summary of a session.
+async fn is_a_persons(memory: &dyn Memory, scope: &Scope, now: Time) -> Result<bool, MemoryError> {
+    let previous = memory.material(scope, now).await?.previous;
+    Ok(previous.is_some_and(|summary| summary.by.is_none()))
 }
 
 /// A working state of a file: as the packet has it, with `open_loops` beside the rest.

@@ -9,6 +9,7 @@
 mod moments;
 mod ids;
 mod told;
+mod voice;
 mod thing;
 mod keep;
 mod packet;
@@ -21,3 +22,4 @@ pub use packet::{Asking, Composed, PacketError, composed};
 pub use thing::{Thing, thing};
 pub use told::Told;
 pub use vectors::{EmbedError, embed_all, nearer, with_vector};
+pub use voice::Voice;

@@ -13,7 +13,7 @@ use countersign_memory::store::NewEvent;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Told, id_of, moment};
+use super::{Told, Voice, id_of, moment};
 
 /// What a memory keeps.
 #[derive(Debug)]
@@ -48,11 +48,14 @@ pub enum Thing {
         text: String,
         /// The events it quotes.
         quotes: Vec<String>,
+        /// Who wrote it, where that is not a person.
+        by: Option<String>,
     },
 }
 
-/// What is meant by what was told, in the scope it was told in.
-pub fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, String> {
+/// What is meant by what was told, by whoever tells it, in the scope it was told in.
+pub fn thing(told: Told, voice: Voice, scope: &Scope, now: Time) -> Result<Thing, String> {
+    let told = voice.may_say(told)?;
     let scope = narrowed(scope, &told)?;
     let role: Role = word("role", told.role.as_deref(), Role::User)?;
     let expires = told.expires.as_deref().map(expiry).transpose()?;
@@ -89,7 +92,7 @@ pub fn thing(told: Told, scope: &Scope, now: Time) -> Result<Thing, String> {
         return Ok(Thing::Working { scope, state, seen });
     }
     if let Some(text) = told.summary {
-        return Ok(Thing::Summary { scope, text, quotes: told.sources });
+        return Ok(Thing::Summary { scope, text, quotes: told.sources, by: voice.writer() });
     }
     let origin = word("origin", told.origin.as_deref(), Origin::User)?;
     let assurance = if told.confirmed { Assurance::Confirmed } else { Assurance::Claimed };
@@ -156,7 +159,7 @@ fn claim(told: Told, scope: &Scope, expires: Option<Expiry>, now: Time) -> Resul
             task_type: told.task_type.unwrap_or_else(|| "generic".to_owned()),
             content,
             priority: told.priority.unwrap_or(0),
-            usage: 0,
+            usage: told.usage.unwrap_or(0),
             sources: told.sources,
             applicability,
             recorded_at: now,

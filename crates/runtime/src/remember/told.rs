@@ -71,6 +71,8 @@ pub struct Told {
     pub task_type: Option<String>,
     /// The highest comes first.
     pub priority: Option<i64>,
+    /// How often a procedure was used.
+    pub usage: Option<u64>,
     /// What kind of guess.
     #[serde(rename = "type")]
     pub guess: Option<String>,

@@ -9,7 +9,7 @@ use countersign_memory::store::{Build, Memory, Whom, packet_digest};
 use countersign_memory::tokens::counter;
 use countersign_memory::{Found, Request, Scope};
 use countersign_runtime::remember::{
-    Asking, Told, composed, moment, nearer, remember as kept, thing,
+    Asking, Told, Voice, composed, moment, nearer, remember as kept, thing,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,18 +30,18 @@ const MOST_TOLD: usize = 1_000;
 #[schema(example = json!({ "user": "ann", "agent": "helper", "things": [{ "event": "I am vegetarian" }] }))]
 pub(crate) struct Telling {
     /// Whose.
-    user: String,
+    pub(crate) user: String,
     /// With which agent.
-    agent: String,
+    pub(crate) agent: String,
     /// In which session; `default` where absent.
-    session: Option<String>,
+    pub(crate) session: Option<String>,
     /// In which run; `default` where absent.
-    run: Option<String>,
+    pub(crate) run: Option<String>,
     /// The moment that counts as now, RFC 3339.
-    at: Option<String>,
+    pub(crate) at: Option<String>,
     /// The things, each with the names that a line of `memory remember` has.
     #[schema(value_type = Vec<Object>)]
-    things: Vec<Value>,
+    pub(crate) things: Vec<Value>,
 }
 
 /// What a packet is asked for with.
@@ -152,22 +152,32 @@ pub(crate) async fn remember(
     caller: Caller,
     Body(telling): Body<Telling>,
 ) -> Result<Json<Remembered>, ApiError> {
+    // Whoever has a key that may remember speaks for people.
+    told(&caller, telling, Voice::Person).await.map(Json)
+}
+
+/// Remembers what somebody tells, as far as they may say it.
+pub(crate) async fn told(
+    caller: &Caller,
+    telling: Telling,
+    voice: Voice,
+) -> Result<Remembered, ApiError> {
     let Telling { user, agent, session, run, at, things } = telling;
     if things.is_empty() || things.len() > MOST_TOLD {
         let detail = format!("`things` must be 1 to {MOST_TOLD}, found {}", things.len());
         return Err(ApiError::wrong("bad_body", detail));
     }
-    let scope = scope(&caller, user, agent, session, run)?;
-    let now = now(&caller, at)?;
+    let scope = scope(caller, user, agent, session, run)?;
+    let now = now(caller, at)?;
     let told = (1..).zip(things).map(|(number, told)| {
-        let thing = Told::by_line(told).and_then(|told| thing(told, &scope, now));
+        let thing = Told::by_line(told).and_then(|told| thing(told, voice, &scope, now));
         let wrong =
             |said| ApiError::wrong("bad_body", format!("`things`, number {number}: {said}"));
         thing.map(|thing| (number, thing)).map_err(wrong)
     });
     let things = told.collect::<Result<Vec<_>, _>>()?;
-    let account = kept(memory(&caller)?, things, now).await?;
-    Ok(Json(Remembered::from(&account)))
+    let account = kept(memory(caller)?, things, now).await?;
+    Ok(Remembered::from(&account))
 }
 
 /// Composes what goes into a prompt, within a budget. The build is kept.

@@ -55,6 +55,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_for_a_person_to_say_is_not_offered() {
+        let listed = json!(find("remember").unwrap().listed());
+        let things = &listed["inputSchema"]["properties"]["things"]["items"];
+        assert_eq!(things["additionalProperties"], false);
+        let members = things["properties"].as_object().unwrap();
+        assert!(!members.contains_key("confirmed"), "{things}");
+        for (name, schema) in members {
+            assert!(schema["description"].is_string(), "nothing is said of `{name}`");
+            let line = json!({"event": "x", name: Value::Null});
+            let read = countersign_runtime::remember::Told::by_line(line);
+            let unknown = read.err().is_some_and(|said| said.starts_with("unknown field"));
+            assert!(!unknown, "`{name}` is read by nobody");
+        }
+    }
+
+    #[test]
     fn a_type_in_a_type_is_written_out() {
         let listed = json!(find("admit_text").unwrap().listed());
         let intake = listed["inputSchema"]["properties"]["intake"].to_string();

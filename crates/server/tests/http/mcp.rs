@@ -56,6 +56,66 @@ async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
 }
 
 #[tokio::test]
+async fn an_agent_claims_as_a_model_and_answers_for_nothing() {
+    let rig = serve().await;
+    let client = rig.client();
+    let telling = |things: Value| json!({"user": "ann", "agent": "helper", "things": things});
+    let person = telling(json!([
+        {"event": "I am vegetarian", "id": "e1"},
+        {"fact": "diet", "value": "vegetarian", "sources": ["e1"], "id": "f1"},
+    ]));
+    client.post("/v1/memory/remember", &person).await.good();
+
+    for (thing, said) in [
+        (json!({"fact": "diet", "value": "meat", "confirmed": true}), "`confirmed`"),
+        (json!({"fact": "diet", "value": "meat", "origin": "user"}), "`origin`"),
+        (json!({"insight": "She may like tofu", "validation": "validated"}), "`validation`"),
+        (json!({"procedure": {"steps": ["Cook meat"]}, "id": "p1"}), "`id`"),
+        (json!({"event": "x", "origin": "system"}), "`origin`"),
+    ] {
+        let problem = problem_of(&client, "remember", telling(json!([thing]))).await;
+        assert_eq!(problem["code"], "bad_body", "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with(&format!("`things`, number 1: {said}")), "{detail}");
+    }
+    let things = telling(json!([
+        {"fact": "diet", "value": "meat", "valid_from": "2026-01-01", "confidence": 1},
+        {"event": "On Sundays I eat meat", "role": "user", "id": "e2"},
+        {"fact": "diet", "value": "meat", "valid_from": "2026-01-01", "confidence": 1, "sources": ["e2"], "quote": "I eat meat"},
+        {"insight": "She may like tofu", "validation": "testing"},
+    ]));
+    let params = json!({"name": "remember", "arguments": things});
+    let answer = asked(&client, "tools/call", params).await.good();
+    let told = &answer["result"]["structuredContent"];
+    let refused = told["refused"][0]["message"].as_str().unwrap();
+    assert!(refused.ends_with("must quote the event it rests on"), "{told}");
+    let outcomes: Vec<&Value> =
+        told["kept"].as_array().unwrap().iter().map(|one| &one["outcome"]).collect();
+    // Newer and surer, and no more than a contradiction.
+    assert_eq!(outcomes, ["kept", "disputed", "kept"], "{told}");
+    // A program with a key speaks for people.
+    let confirmed = json!([{"fact": "diet", "value": "vegan", "confirmed": true}]);
+    let told = client.post("/v1/memory/remember", &telling(confirmed)).await.good();
+    assert_eq!(told["kept"][0]["outcome"], "superseded", "{told}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn the_summary_of_a_person_is_not_the_agents_to_replace() {
+    let rig = serve().await;
+    let client = rig.client();
+    let telling = |session: &str, text: &str| json!({"user": "ann", "agent": "helper", "session": session, "things": [{"summary": text}]});
+    client.post("/v1/memory/remember", &telling("s1", "Ann spoke of food.")).await.good();
+    for (session, kept) in [("s1", 0), ("s2", 1), ("s2", 1)] {
+        let params = json!({"name": "remember", "arguments": telling(session, "Meat, meat.")});
+        let answer = asked(&client, "tools/call", params).await.good();
+        let told = &answer["result"]["structuredContent"];
+        assert_eq!(told["kept"].as_array().unwrap().len(), kept, "{told}");
+    }
+    rig.end().await;
+}
+
+#[tokio::test]
 async fn the_door_has_the_same_guard_as_every_route() {
     let rig = serve_keyed().await;
     let nobody = rig.client();

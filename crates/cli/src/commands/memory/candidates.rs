@@ -170,7 +170,7 @@ pub(super) fn listed(candidate: &Candidate) -> Value {
     })
 }
 
-fn kind(claim: &Claim) -> &'static str {
+pub(super) fn kind(claim: &Claim) -> &'static str {
     match claim {
         Claim::Fact(_) => "fact",
         Claim::Episode(_) => "episode",

@@ -47,10 +47,10 @@ fn told(swept: Swept, dry_run: bool) -> String {
     if spared > 0 {
         told.push_str(". ");
         told.push_str(&if spared == 1 {
-            "1 row that is over stays with the builds that used it; `--used` takes it too".to_owned()
+            "1 row that is over stays: a build used it, or it is a guess that was not validated; `--used` takes it too".to_owned()
         } else {
             format!(
-                "{spared} rows that are over stay with the builds that used them; `--used` takes them too"
+                "{spared} rows that are over stay: builds used them, or they are guesses that were not validated; `--used` takes them too"
             )
         });
     }

@@ -11,6 +11,7 @@ mod embed;
 mod expire;
 mod explain;
 mod forget;
+mod learn;
 mod packets;
 mod propose;
 mod remember;
@@ -39,6 +40,9 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Candidates(args) => candidates::list(whose, args, json),
         MemoryCommand::Promote(args) => candidates::promote(whose, args, json),
         MemoryCommand::Refuse(args) => candidates::refuse(whose, args, json),
+        MemoryCommand::Validate(args) => learn::validate(whose, args, json),
+        MemoryCommand::Reject(args) => learn::reject(whose, args, json),
+        MemoryCommand::Learn(args) => learn::run(whose, args, json),
         MemoryCommand::Export(args) => carry::export(whose, args, json),
         MemoryCommand::Import(args) => carry::import(whose, args, json),
         MemoryCommand::Forget(args) => forget::run(whose, args, json),

@@ -6,7 +6,7 @@ use std::path::Path;
 use countersign_core::run::Time;
 use countersign_memory::Scope;
 use countersign_memory::rules::Outcome;
-use countersign_runtime::remember::{Account, Done, Thing, Told, remember, thing};
+use countersign_runtime::remember::{Account, Done, Thing, Told, Voice, remember, thing};
 use countersign_server::wire::Remembered;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ const SHOWN: usize = 20;
 pub(super) fn run(whose: &Whose, args: &Remember, json: bool) -> Result<Exit, Error> {
     let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
     let things = match by_flags(args)? {
-        Some(told) => vec![(0, thing(told, &scope, now).map_err(Error::Usage)?)],
+        Some(told) => vec![(0, thing(told, Voice::Person, &scope, now).map_err(Error::Usage)?)],
         None => from_lines(args.file.as_deref(), &scope, now)?,
     };
     // Read before a folder or a database is made for it.
@@ -59,7 +59,7 @@ fn from_lines(file: Option<&Path>, scope: &Scope, now: Time) -> Result<Vec<(usiz
         .map(|(number, line)| {
             let value = serde_json::from_str(line).map_err(|error| format!("not JSON: {error}"));
             let told = value.and_then(Told::by_line);
-            let thing = told.and_then(|told| thing(told, scope, now));
+            let thing = told.and_then(|told| thing(told, Voice::Person, scope, now));
             thing
                 .map(|thing| (number, thing))
                 .map_err(|said| Error::Usage(format!("{name}:{number}: {said}")))

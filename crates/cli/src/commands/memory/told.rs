@@ -1,5 +1,8 @@
 //! Something to be remembered, as flags tell it.
 
+use std::path::Path;
+
+use countersign_contracts::Object;
 use countersign_runtime::remember::Told;
 use serde_json::Value;
 
@@ -14,21 +17,14 @@ pub(super) fn by_flags(args: &Remember) -> Result<Option<Told>, Error> {
         Some((key, value)) => (Some(key), Some(value)),
         None => (None, None),
     };
-    let object = |flag: &str, path: &Option<std::path::PathBuf>| match path {
-        None => Ok(None),
-        Some(path) => match files::value(path)? {
-            Value::Object(object) => Ok(Some(object)),
-            _ => Err(Error::Usage(format!("`{flag}`: {} must hold a JSON object", path.display()))),
-        },
-    };
     let told = Told {
         event: what.event.clone(),
         fact,
         value,
         episode: what.episode.clone(),
-        procedure: object("--procedure", &what.procedure)?,
+        procedure: object("--procedure", what.procedure.as_deref())?,
         insight: what.insight.clone(),
-        working: object("--working", &what.working)?,
+        working: object("--working", what.working.as_deref())?,
         summary: what.summary.clone(),
         session: None,
         run: None,
@@ -53,6 +49,7 @@ pub(super) fn by_flags(args: &Remember) -> Result<Option<Told>, Error> {
         highlights: about.highlights.clone(),
         task_type: about.task_type.clone(),
         priority: about.priority,
+        usage: about.usage,
         guess: about.guess.clone(),
         validation: about.validation.clone(),
         expires: about.expires.clone(),
@@ -60,8 +57,17 @@ pub(super) fn by_flags(args: &Remember) -> Result<Option<Told>, Error> {
     Ok((!told.things().is_empty()).then_some(told))
 }
 
+/// What the file of a flag holds, where there is one.
+pub(super) fn object(flag: &str, path: Option<&Path>) -> Result<Option<Object>, Error> {
+    let Some(path) = path else { return Ok(None) };
+    match files::value(path)? {
+        Value::Object(object) => Ok(Some(object)),
+        _ => Err(Error::Usage(format!("`{flag}`: {} must hold a JSON object", path.display()))),
+    }
+}
+
 /// `KEY=VALUE`: the value is JSON where it can be read as such, else a text.
-fn key_and_value(text: &str) -> Result<(String, Value), Error> {
+pub(super) fn key_and_value(text: &str) -> Result<(String, Value), Error> {
     let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
         return Err(Error::Usage(format!(
             "`--fact` must be KEY=VALUE, such as `diet=vegetarian`, found `{text}`"

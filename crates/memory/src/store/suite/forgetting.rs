@@ -9,10 +9,10 @@ use super::canaries::{CANARIES, needles, plant};
 use super::sample::{
     NOW, ask, fact, found, ids, keep_fact, on, said, scope, tell, within, working,
 };
-use crate::Scope;
 use crate::record::Fact;
 use crate::rules::{Outcome, Refusal};
 use crate::store::{Limits, Memory, MemoryError, Provenance, Whom};
+use crate::{Scope, Scored};
 
 fn canary_scope() -> Scope {
     let name = CANARIES[4];
@@ -138,12 +138,14 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
     }
     let facts = async || {
         let seen = found(&*memory, &bob, "").await.facts.into_iter();
-        let mut seen: Vec<_> =
-            seen.map(|one| (one.row.id, one.row.status, one.row.superseded_by)).collect();
+        let seen =
+            seen.map(|Scored { row, .. }| (row.id, row.status, row.superseded_by, row.valid_to));
+        let mut seen: Vec<_> = seen.collect();
         seen.sort_by(|one, other| one.0.cmp(&other.0));
         seen
     };
-    let is = |id: &str, status, by: Option<&str>| (id.to_owned(), status, by.map(str::to_owned));
+    let is =
+        |id: &str, status, by: Option<&str>, to| (id.to_owned(), status, by.map(str::to_owned), to);
     let request = ask(&bob, "office");
     let then = memory.found(&request, Limits::default()).await.unwrap();
     memory.keep_build(build("b1", &request, &then)).await.unwrap();
@@ -156,10 +158,10 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
     assert_eq!(
         facts().await,
         [
-            is("bob-1", FactStatus::Active, None),
-            is("bob-2", FactStatus::Active, None),
-            is("bob-3", FactStatus::Deprecated, Some("bob-4")),
-            is("bob-4", FactStatus::Active, None),
+            is("bob-1", FactStatus::Active, None, None),
+            is("bob-2", FactStatus::Active, None, None),
+            is("bob-3", FactStatus::Deprecated, Some("bob-4"), year(-2).map(|to| to.after(-1))),
+            is("bob-4", FactStatus::Active, None, None),
         ]
     );
     // Nothing names what is gone, and what used it says so.

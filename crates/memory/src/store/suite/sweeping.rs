@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use countersign_contracts::memory::insight::ValidationState;
+
 use super::builds::build;
 use super::sample::{NOW, ask, fact, ids, insight, keep, keep_fact, on, said, scope, tell, within};
-use crate::record::{Claim, Expiry, Fact};
+use crate::record::{Claim, Expiry, Fact, Insight};
 use crate::store::{Limits, Memory, MemoryError, Sweep, Swept};
 
 pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
@@ -21,7 +23,7 @@ pub async fn what_is_over_is_swept_with_its_index(memory: Arc<dyn Memory>) {
         tell(&*memory, whose, "e2", "the lake is cold").await;
     }
     let mut guess = insight("i1", "r1", "Herons leave.");
-    guess.expires = Expiry::At(NOW);
+    (guess.expires, guess.validation) = (Expiry::At(NOW), ValidationState::Validated);
     keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
     let sweep = async |after| {
         let (scope, now) = (&scope, NOW.after(after));
@@ -52,7 +54,11 @@ pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
     let mut note = said(&scope, "e1", "a passing note about herons");
     note.expires = Some(Expiry::RunEnd);
     memory.remember(vec![note]).await.unwrap();
-    keep(&*memory, &scope, Claim::Insight(Box::new(insight("i1", "r1", "x")))).await.unwrap();
+    for (id, validation) in [("i1", ValidationState::Validated), ("i2", ValidationState::Rejected)]
+    {
+        let guess = Insight { validation, ..insight(id, "r1", "x") };
+        keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
+    }
     tell(&*memory, &scope, "e2", "herons remain").await;
     let ended = Sweep { run_ended: true, used: false };
     let elsewhere = memory.sweep(&within("u", "s1", "r2"), ended, NOW).await.unwrap();
@@ -60,7 +66,11 @@ pub async fn a_run_that_ends_takes_its_own(memory: Arc<dyn Memory>) {
     let under_way = memory.sweep(&scope, Sweep::default(), NOW.after(1000)).await.unwrap();
     assert_eq!(under_way, Swept::default(), "a run that goes on keeps its own");
     let swept = memory.sweep(&scope, ended, NOW).await.unwrap();
-    assert_eq!((swept.events, swept.insights), (1, 1));
+    // The words of what was not validated are still to be kept from responders.
+    assert_eq!(swept, Swept { events: 1, insights: 1, spared: 1 });
+    let all = Sweep { run_ended: true, used: true };
+    let swept = memory.sweep(&scope, all, NOW).await.unwrap();
+    assert_eq!(swept, Swept { events: 0, insights: 1, spared: 0 });
     assert_eq!(ids(&*memory, &scope, "herons").await, ["e2"]);
 }
 
@@ -73,7 +83,11 @@ pub async fn what_a_build_used_is_swept_only_when_that_is_said(memory: Arc<dyn M
     };
     let dated = Expiry::At(NOW);
     memory.remember(vec![passing("e1", dated), passing("e2", Expiry::RunEnd)]).await.unwrap();
-    let guess = |id: &str| Claim::Insight(Box::new(insight(id, "r1", "Herons come back.")));
+    let guess = |id: &str| {
+        let validation = ValidationState::Validated;
+        let guess = Insight { validation, ..insight(id, "r1", "Herons come back.") };
+        Claim::Insight(Box::new(guess))
+    };
     keep(&*memory, &scope, guess("i1")).await.unwrap();
     let request = ask(&scope, "herons");
     let then = memory.found(&request, Limits::default()).await.unwrap();

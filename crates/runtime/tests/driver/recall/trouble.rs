@@ -9,11 +9,14 @@ use countersign_memory::store::{Limits, Memory, SqliteMemory, Whom};
 use countersign_memory::{Request, Scope};
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::Otherwise;
+use countersign_runtime::recall::catch_up;
 use countersign_runtime::watch::Watch;
 use countersign_store::Settings;
 use serde_json::json;
 
-use super::desk::{LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
+use super::desk::{Cage, LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
+use super::stories::FAMILY;
 use crate::rig::{House, Kind, answer};
 
 #[derive(Default)]
@@ -42,6 +45,48 @@ async fn a_protocol_may_turn_it_off(kind: Kind) {
     assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
     assert!(!parrot.last().contains("## Memory"));
     assert!(memory.export(&of("anna")).await.unwrap().is_empty());
+}
+
+async fn what_was_started_without_memory_is_never_remembered(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let without = house.engine_without();
+    start(&house, &without, "r1", "main", "anna").await;
+    answer(&without, "r1", "w1", "cobalt").await.unwrap();
+    // Processes with a memory go on with it, fork it, and catch up.
+    let own = reminded(&house, &memory, &parrot);
+    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert!(!parrot.last().contains("## Memory"), "{}", parrot.last());
+    let otherwise = Otherwise { at: Some(2), by: "anna".to_owned(), ..Otherwise::default() };
+    let (fork, _) = own.engine.fork("r1", otherwise, None).await.unwrap();
+    own.driver.drive(&fork).await.unwrap();
+    let next = reminded(&house, &memory, &parrot);
+    start(&house, &next.engine, "r2", "again", "anna").await;
+    next.driver.drive("r2").await.unwrap();
+    catch_up(&next.engine, "r1").await.unwrap();
+    assert!(!parrot.last().contains("cobalt"), "{}", parrot.last());
+    let all = events(&*memory, "anna").await;
+    assert!(!all.is_empty() && all.iter().all(|event| event.scope.run() == "r2"), "{all:#?}");
+}
+
+async fn a_child_is_remembered_where_its_parent_is(kind: Kind) {
+    let house = House::new(kind, FAMILY);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    let (without, own) = (house.engine_without(), reminded(&house, &memory, &parrot));
+    start(&house, &without, "r1", "main", "anna").await;
+    own.driver.drive("r1").await.unwrap();
+    own.driver.drive("r1.1").await.unwrap();
+    answer(&own.engine, "r1.1", "w1", "sold").await.unwrap();
+    own.driver.drive("r1.1").await.unwrap();
+    assert!(memory.export(&of("anna")).await.unwrap().is_empty());
+    // A worker without a memory starts the child of a run with one.
+    start(&house, &own.engine, "r2", "main", "anna").await;
+    let models = Arc::new(Cage(Arc::clone(&parrot)));
+    house.driver_with(&without, models, "v").drive("r2").await.unwrap();
+    answer(&own.engine, "r2.1", "w1", "kept").await.unwrap();
+    own.driver.drive("r2.1").await.unwrap();
+    let all = events(&*memory, "anna").await;
+    assert!(all.iter().any(|event| event.text.ends_with("— kept")), "{all:#?}");
 }
 
 #[tokio::test]
@@ -138,6 +183,8 @@ async fn the_working_state_follows_the_document(kind: Kind) {
 
 on_both!(
     a_protocol_may_turn_it_off,
+    what_was_started_without_memory_is_never_remembered,
+    a_child_is_remembered_where_its_parent_is,
     what_is_no_policy_is_told,
     what_was_forgotten_stays_so,
     the_working_state_follows_the_document,

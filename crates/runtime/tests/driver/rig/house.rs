@@ -127,6 +127,12 @@ impl House {
         Arc::new(self.opened(store, clock, watch).with_memory(memory))
     }
 
+    /// An engine without a memory on purpose.
+    pub(crate) fn engine_without(&self) -> Arc<Engine> {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
+        Arc::new(self.opened(store, clock, Arc::new(Unwatched)).without_memory())
+    }
+
     fn opened(
         &self,
         store: Arc<dyn Store>,

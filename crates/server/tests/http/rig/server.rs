@@ -126,6 +126,7 @@ fn furniture(folder: &TempDir, home: Home) -> Furniture {
         store: Arc::new(SqliteStore::open(home.database()).unwrap()),
         embedder: None,
         memory: Some(Arc::new(SqliteMemory::open(home.memory()).unwrap())),
+        unremembered: false,
         clock: Arc::new(SystemClock),
         watch: Arc::new(Unwatched),
         models: Arc::new(models),
