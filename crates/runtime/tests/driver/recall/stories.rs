@@ -220,7 +220,7 @@ async fn a_run_that_ended_takes_its_own_and_is_composed_again(kind: Kind) {
     assert!(house.state("r1").await.status().ended());
     assert_eq!(notes().await, ["used"], "what a build used stays with it");
     let (_, found) = build(&*memory, "anna", &shown.build.unwrap()).await;
-    assert!(found.window.iter().any(|event| event.id == "used"), "{found:#?}");
+    assert!(found.quotes.iter().any(|quote| quote.row.id == "used"), "{found:#?}");
 
     start(&house, &own.engine, "r2", "main", "anna").await;
     note("r2", "cancelled").await;
