@@ -20,6 +20,9 @@ const MOST_HITS: usize = 512;
 /// So many of these are read together.
 const HITS_AT_ONCE: usize = 8;
 
+/// So many more are announced: most questions need some of them, few all.
+const ANNOUNCED: usize = 2 * HITS_AT_ONCE;
+
 /// What is wanted of events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
@@ -67,8 +70,8 @@ fn worded(
     loop {
         let Ranked { hits, reads } = shelves.ranked(&subject, query, asked)?;
         let mut left = hits.get(done..).unwrap_or_default();
-        let places: Vec<Place> = left.iter().map(|hit| hit.place).collect();
-        shelves.will_read(&subject, &places)?;
+        // So many of them the shelves were told of.
+        let mut announced = 0;
         while let Some(next) = left.first() {
             let least = best.peek().filter(|_| best.len() == limit);
             if least.is_some_and(|Reverse(least)| *least > at_most(query, next)) {
@@ -76,6 +79,13 @@ fn worded(
             }
             // As many as are wanted are read whatever they are worth; behind them only a few more.
             let some = limit.saturating_sub(best.len()).max(HITS_AT_ONCE).min(left.len());
+            if announced < some {
+                let soon = &left[announced..left.len().min(some + ANNOUNCED)];
+                announced += soon.len();
+                let places: Vec<Place> = soon.iter().map(|hit| hit.place).collect();
+                shelves.will_read(&subject, &places)?;
+            }
+            announced -= some;
             let (some, behind) = left.split_at(some);
             left = behind;
             let places: Vec<Place> = some.iter().map(|hit| hit.place).collect();

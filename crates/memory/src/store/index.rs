@@ -252,7 +252,9 @@ pub(super) fn newest(index: &impl Terms, terms: Vec<(&Read, Term)>) -> Answer<Ve
     }
     let mut lists = Vec::with_capacity(terms.len());
     for ((read, kept), blocks) in terms.into_iter().zip(blocks) {
-        let mut postings: Vec<Posting> = blocks.into_iter().rev().flatten().collect();
+        let all = blocks.iter().map(Vec::len).sum::<usize>() + kept.tail.len();
+        let mut postings = Vec::with_capacity(all);
+        blocks.iter().rev().for_each(|block| postings.extend_from_slice(block));
         postings.extend(kept.tail);
         postings.drain(..postings.len().saturating_sub(read.newest));
         lists.push(TermPostings { term: read.term.clone(), df: read.df, postings });
@@ -286,7 +288,8 @@ fn key(place: Place) -> i64 {
 }
 
 fn decoded(body: &[u8]) -> Answer<Vec<Posting>> {
-    let mut postings = Vec::new();
+    // No posting is written in fewer bytes.
+    let mut postings = Vec::with_capacity((body.len() / 4).min(BLOCK));
     decode_block(body, &mut postings).map_err(damaged)?;
     Ok(postings)
 }
