@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_contracts::memory::long_term::FactStatus;
 use countersign_core::run::Time;
 
+use super::fact::next;
 use super::{Span, Standing};
 use crate::record::Fact;
 
@@ -80,13 +81,6 @@ fn behind<'a>(first: &'a str, gone: &BTreeMap<&str, &'a Fact>) -> Option<&'a str
         }
     }
     None
-}
-
-fn next(standing: &Standing, now: Time) -> Standing {
-    let mut next = standing.clone();
-    next.fact.revision += 1;
-    next.fact.recorded_at = now;
-    next
 }
 
 fn contradict(one: &Standing, other: &Standing) -> bool {
