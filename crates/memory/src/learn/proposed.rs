@@ -15,7 +15,8 @@ use crate::record::{Candidate, CandidateState, Claim, Evidence, Expiry, Fact, In
 const LONGEST_QUOTE: usize = 2_000;
 
 /// The candidates of a reply that the contract let in. The same claim of the same words has the same id, whenever
-/// and however often it is made; said again in another event, it is another one. A fact is quoted with the whole sentence that its words stand in, and holds from when it was said.
+/// and however often it is made; said again in another event, it is another one. A fact is quoted with the whole
+/// sentence that its words stand in, and holds from when it was said.
 #[must_use]
 pub fn proposed(
     scope: &Scope,

@@ -37,7 +37,10 @@ pub(crate) fn without(
         }
         let later = behind(&by.id, &gone);
         let later = later.and_then(|by| left.iter().find(|other| other.fact.id == by));
-        let rival = || standing().find(|other| overlap(&next.fact, &other.fact));
+        let rival = || {
+            standing()
+                .find(|other| other.fact.id != next.fact.id && overlap(&next.fact, &other.fact))
+        };
         let Some(other) = later.or_else(rival) else {
             next.fact.superseded_by = None;
             back.push(next);

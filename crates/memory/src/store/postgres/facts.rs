@@ -47,8 +47,8 @@ const PUT_EVIDENCE: &str = "INSERT INTO countersign.memory_fact_evidence
     SELECT $1, $2, $3, $4, new.piece - 1, new.source, new.event, new.quote
     FROM unnest($5::bigint[], $6::text[], $7::text[])
         WITH ORDINALITY AS new (source, event, quote, piece)";
-const REPLACED: &str = "SELECT id, revision, body FROM countersign.memory_facts
-    WHERE tenant = $1 AND subject = $2 AND NOT standing";
+const REVISIONS: &str = "SELECT id, revision, body FROM countersign.memory_facts
+    WHERE tenant = $1 AND subject = $2";
 const REWRITE: &str = "UPDATE countersign.memory_facts SET body = $5
     WHERE tenant = $1 AND subject = $2 AND id = $3 AND revision = $4";
 
@@ -110,7 +110,7 @@ pub(super) fn put(
 
 /// Lets no revision of a holder's facts say any more that one of these took its place.
 pub(super) fn unname(shelf: &Shelf<'_>, ids: &[&str]) -> Answer<()> {
-    for row in shelf.ask(shelf.call(REPLACED))? {
+    for row in shelf.ask(shelf.call(REVISIONS))? {
         let fact: Fact = from_body(get(&row, 2)?)?;
         if fact.superseded_by.as_deref().is_some_and(|by| ids.contains(&by)) {
             let (id, revision): (String, i64) = (get(&row, 0)?, get(&row, 1)?);

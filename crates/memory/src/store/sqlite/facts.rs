@@ -39,7 +39,7 @@ const PUT: &str = "INSERT INTO facts (subject, id, revision, current, standing, 
 const PUT_EVIDENCE: &str =
     "INSERT INTO fact_evidence (subject, fact, revision, piece, source, event, quote)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-const REPLACED: &str = "SELECT revision, body, id FROM facts WHERE subject = ?1 AND standing = 0";
+const REVISIONS: &str = "SELECT revision, body, id FROM facts WHERE subject = ?1";
 const REWRITE: &str = "UPDATE facts SET body = ?4 WHERE subject = ?1 AND id = ?2 AND revision = ?3";
 
 /// Makes the statements that a packet asks.
@@ -102,7 +102,7 @@ pub(super) fn put(db: &Connection, holder: i64, standing: &Standing) -> Answer<(
 
 /// Lets no revision of a holder's facts say any more that one of these took its place.
 pub(super) fn unname(db: &Connection, holder: i64, ids: &[&str]) -> Answer<()> {
-    let mut query = db.prepare_cached(REPLACED)?;
+    let mut query = db.prepare_cached(REVISIONS)?;
     let rows = query.query_map([holder], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     for (revision, body, id) in rows.collect::<Result<Vec<(u32, String, String)>, _>>()? {
         let fact: Fact = from_body(&body)?;

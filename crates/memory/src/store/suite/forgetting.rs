@@ -133,6 +133,9 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
         (&bob, shared(tenant, "bob-3", "desk", "oak", None)),
         (&ann, shared(tenant, "ann-gone-3", "desk", "pine", year(-3))),
         (&bob, shared(tenant, "bob-4", "desk", "steel", year(-2))),
+        // And she says what is to replace him some day.
+        (&bob, shared(tenant, "bob-6", "lease", "long", None)),
+        (&ann, shared(tenant, "ann-gone-6", "lease", "short", year(1))),
     ] {
         keep_fact(&*memory, whose, fact).await;
     }
@@ -149,11 +152,11 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
     let request = ask(&bob, "office");
     let then = memory.found(&request, Limits::default()).await.unwrap();
     memory.keep_build(build("b1", &request, &then)).await.unwrap();
-    assert_eq!(facts().await.len(), 7);
+    assert_eq!(facts().await.len(), 9);
 
     let whom = Whom::Subject(ann.subject());
     let told = memory.would_forget(whom.clone()).await.unwrap();
-    assert_eq!(facts().await.len(), 7, "a look changes nothing");
+    assert_eq!(facts().await.len(), 9, "a look changes nothing");
     assert_eq!(memory.forget(whom, NOW.after(1)).await.unwrap(), told);
     assert_eq!(
         facts().await,
@@ -162,6 +165,7 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
             is("bob-2", FactStatus::Active, None, None),
             is("bob-3", FactStatus::Deprecated, Some("bob-4"), year(-2).map(|to| to.after(-1))),
             is("bob-4", FactStatus::Active, None, None),
+            is("bob-6", FactStatus::Active, None, None),
         ]
     );
     // Nothing names what is gone, and what used it says so.
