@@ -62,8 +62,8 @@ impl Watch for Projecting {
         self.inner.committed(state, events);
     }
 
-    fn writing(&self, run: &str, text: &str) {
-        self.inner.writing(run, text);
+    fn writing(&self, state: &State, text: &str) {
+        self.inner.writing(state, text);
     }
 
     fn warned(&self, run: &str, message: &str) {

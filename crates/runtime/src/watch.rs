@@ -7,8 +7,9 @@ pub trait Watch: Send + Sync {
     /// A version was kept.
     fn committed(&self, state: &State, events: &[Event]);
 
-    /// A model is writing; this came since the last time.
-    fn writing(&self, run: &str, text: &str);
+    /// A model is writing for a run that stands like this; the text came since the last time. Whoever begins a
+    /// run is not who drives it, so this may come before the version it is written for was told.
+    fn writing(&self, state: &State, text: &str);
 
     /// Something went wrong that holds nothing up; in one line.
     fn warned(&self, _run: &str, _message: &str) {}
@@ -21,5 +22,5 @@ pub struct Unwatched;
 impl Watch for Unwatched {
     fn committed(&self, _: &State, _: &[Event]) {}
 
-    fn writing(&self, _: &str, _: &str) {}
+    fn writing(&self, _: &State, _: &str) {}
 }

@@ -37,8 +37,7 @@ pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, actio
     };
     let Reminded { prompt, build } = remind(engine, live, prompt).await;
     let asked = asked(&prompt, state);
-    let (watch, run) = (Arc::clone(engine.watch()), state.run.clone());
-    let mut live = move |text: &str| watch.writing(&run, text);
+    let mut live = |text: &str| engine.watch().writing(state, text);
     match measured(&*model, &asked, Some(&state.run), &mut live).await {
         Ok(mut answer) => {
             if let Some(text) = meant(&answer, asked.contract.as_deref()) {

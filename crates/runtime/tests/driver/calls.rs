@@ -102,7 +102,7 @@ impl Watch for Quick {
         }
     }
 
-    fn writing(&self, _: &str, _: &str) {}
+    fn writing(&self, _: &State, _: &str) {}
 }
 
 /// The store in memory never waits, so neither does what only asks it.

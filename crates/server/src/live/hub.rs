@@ -19,6 +19,8 @@ pub struct Glimpse {
     pub changes: u64,
     /// What a model has written of the reply that is on its way.
     pub written: String,
+    /// The version that it is written for; the next one ends it.
+    written_for: u64,
 }
 
 /// Tells whoever watches.
@@ -94,17 +96,18 @@ impl Hub {
         self.lock().len()
     }
 
-    /// A run changed.
-    pub(super) fn committed(&self, run: &RunId) {
+    /// A run came to a version. A driver may be ahead of whoever tells so: what is written for this version stays.
+    pub(super) fn committed(&self, run: &RunId, version: u64) {
         let mut runs = self.lock();
         if let Some(sender) = runs.get(run) {
-            if sender.receiver_count() == 0 {
-                runs.remove(run);
-            } else {
-                sender.send_modify(|glimpse| {
-                    glimpse.changes += 1;
+            sender.send_modify(|glimpse| {
+                glimpse.changes += 1;
+                if glimpse.written_for < version {
                     glimpse.written.clear();
-                });
+                }
+            });
+            if sender.receiver_count() == 0 && sender.borrow().written.is_empty() {
+                runs.remove(run);
             }
         }
         drop(runs);
@@ -112,12 +115,18 @@ impl Hub {
         drop(self.changed.send(run.clone()));
     }
 
-    /// A model wrote more for a run.
-    pub(super) fn writing(&self, run: &RunId, text: &str) {
+    /// A model wrote more for a run at a version.
+    pub(super) fn writing(&self, run: &RunId, version: u64, text: &str) {
         let mut runs = self.lock();
         let sender =
             runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(Glimpse::default()));
         sender.send_modify(|glimpse| {
+            if glimpse.written_for < version {
+                // Nobody told of this version yet, but here it is.
+                glimpse.changes += 1;
+                glimpse.written.clear();
+                glimpse.written_for = version;
+            }
             if glimpse.written.len() + text.len() <= MOST_WRITTEN {
                 glimpse.written.push_str(text);
             }
@@ -137,12 +146,31 @@ mod tests {
     #[test]
     fn whoever_comes_late_sees_what_was_written_and_a_change_ends_it() {
         let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
-        hub.writing(&run, "Once ");
-        hub.writing(&run, "upon");
+        hub.writing(&run, 1, "Once ");
+        hub.writing(&run, 1, "upon");
         let mut watched = hub.watch(&run);
-        assert_eq!(watched.glimpse().written, "Once upon");
-        hub.committed(&run);
-        assert_eq!(watched.glimpse(), Glimpse { changes: 1, written: String::new() });
+        let before = watched.glimpse();
+        assert_eq!(before.written, "Once upon");
+        hub.committed(&run, 2);
+        let after = watched.glimpse();
+        assert_eq!((after.changes, after.written), (before.changes + 1, String::new()));
+    }
+
+    #[test]
+    fn a_model_may_write_before_its_version_is_told() {
+        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
+        let mut watched = hub.watch(&run);
+        hub.writing(&run, 1, "Once ");
+        hub.committed(&run, 1);
+        assert_eq!(watched.glimpse().written, "Once ");
+        hub.writing(&run, 2, "upon");
+        let glimpse = watched.glimpse();
+        assert_eq!((glimpse.written.as_str(), glimpse.changes), ("upon", 3));
+        drop(watched);
+        hub.committed(&run, 2);
+        assert_eq!(hub.watch(&run).glimpse().written, "upon");
+        hub.committed(&run, 3);
+        assert_eq!(hub.known(), 0);
     }
 
     #[test]
@@ -150,7 +178,7 @@ mod tests {
         let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
         let (first, mut second) = (hub.watch(&run), hub.watch(&run));
         drop(first);
-        hub.committed(&run);
+        hub.committed(&run, 1);
         assert_eq!((second.glimpse().changes, hub.known()), (1, 1));
         drop(second);
         assert_eq!(hub.known(), 0);
@@ -159,10 +187,10 @@ mod tests {
     #[test]
     fn what_is_being_written_is_kept_until_the_run_changes() {
         let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
-        hub.writing(&run, "a");
+        hub.writing(&run, 1, "a");
         drop(hub.watch(&run));
         assert_eq!(hub.known(), 1);
-        hub.committed(&run);
+        hub.committed(&run, 2);
         assert_eq!(hub.known(), 0);
     }
 }

@@ -30,12 +30,12 @@ impl Told {
 impl Watch for Told {
     fn committed(&self, state: &State, events: &[Event]) {
         self.inner.committed(state, events);
-        self.hub.committed(&self.run(&state.run));
+        self.hub.committed(&self.run(&state.run), state.version);
     }
 
-    fn writing(&self, run: &str, text: &str) {
-        self.inner.writing(run, text);
-        self.hub.writing(&self.run(run), text);
+    fn writing(&self, state: &State, text: &str) {
+        self.inner.writing(state, text);
+        self.hub.writing(&self.run(&state.run), state.version, text);
     }
 
     fn warned(&self, run: &str, message: &str) {
