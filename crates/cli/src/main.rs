@@ -13,6 +13,7 @@ mod progress;
 mod projecting;
 mod settings;
 mod show;
+mod signals;
 mod sized;
 mod sources;
 mod table;

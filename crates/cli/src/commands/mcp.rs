@@ -7,10 +7,11 @@ use countersign_server::access::Keyring;
 use countersign_server::house::House as Served;
 use countersign_server::mcp::{Session, over_stdio};
 
-use super::serve::{Warnings, asked_to_end, furniture};
+use super::serve::{Warnings, furniture};
 use crate::args::Mcp;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
+use crate::signals::Signals;
 use crate::{output, show};
 
 pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
@@ -25,6 +26,7 @@ pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
         let model = args.model.as_deref();
         let house =
             House::open_remembering(&args.site, model, Arc::new(Warnings), !args.no_memory)?;
+        let mut signals = Signals::listen();
         if std::io::stdin().is_terminal() {
             output::talk(
                 "Speaks MCP on standard input and output, for a coding agent that starts it (docs/agents.md). Ctrl-C ends it.",
@@ -35,7 +37,7 @@ pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
             keyring: Arc::new(Keyring::at(house.home.folder().join("keys.json"))),
             decides: !args.no_decisions,
         };
-        let spoken = over_stdio(session, asked_to_end()).await;
+        let spoken = over_stdio(session, signals.next()).await;
         let exit = match spoken {
             Ok(()) => Exit::Good,
             Err(error) => {

@@ -23,6 +23,7 @@ use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::settings::env;
 use crate::show::{BAD, DIM, HEADING};
+use crate::signals::Signals;
 use crate::{output, sources};
 
 pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
@@ -39,6 +40,7 @@ pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
         let server = Server::bind(&args.listen, shown, keyring, demand).await.map_err(told)?;
         let addresses = server.addresses().to_vec();
         let (stop, stopping) = Stop::new();
+        let mut signals = Signals::listen();
         if json {
             output::json(&json!({ "listening": addresses }));
         } else {
@@ -47,18 +49,18 @@ pub(super) fn run(args: &Serve, json: bool) -> Result<Exit, Error> {
         if args.open {
             browse(&addresses);
         }
-        let signals = tokio::spawn(async move {
-            asked_to_end().await;
+        let ending = tokio::spawn(async move {
+            signals.next().await;
             output::talk(
                 "Ending: what is under way is brought to its end. Once more ends at once.",
             );
             stop.say();
-            asked_to_end().await;
+            signals.next().await;
             // Whatever was kept is kept; what was not is done again by the next process.
             std::process::exit(Exit::World as i32);
         });
         server.with_rate(args.rate).run(stopping).await;
-        signals.abort();
+        ending.abort();
         if !json {
             output::talk(
                 "Ended. Every run can go on: `countersign serve`, or `countersign run --resume RUN`.",
@@ -159,22 +161,6 @@ fn browse(addresses: &[SocketAddr]) {
     if command.spawn().is_err() {
         output::talk(&format!("  no browser could be opened; the page is {page}"));
     }
-}
-
-/// Waits for Ctrl-C, or for the word of whatever supervises processes.
-pub(super) async fn asked_to_end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    drop(tokio::signal::ctrl_c().await);
 }
 
 /// Tells what went wrong, and nothing else: who wants to follow a run asks for its events.

@@ -18,6 +18,7 @@ use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::output;
 use crate::show::status_style;
+use crate::signals::Signals;
 
 /// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
 const PATIENCE: i64 = 10 * 60 * 1000;
@@ -57,7 +58,13 @@ pub(super) fn run(args: &args::Worker, json: bool) -> Result<Exit, Error> {
             (false, false) => Ending::Told,
         };
         let (stopper, stop) = Stopper::new();
-        tokio::spawn(signals(stopper));
+        let mut signals = Signals::listen();
+        tokio::spawn(async move {
+            loop {
+                signals.next().await;
+                stopper.stop();
+            }
+        });
         worker.work(ending, stop).await?;
         Ok(Exit::Good)
     })
@@ -73,27 +80,6 @@ impl Crew for One {
 
     fn drivers(&self) -> Vec<Arc<Driver>> {
         vec![Arc::clone(&self.0)]
-    }
-}
-
-/// Passes on what the system says.
-async fn signals(stopper: Stopper) {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let both = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-        // Without them the system ends the process at once, and its leases run out.
-        let (Ok(mut terminate), Ok(mut interrupt)) = both else { return };
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => stopper.stop(),
-                _ = interrupt.recv() => stopper.stop(),
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    while tokio::signal::ctrl_c().await.is_ok() {
-        stopper.stop();
     }
 }
 
