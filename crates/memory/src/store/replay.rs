@@ -6,14 +6,16 @@ use countersign_contracts::memory::long_term::ScopeLevel;
 
 use super::error::MemoryError;
 use super::find::seen_by;
+use super::mark::mark;
 use super::new_event::check_id;
+use super::revised::Revised as _;
 use super::shelves::{Answer, Shelves, holder};
-use super::write::{differs, refuse_forgotten};
+use super::write::{differs, is_forgotten, refuse_forgotten};
 use super::{Build, BuildRow, RowKind};
-use crate::record::Event;
+use crate::record::{Episode, Event, Insight, Procedure};
 use crate::{Cited, Found, Scored, Subject};
 
-/// Keeps a build. The same one twice is one.
+/// Keeps a build. The same one twice is one; one that names what was forgotten since it was composed is refused.
 pub(super) fn keep_build(shelves: &mut impl Shelves, build: &Build) -> Answer<()> {
     build.request.scope.check()?;
     check_id(&build.id)?;
@@ -22,8 +24,43 @@ pub(super) fn keep_build(shelves: &mut impl Shelves, build: &Build) -> Answer<()
     match shelves.build(&subject, &build.id)? {
         Some(known) if known == *build => Ok(()),
         Some(_) => Err(differs("build", &build.id)),
-        None => shelves.put_build(&subject, build),
+        None => {
+            refuse_forgotten_rows(shelves, &subject, &build.rows)?;
+            shelves.put_build(&subject, build)
+        }
     }
+}
+
+/// What was forgotten after it was looked at must not come back by its name.
+fn refuse_forgotten_rows(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    rows: &[BuildRow],
+) -> Answer<()> {
+    let mut marks: BTreeMap<Subject, Vec<(String, &'static str, &str)>> = BTreeMap::new();
+    for BuildRow { kind, id, .. } in rows {
+        let (holder, kind) = match kind {
+            // These have the names of the request's own run and session.
+            RowKind::Working | RowKind::Summary => continue,
+            RowKind::FactOfUser => (holder(subject, ScopeLevel::User), "fact"),
+            RowKind::FactOfAgent => (holder(subject, ScopeLevel::Agent), "fact"),
+            RowKind::FactOfTenant => (holder(subject, ScopeLevel::Tenant), "fact"),
+            RowKind::Procedure => (subject.clone(), Procedure::KIND),
+            RowKind::Episode => (subject.clone(), Episode::KIND),
+            RowKind::Insight | RowKind::Guess => (subject.clone(), Insight::KIND),
+            RowKind::Quote | RowKind::Window | RowKind::Evidence => (subject.clone(), "event"),
+        };
+        let mark = mark(&holder, kind, id);
+        marks.entry(holder).or_default().push((mark, kind, id));
+    }
+    for (holder, marks) in &marks {
+        let asked: Vec<String> = marks.iter().map(|(mark, ..)| mark.clone()).collect();
+        let forgotten = shelves.forgotten(holder, &asked)?;
+        if let Some((_, kind, id)) = marks.iter().find(|(mark, ..)| forgotten.contains(mark)) {
+            return Err(is_forgotten(kind, id));
+        }
+    }
+    Ok(())
 }
 
 /// What was found for a build, in the revisions of then and with the scores of then.

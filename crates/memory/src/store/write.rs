@@ -301,7 +301,7 @@ pub(super) fn refuse_forgotten(
     Err(is_forgotten(kind, id))
 }
 
-fn is_forgotten(kind: &str, id: &str) -> MemoryError {
+pub(super) fn is_forgotten(kind: &str, id: &str) -> MemoryError {
     Refusal::Forgotten { kind: kind.to_owned(), id: id.to_owned() }.into()
 }
 

@@ -11,7 +11,7 @@ use super::sample::{
 };
 use crate::record::Fact;
 use crate::rules::{Outcome, Refusal};
-use crate::store::{Limits, Memory, MemoryError, Provenance, Whom};
+use crate::store::{Limits, Memory, MemoryError, Provenance, RowKind, Whom};
 use crate::{Scope, Scored};
 
 fn canary_scope() -> Scope {
@@ -180,6 +180,31 @@ pub async fn what_only_the_forgotten_replaced_stands_again(memory: Arc<dyn Memor
         keep_fact(&*memory, &bob, newer).await.outcome,
         Outcome::Superseded(vec!["bob-1".to_owned()])
     );
+}
+
+pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Memory>) {
+    let (ann, bob) = (within("ann", "s", "r"), within("bob", "s", "r"));
+    for whose in [&ann, &bob] {
+        tell(&*memory, whose, "e1", "The office moved.").await;
+    }
+    let office = on(fact("ann-gone", "office", "Munich"), "e1", None);
+    keep_fact(&*memory, &ann, Fact { level: ScopeLevel::Tenant, ..office }).await;
+    let under_way = async |id: &str, whose| {
+        let request = ask(whose, "office");
+        let found = memory.found(&request, Limits::default()).await.unwrap();
+        build(id, &request, &found)
+    };
+    let (mut hers, his) = (under_way("b1", &ann).await, under_way("b2", &bob).await);
+    hers.rows.retain(|row| row.kind == RowKind::Quote);
+    memory.forget(Whom::Subject(ann.subject()), NOW.after(1)).await.unwrap();
+    for (build, told) in [(hers, "event `e1`"), (his, "fact `ann-gone`")] {
+        let refused = memory.keep_build(build).await.unwrap_err();
+        assert_eq!(refused.to_string(), format!("{told} was forgotten"));
+    }
+    assert_eq!(memory.traces(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
+    assert_eq!(memory.build(&ann.subject(), "b1").await.unwrap(), None);
+    // Asked again, it is composed of what there is.
+    memory.keep_build(under_way("b2", &bob).await).await.unwrap();
 }
 
 pub async fn those_who_still_contradict_each_other_do(memory: Arc<dyn Memory>) {
