@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use countersign_store::TenantId;
 
 use super::learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
 
@@ -27,7 +28,7 @@ pub(crate) struct Whose {
         long,
         value_name = "NAME",
         global = true,
-        default_value = "default",
+        default_value_t = TenantId::default().to_string(),
         help_heading = "Whose memory"
     )]
     pub(crate) tenant: String,

@@ -3,6 +3,7 @@
 use countersign_memory::Subject;
 use countersign_memory::store::{Erased, Whom};
 use countersign_server::wire::Forgotten;
+use countersign_store::TenantId;
 use serde_json::json;
 
 use super::desk;
@@ -62,7 +63,11 @@ fn whom(whose: &Whose) -> Result<(Whom, String), Error> {
     let any = "any";
     let scope = desk::within(whose, user, whose.agent.as_deref().unwrap_or(any), any, any)?;
     let Subject { tenant, user, agent } = scope.subject();
-    let at = if tenant == "default" { String::new() } else { format!(" of tenant {tenant}") };
+    let at = if tenant == TenantId::default().as_str() {
+        String::new()
+    } else {
+        format!(" of tenant {tenant}")
+    };
     Ok(match whose.agent {
         Some(_) => {
             let told = format!("{user} with {agent}{at}");
