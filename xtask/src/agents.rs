@@ -11,7 +11,7 @@ use crate::python::environment;
 const NPM: [&str; 1] = ["@modelcontextprotocol/sdk@1.32.2"];
 
 /// The client of the newest dialect, pinned.
-const PYPI: &str = "mcp==2.3.0";
+const PYPI: [&str; 1] = ["mcp==2.3.0"];
 
 /// The folder with the client from npm.
 pub(crate) fn npm(target: &Path) -> Result<PathBuf, String> {
@@ -20,5 +20,5 @@ pub(crate) fn npm(target: &Path) -> Result<PathBuf, String> {
 
 /// The Python that has the client from `PyPI`.
 pub(crate) fn pypi(target: &Path) -> Result<PathBuf, String> {
-    environment(&target.join("foreign").join("mcp-pypi"), PYPI)
+    environment(&target.join("foreign").join("mcp-pypi"), &PYPI)
 }

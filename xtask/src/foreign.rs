@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use crate::agents;
 use crate::browser;
-use crate::graph::Graph;
+use crate::embedder;
+use crate::graph;
 #[cfg(unix)]
 use crate::postgres;
 use crate::steps;
@@ -36,12 +37,19 @@ impl Foreign {
         }
         #[cfg(not(unix))]
         absent.push("PostgreSQL: it is started on Unix only".to_owned());
-        match Graph::start(&target()) {
-            Ok(graph) => {
-                addresses.push(("COUNTERSIGN_TEST_BOLT", graph.url()));
+        match graph::start(&target()) {
+            Ok((graph, url)) => {
+                addresses.push(("COUNTERSIGN_TEST_BOLT", url));
                 running.push(Box::new(graph));
             }
             Err(why) => absent.push(format!("Bolt: {why}")),
+        }
+        match embedder::start(&target()) {
+            Ok((embedder, name)) => {
+                addresses.push(("COUNTERSIGN_TEST_EMBEDDER", name));
+                running.push(Box::new(embedder));
+            }
+            Err(why) => absent.push(format!("an embedder: {why}")),
         }
         match browser::install(&target()) {
             Ok(folder) => {

@@ -4,6 +4,7 @@
 
 mod agents;
 mod browser;
+mod embedder;
 mod foreign;
 mod graph;
 mod layers;
@@ -12,6 +13,7 @@ mod npm;
 #[cfg(unix)]
 mod postgres;
 mod python;
+mod served;
 mod steps;
 mod tidy;
 mod verify;

@@ -1,13 +1,14 @@
-//! A Python package, pinned, in a virtual environment below `target`.
+//! Python packages, pinned, in a virtual environment below `target`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The Python of an environment that has a package; made where it is not there.
-pub(crate) fn environment(folder: &Path, package: &str) -> Result<PathBuf, String> {
+/// The Python of an environment for which `pip install` was told this; made where it is not there.
+pub(crate) fn environment(folder: &Path, told: &[&str]) -> Result<PathBuf, String> {
+    let packages = told.join(" ");
     let python = folder.join("bin/python");
-    let done = folder.join(format!("has-{package}"));
+    let done = folder.join(format!("has-{packages}"));
     if done.exists() && python.exists() {
         return Ok(python);
     }
@@ -19,13 +20,13 @@ pub(crate) fn environment(folder: &Path, package: &str) -> Result<PathBuf, Strin
             .status();
         status.is_ok_and(|status| status.success())
     };
-    println!("$ pip install {package}");
+    println!("$ pip install {packages}");
     let place = folder.display().to_string();
     if !run(Path::new("python3"), &["-m", "venv", "--clear", &place]) {
         return Err("`python3 -m venv` failed".to_owned());
     }
-    if !run(&python, &["-m", "pip", "install", "--quiet", package]) {
-        return Err(format!("`pip install {package}` failed"));
+    if !run(&python, &[&["-m", "pip", "install", "--quiet"], told].concat()) {
+        return Err(format!("`pip install {packages}` failed"));
     }
     fs::write(done, "").map_err(|error| error.to_string())?;
     Ok(python)

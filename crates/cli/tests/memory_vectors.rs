@@ -17,7 +17,7 @@ use tempfile::TempDir;
 const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
 
 const TALK: &str = r#"{"event": "The lorry is stuck in Lyon.", "id": "e1", "ts": "2026-01-20T18:00:00Z"}
-{"event": "Lunch is at noon.", "id": "e2", "ts": "2026-01-20T18:01:00Z"}
+{"event": "Lunch is at noon.", "id": "e2", "speaker": "Bo", "ts": "2026-01-20T18:01:00Z"}
 {"event": "Our van needs new tyres.", "id": "e3", "ts": "2026-01-20T18:02:00Z"}
 "#;
 
@@ -114,11 +114,17 @@ fn memory(folder: &Path, embedder: Option<&str>, arguments: &[&str]) -> (i32, St
 }
 
 fn talked() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = quiet();
     fs::write(folder.path().join("talk.jsonl"), TALK).unwrap();
     assert_eq!(memory(folder.path(), None, &["remember", "talk.jsonl"]).0, 0);
+    folder
+}
+
+/// A folder in which nothing was said, with a policy that asks an embedder.
+fn quiet() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
     let policy = include_str!("../../memory/policies/default.yaml");
-    let policy = policy.replace("id: default", "id: near\nsimilarity: { weight: 1000000 }");
+    let policy = policy.replace("id: default", "id: near\nsimilarity: { weight: 500000 }");
     fs::write(folder.path().join("near.yaml"), policy).unwrap();
     folder
 }
@@ -144,6 +150,7 @@ fn what_is_near_in_meaning_is_found_and_nothing_is_asked_twice() {
     let (_, _, err) = memory(folder, Some(&name), &["embed"]);
     assert_eq!(err, "every event has a vector of kinds\n");
     assert_eq!(embedder.seen().len(), 3, "each event once");
+    assert_eq!(embedder.seen()[1], "Bo: Lunch is at noon.", "with who speaks, where that is known");
 
     let (_, out, _) = memory(folder, Some(&name), &["search", "haulage", "--json"]);
     assert_eq!(found(&out), [("e3".to_owned(), true), ("e1".to_owned(), true)]);
@@ -186,6 +193,60 @@ fn a_packet_keeps_its_vector_and_replays_without_anybody() {
     assert!(!out.contains("van needs"), "{out}");
 }
 
+/// What was said, and a question about it that shares no word with it.
+const SAID: [(&str, &str); 8] = [
+    ("The lorry is stuck near Lyon with a flat tyre.", "Which vehicle broke down?"),
+    ("We eat at noon in the canteen.", "When is lunch?"),
+    ("My sister had a baby last week.", "Who became an aunt?"),
+    ("The invoice from the plumber is still unpaid.", "What money do we owe a tradesman?"),
+    ("It rained all weekend, so everybody stayed indoors.", "How was the weather?"),
+    ("I have been learning the cello since spring.", "Does anybody play a musical instrument?"),
+    ("Our puppy chewed up my favourite shoes.", "What did the dog destroy?"),
+    ("The doctor says my blood pressure is too high.", "Are there any health problems?"),
+];
+
+#[test]
+fn a_model_finds_what_no_word_says() {
+    let Ok(embedder) = std::env::var("COUNTERSIGN_TEST_EMBEDDER") else {
+        let why =
+            "COUNTERSIGN_TEST_EMBEDDER is not set; `cargo xtask verify` starts one where it can";
+        testkit::not_run("memory_vectors::a_model", why);
+        return;
+    };
+    let folder = quiet();
+    let folder = folder.path();
+    let lines = (0..).zip(SAID).map(|(number, (said, _))| {
+        let at = format!("2026-01-21T08:0{number}:00Z");
+        json!({"event": said, "id": format!("m{number}"), "ts": at}).to_string()
+    });
+    fs::write(folder.join("said.jsonl"), lines.collect::<Vec<_>>().join("\n")).unwrap();
+    assert_eq!(memory(folder, None, &["remember", "said.jsonl"]).0, 0);
+    let (code, _, err) = memory(folder, Some(&embedder), &["embed"]);
+    assert_eq!((code, err.as_str()), (0, "8 new vectors by all-MiniLM-L6-v2\n"));
+
+    let first = |embedder: Option<&str>, question: &str| {
+        let (code, out, err) = memory(folder, embedder, &["search", question, "--json"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{question}");
+        found(&out).into_iter().next().map(|(id, _)| id)
+    };
+    let mut by_words = 0;
+    for (number, (_, question)) in SAID.into_iter().enumerate() {
+        let id = Some(format!("m{number}"));
+        by_words += usize::from(first(None, question) == id);
+        assert_eq!(first(Some(&embedder), question), id, "{question}");
+    }
+    assert!(by_words < SAID.len() / 2, "{by_words} need no vector: the questions prove nothing");
+
+    // A packet of it is composed again by whoever has no model.
+    let asking = ["compose", "--message", SAID[0].1, "--policy", "near.yaml", "--json"];
+    let (code, out, err) = memory(folder, Some(&embedder), &asking);
+    assert_eq!(code, 0, "{err}");
+    let packet: Value = serde_json::from_str(&out).unwrap();
+    assert!(packet["text"].as_str().unwrap().contains("flat tyre"), "{packet}");
+    let (code, _, err) = memory(folder, None, &["replay", packet["build"].as_str().unwrap()]);
+    assert_eq!(code, 0, "{err}");
+}
+
 #[test]
 fn whoever_is_forgotten_leaves_no_vector() {
     let (folder, embedder) = (talked(), Embedder::start());
@@ -214,7 +275,7 @@ fn an_embedder_that_cannot_be_meant_is_told() {
         ),
         (
             &["compose", "--message", "x", "--embedder", "ollama:nomic"],
-            "`--embedder`: policy `default` gives vectors no weight; one with `similarity: { weight: 1000000 }` does",
+            "`--embedder`: policy `default` gives vectors no weight; one with `similarity: { weight: 500000 }` does",
         ),
     ] {
         let (code, _, err) = memory(folder, None, arguments);
@@ -268,7 +329,7 @@ fn a_run_is_reminded_of_what_is_near() {
     fs::create_dir_all(protocol.join("memory")).unwrap();
     fs::copy(folder.join("near.yaml"), protocol.join("memory/near.yaml")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    command.current_dir(folder).args(["memory", "remember", "talk.jsonl", "--tenant", "local"]);
+    command.current_dir(folder).args(["memory", "remember", "talk.jsonl"]);
     command.args(["--user", "ann", "--agent", "haul"]);
     assert!(command.status().unwrap().success());
 

@@ -4,7 +4,7 @@
 //! LoCoMo ─► Conversation ─► every system ranks the turns ─► compose to the budget ─► tally ─► report
 //! ```
 //!
-//! No model takes part: the questions name the turns that answer them. The data is not shipped; where it
+//! No model takes part unless an embedder is named: the questions name the turns that answer them. The data is not shipped; where it
 //! is absent, the trial says so.
 mod conversation;
 mod moment;
@@ -12,6 +12,7 @@ mod events;
 mod ours;
 mod bm25;
 mod fts;
+mod near;
 mod packet;
 mod tally;
 mod report;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::tally::{Mean, Tally};
 
 /// A system and how it fared.
-pub(crate) type Row = (&'static str, Tally);
+pub(crate) type Row = (String, Tally);
 
 /// What the categories are called.
 const CATEGORIES: [(u8, &str); 5] =

@@ -17,10 +17,14 @@ use super::bm25::Bm25;
 use super::conversation::{self, Conversation, DataError, Question};
 use super::events::events;
 use super::fts::Fts;
+use super::near::{Near, NearError};
 use super::ours::Ours;
 use super::packet::{PacketError, Packets};
 use super::report;
 use super::tally::Tally;
+
+/// Where `cargo xtask foreign` tells of an embedder.
+const EMBEDDER: &str = "COUNTERSIGN_TEST_EMBEDDER";
 
 const SYSTEMS: [&str; 3] = ["countersign", "BM25, stems", "SQLite FTS5, porter"];
 
@@ -42,6 +46,12 @@ pub(crate) struct Settings {
     /// What counts tokens: `cl100k`, `o200k` or `chars/4`.
     #[arg(long, default_value = "cl100k")]
     tokenizer: String,
+    /// An embedder that is asked too, `openai:NAME@ADDRESS`; `cargo xtask foreign run` names one.
+    #[arg(long)]
+    embedder: Option<String>,
+    /// How much the nearest by vector counts beside the best by words, in millionths.
+    #[arg(long, value_delimiter = ',', default_values_t = [250_000, 500_000, 1_000_000])]
+    weight: Vec<i64>,
     /// Writes a line of JSON for each question here.
     #[arg(long)]
     out: Option<PathBuf>,
@@ -65,6 +75,9 @@ pub(crate) enum TrialError {
     /// A packet could not be made.
     #[error(transparent)]
     Packet(#[from] PacketError),
+    /// Vectors could not take part.
+    #[error(transparent)]
+    Near(#[from] NearError),
     /// `SQLite` failed.
     #[error("the full-text search that is compared with failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -77,21 +90,30 @@ pub(crate) enum TrialError {
 pub(crate) fn run(settings: &Settings, out: &mut dyn Write) -> Result<bool, TrialError> {
     let policy = Policy::shipped(&settings.policy)
         .ok_or_else(|| TrialError::Policy(settings.policy.clone()))?;
+    let embedder = settings.embedder.clone().or_else(|| std::env::var(EMBEDDER).ok());
+    let near = embedder.map(|spec| Near::connect(&spec, &settings.weight, &policy)).transpose()?;
     let packets = Packets { policy, counter: counter(&settings.tokenizer)? };
     let conversations = conversation::read(settings.data.as_deref())?;
-    let mut tallies = SYSTEMS.map(|system| (system, Tally::default()));
+    let systems = SYSTEMS.into_iter().map(str::to_owned);
+    let systems = systems.chain(near.iter().flat_map(Near::names));
+    let mut tallies: Vec<_> = systems.map(|system| (system, Tally::default())).collect();
     let mut lines = String::new();
     for conversation in &conversations {
         let events = events(conversation)?;
         let ours = Ours::index(&events);
         let bm25 = Bm25::index(conversation);
         let fts = Fts::index(conversation)?;
+        let talk = near.as_ref().map(|near| near.remember(&events)).transpose()?;
         let asked = |question: &&Question| {
             settings.category.contains(&question.category) && !question.evidence.is_empty()
         };
         for question in conversation.questions.iter().filter(asked) {
             let text = &question.text;
-            let rankings = [ours.ask(text), by_rank(bm25.ask(text)), by_rank(fts.ask(text)?)];
+            let mut rankings =
+                vec![ours.ask(text), by_rank(bm25.ask(text)), by_rank(fts.ask(text)?)];
+            if let Some(talk) = &talk {
+                rankings.extend(talk.ask(text)?);
+            }
             for (number, ((_, tally), ranked)) in tallies.iter_mut().zip(&rankings).enumerate() {
                 let answer = Answer::of(&packets, &events, question, ranked, &settings.budget)?;
                 tally.add(

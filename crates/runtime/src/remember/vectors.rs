@@ -1,6 +1,7 @@
 //! Vectors beside words: what is remembered and what is asked is shown to an embedder, and what it makes of
 //! them is kept. Nobody asks it twice for the same.
 
+use countersign_memory::record::Event;
 use countersign_memory::store::{Memory, MemoryError, Unembedded};
 use countersign_memory::{Request, Subject, Vector, VectorError};
 use countersign_models::{Embedder, ModelError};
@@ -49,7 +50,7 @@ pub async fn embed_all(
         if missing.events.is_empty() {
             return Ok(done);
         }
-        let texts: Vec<String> = missing.events.iter().map(|event| shown(&event.text)).collect();
+        let texts: Vec<String> = missing.events.iter().map(told).collect();
         let vectors = vectors(embedder, &texts).await?;
         let kept = keep(memory, subject, &missing, vectors).await?;
         if kept == 0 {
@@ -70,7 +71,7 @@ pub async fn with_vector(
     let Some(question) = question(&request) else { return Ok(request) };
     let subject = request.scope.subject();
     let missing = memory.unembedded(&subject, embedder.name(), NEWEST, AT_ONCE - 1).await?;
-    let mut texts: Vec<String> = missing.events.iter().map(|event| shown(&event.text)).collect();
+    let mut texts: Vec<String> = missing.events.iter().map(told).collect();
     texts.push(shown(&question));
     let mut vectors = vectors(embedder, &texts).await?;
     let vector = vectors.pop();
@@ -102,6 +103,14 @@ fn question(request: &Request) -> Option<String> {
     let lists = [&cues.keywords, &cues.entities, &cues.tags];
     let words: Vec<&str> = lists.into_iter().flatten().flatten().map(String::as_str).collect();
     (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// What an embedder is shown of an event: who speaks belongs to what is said.
+fn told(event: &Event) -> String {
+    match &event.speaker {
+        Some(speaker) => shown(&format!("{speaker}: {}", event.text)),
+        None => shown(&event.text),
+    }
 }
 
 /// What an embedder is shown of a text; a blank one would be refused by most.

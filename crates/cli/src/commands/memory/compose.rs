@@ -26,7 +26,7 @@ pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Err
     let embedder = embedder.as_ref().filter(|_| !policy.similarity.is_off());
     if args.embedder.is_some() && embedder.is_none() {
         return Err(Error::Usage(format!(
-            "`--embedder`: policy `{}` gives vectors no weight; one with `similarity: {{ weight: 1000000 }}` does",
+            "`--embedder`: policy `{}` gives vectors no weight; one with `similarity: {{ weight: 500000 }}` does",
             policy.id
         )));
     }

