@@ -22,7 +22,7 @@ fn newest() -> usize {
 
 impl Similarity {
     /// For whoever looks for something without a policy: the most similar counts half as much as the best by words.
-    /// More made it worse where it was measured.
+    /// More gained nothing where it was measured.
     pub(crate) const SEARCH: Self = Self { weight: 500_000, newest: NEWEST };
 
     /// Whether nothing is asked of it.
