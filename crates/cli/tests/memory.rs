@@ -212,6 +212,12 @@ fn a_packet_is_text_and_its_build_is_kept() {
             "`--until` must be no earlier than `--since`",
         ),
         (&["--purpose", "king"], "[possible values: planner, tool, responder]"),
+        (&["--section", "facts"], "expected NAME=N, such as `facts=200`"),
+        (&["--section", "facts=many"], "expected a number, found `many`"),
+        (
+            &["--section", "fact=200"],
+            "`--section`: no section `fact`; there are `working_state`, `facts`,",
+        ),
     ] {
         let heard = fails(folder, 2, &[&["compose"], arguments].concat());
         assert!(heard.contains(said), "{arguments:?}: {heard}");
@@ -225,6 +231,43 @@ fn a_packet_is_text_and_its_build_is_kept() {
     remembered(folder, &["--working", "w.json"]);
     let heard = fails(folder, 1, &ASKED);
     assert!(heard.contains("goal, constraints and slots need"), "{heard}");
+}
+
+#[test]
+fn sections_may_have_budgets_of_their_own() {
+    let folder = dinner();
+    let folder = folder.path();
+    let only = ["--section", "facts=200", "--section", "working_state=100"];
+    let composed = does(folder, &[&ASKED[..3], &only].concat());
+    let text = composed["text"].as_str().unwrap();
+    assert!(text.contains("vegetarian") && text.contains("goal"), "{text}");
+    assert!(!text.contains("risotto") && !text.contains("tofu"), "{text}");
+    let budget = &composed["packet"]["meta"]["budget"];
+    assert_eq!(
+        (&budget["max_tokens"], &budget["per_section"]["facts"]),
+        (&json!(300), &json!(200))
+    );
+    assert_eq!(budget["per_section"]["episodes"], 0);
+}
+
+#[test]
+fn a_procedure_may_be_for_some_prompts_only() {
+    let folder = dinner();
+    let folder = folder.path();
+    fs::write(folder.join("p.json"), r#"{"steps": ["light the oven"]}"#).unwrap();
+    let told = ["--procedure", "p.json", "--task-type", "dinner", "--purpose", "tool"];
+    remembered(folder, &told);
+    let text = |purpose| {
+        let asked = ["--task-type", "dinner", "--purpose", purpose];
+        does(folder, &[&ASKED[..], &asked].concat())["text"].as_str().unwrap().to_owned()
+    };
+    assert!(text("tool").contains("light the oven"), "{}", text("tool"));
+    assert!(!text("planner").contains("light the oven"), "{}", text("planner"));
+    let line = json!({"procedure": {"steps": ["x"]}, "purposes": ["king"]}).to_string();
+    let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
+    let (code, _, err) = raw(folder, &all, &line);
+    assert_eq!(code, 2);
+    assert!(err.contains("<stdin>:1: `purposes`: unknown variant `king`"), "{err}");
 }
 
 #[test]
@@ -488,4 +531,15 @@ fn junk_is_counted() {
     let (code, out, _) = raw(folder, &["audit", "--user", "bob", "--agent", "helper"], "");
     assert_eq!(code, 0);
     assert_eq!(out, "bob with helper: 0 events, 0 facts\nNo junk was found.\n");
+}
+
+#[test]
+fn what_holds_again_later_is_no_duplicate() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    remembered(folder, &["--fact", "city=Rome", "--id", "c1"]);
+    let stay = ["--valid-from", "2026-01-10", "--valid-to", "2026-01-12"];
+    remembered(folder, &[&["--fact", "city=Oslo", "--id", "c2"][..], &stay].concat());
+    let audit = does(folder, &["audit"]);
+    assert_eq!((&audit["facts"], &audit["exact_duplicates"]["count"]), (&json!(3), &json!(0)));
 }

@@ -144,6 +144,10 @@ pub(crate) struct Compose {
     /// How many tokens, instead of the policy's
     #[arg(long, value_name = "N")]
     pub(crate) tokens: Option<u64>,
+    /// How many of them a section may take, instead of the policy's shares: `facts=200`; may be given several times,
+    /// and sections that are not named get none
+    #[arg(long = "section", value_name = "NAME=N", value_parser = section)]
+    pub(crate) sections: Vec<(String, u64)>,
     /// `default`, `recall`, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "default")]
     pub(crate) policy: String,
@@ -218,6 +222,13 @@ pub(crate) struct Remember {
     pub(crate) what: What,
     #[command(flatten)]
     pub(crate) about: About,
+}
+
+/// `NAME=N`: a section and its tokens.
+fn section(text: &str) -> Result<(String, u64), String> {
+    let (name, tokens) = text.split_once('=').ok_or("expected NAME=N, such as `facts=200`")?;
+    let tokens = tokens.parse().map_err(|_| format!("expected a number, found `{tokens}`"))?;
+    Ok((name.to_owned(), tokens))
 }
 
 /// The one thing that is to be remembered.
@@ -316,6 +327,9 @@ pub(crate) struct About {
     /// How often it was used: decides between equal priorities (procedure)
     #[arg(long, value_name = "N")]
     pub(crate) usage: Option<u64>,
+    /// Which kind of prompt it is for; may be given several times, for every one where absent (procedure)
+    #[arg(long = "purpose", value_parser = ["planner", "tool", "responder"])]
+    pub(crate) purposes: Vec<String>,
     /// What kind of guess (insight)
     #[arg(long = "type", value_parser = ["hypothesis", "strategy", "pattern"])]
     pub(crate) guess: Option<String>,

@@ -28,7 +28,7 @@ export async function person(browser, house, { name, theme = "light", width = 12
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, locale: language, reducedMotion: "reduce", timezoneId: "UTC" });
   if (name) await context.addInitScript((user) => localStorage.setItem("countersign.liking.user", JSON.stringify(user)), name);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const faults = [];
   page.on("pageerror", (error) => faults.push(String(error.stack ?? error)));
   page.on("console", (message) => {

@@ -7,7 +7,7 @@ use countersign_core::spec::{Diagnostic, Source, Tree};
 use super::{Policy, Strength};
 
 /// The least budget that a packet may have; the contract says so too.
-pub(crate) const LEAST_BUDGET: u64 = 256;
+pub const LEAST_BUDGET: u64 = 256;
 
 /// Ten times what words count is words no more.
 const MOST_WEIGHT: i64 = 10_000_000;

@@ -8,7 +8,6 @@ mod similarity;
 
 pub use definition::{Dates, EvidenceMarks, Policy, RenderOptions};
 pub use limits::{Activation, Ageing, CandidateCaps, Caps, Tiers};
-pub(crate) use load::LEAST_BUDGET;
-pub use load::PolicyError;
+pub use load::{LEAST_BUDGET, PolicyError};
 pub use matrix::{Matrix, MatrixRow, Strength, Strengths};
 pub use similarity::Similarity;

@@ -107,7 +107,9 @@ fn duplicates(audit: &mut Audit, events: &[Event], facts: &[Standing]) {
     let told = events.iter().map(|event| (format!("event {}", event.id), event.text.clone()));
     let facts = facts.iter().filter(|one| one.fact.status != FactStatus::Deprecated);
     let known = facts.map(|Standing { fact, .. }| {
-        (format!("fact {}", fact.id), format!("{}\n{}", fact.key, canonical(&fact.value)))
+        // What holds again later is no duplicate of what held before.
+        let since = fact.valid_from.map_or_else(String::new, |from| from.to_string());
+        (format!("fact {}", fact.id), format!("{}\n{}\n{since}", fact.key, canonical(&fact.value)))
     });
     let mut letters: BTreeMap<String, String> = BTreeMap::new();
     let mut words: BTreeMap<String, String> = BTreeMap::new();

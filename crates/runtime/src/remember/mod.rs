@@ -18,7 +18,7 @@ mod vectors;
 pub use ids::id_of;
 pub use keep::{Account, Done, remember};
 pub use moments::moment;
-pub use packet::{Asking, Composed, PacketError, composed};
+pub use packet::{Asking, Composed, PacketError, UnknownSection, composed, sections};
 pub use thing::{Thing, thing};
 pub use told::Told;
 pub use vectors::{EmbedError, embed_all, nearer, with_vector};

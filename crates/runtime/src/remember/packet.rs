@@ -3,10 +3,10 @@
 
 use countersign_contracts::Object;
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::meta::{CueTimeRange, Cues, Purpose};
+use countersign_contracts::memory::meta::{CueTimeRange, Cues, Purpose, SectionBudgets};
 use countersign_core::run::Time;
 use countersign_memory::compose::{ComposeError, compose};
-use countersign_memory::policy::Policy;
+use countersign_memory::policy::{LEAST_BUDGET, Policy};
 use countersign_memory::render::{RenderError, render};
 use countersign_memory::store::{Build, Limits, Memory, MemoryError};
 use countersign_memory::tokens::TokenCounter;
@@ -37,7 +37,16 @@ pub struct Asking {
     pub task_type: Option<String>,
     /// How many tokens, instead of the policy's.
     pub tokens: Option<u64>,
+    /// How many of them each section may take, instead of the policy's shares.
+    pub sections: Option<SectionBudgets>,
 }
+
+/// A section that no packet has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "no section `{0}`; there are `working_state`, `facts`, `procedures`, `short_term_summary`, `episodes`, `insights`"
+)]
+pub struct UnknownSection(String);
 
 /// Why there is no packet.
 #[derive(Debug, Error)]
@@ -90,10 +99,63 @@ impl Asking {
             cues: any.then_some(cues),
             message: self.message,
             vector: None,
-            budget: self.tokens.map(|max_tokens| Asked { max_tokens, per_section: None }),
+            budget: budget(self.tokens, self.sections),
             as_of,
         }
     }
+}
+
+/// The budgets of sections by their names: one that is not named gets nothing. `None` where none is.
+///
+/// # Errors
+/// Where there is no such section.
+pub fn sections(
+    named: impl IntoIterator<Item = (String, u64)>,
+) -> Result<Option<SectionBudgets>, UnknownSection> {
+    let mut budgets = None;
+    for (name, tokens) in named {
+        let budgets: &mut SectionBudgets = budgets.get_or_insert(NOTHING);
+        let section = match name.as_str() {
+            "working_state" => &mut budgets.working_state,
+            "facts" => &mut budgets.facts,
+            "procedures" => &mut budgets.procedures,
+            "short_term_summary" => &mut budgets.short_term_summary,
+            "episodes" => &mut budgets.episodes,
+            "insights" => &mut budgets.insights,
+            _ => return Err(UnknownSection(name)),
+        };
+        *section = tokens;
+    }
+    Ok(budgets)
+}
+
+const NOTHING: SectionBudgets = SectionBudgets {
+    working_state: 0,
+    facts: 0,
+    procedures: 0,
+    short_term_summary: 0,
+    episodes: 0,
+    insights: 0,
+};
+
+/// The caller's own budget; without a number for the whole, what its sections are together.
+fn budget(tokens: Option<u64>, per_section: Option<SectionBudgets>) -> Option<Asked> {
+    let together = per_section.map(|budgets| {
+        let SectionBudgets {
+            working_state,
+            facts,
+            procedures,
+            short_term_summary,
+            episodes,
+            insights,
+        } = budgets;
+        [working_state, facts, procedures, short_term_summary, episodes, insights]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+            .max(LEAST_BUDGET)
+    });
+    let max_tokens = tokens.or(together)?;
+    Some(Asked { max_tokens, per_section })
 }
 
 /// Composes a packet, and keeps its build.
@@ -111,4 +173,27 @@ pub async fn composed(
     let (id, digest) = (build.id.clone(), build.digest.clone());
     memory.keep_build(build).await?;
     Ok(Composed { build: id, digest, text, packet })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_that_are_not_named_get_nothing() {
+        let named = |list: &[(&str, u64)]| {
+            sections(list.iter().map(|(name, tokens)| ((*name).to_owned(), *tokens)))
+        };
+        assert_eq!(named(&[]), Ok(None));
+        let facts = SectionBudgets { facts: 200, episodes: 100, ..NOTHING };
+        assert_eq!(named(&[("facts", 200), ("episodes", 100)]), Ok(Some(facts)));
+        let refused = named(&[("fact", 200)]).unwrap_err().to_string();
+        assert!(refused.starts_with("no section `fact`; there are `working_state`"), "{refused}");
+        // The whole is what they are together, and never less than a packet needs.
+        let whole = |tokens, sections| budget(tokens, sections).map(|asked| asked.max_tokens);
+        assert_eq!(whole(None, Some(facts)), Some(300));
+        assert_eq!(whole(None, Some(NOTHING)), Some(LEAST_BUDGET));
+        assert_eq!(whole(Some(900), Some(facts)), Some(900));
+        assert_eq!(whole(None, None), None);
+    }
 }

@@ -3,6 +3,7 @@
 use countersign_contracts::Object;
 use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::Purpose;
 use countersign_core::run::Time;
 use countersign_memory::Scope;
 use countersign_memory::record::{
@@ -147,8 +148,12 @@ fn claim(told: Told, scope: &Scope, expires: Option<Expiry>, now: Time) -> Resul
             into: None,
         }))
     } else if let Some(content) = told.procedure {
+        for purpose in &told.purposes {
+            word("purposes", Some(purpose), Purpose::Planner)?;
+        }
         let mut applicability = Object::new();
-        for (name, list) in [("tags", told.tags), ("entities", told.entities)] {
+        let lists = [("tags", told.tags), ("entities", told.entities), ("purposes", told.purposes)];
+        for (name, list) in lists {
             if !list.is_empty() {
                 applicability.insert(name.to_owned(), json!(list));
             }

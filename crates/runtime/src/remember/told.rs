@@ -73,6 +73,8 @@ pub struct Told {
     pub priority: Option<i64>,
     /// How often a procedure was used.
     pub usage: Option<u64>,
+    /// Which kinds of prompt a procedure is for: `planner`, `tool`, `responder`.
+    pub purposes: Vec<String>,
     /// What kind of guess.
     #[serde(rename = "type")]
     pub guess: Option<String>,

@@ -1,5 +1,7 @@
 //! Memory: what is remembered of a user and an agent, and packets of it. The tenant is the caller's.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::http::StatusCode;
 use countersign_contracts::memory::meta::Purpose;
@@ -9,7 +11,7 @@ use countersign_memory::store::{Build, Memory, Whom, packet_digest};
 use countersign_memory::tokens::counter;
 use countersign_memory::{Found, Request, Scope};
 use countersign_runtime::remember::{
-    Asking, Told, Voice, composed, moment, nearer, remember as kept, thing,
+    Asking, Told, Voice, composed, moment, nearer, remember as kept, sections, thing,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -80,6 +82,10 @@ pub(crate) struct Composing {
     task_type: Option<String>,
     /// How many tokens, instead of the policy's.
     tokens: Option<u64>,
+    /// How many of them each section may take, by its name, instead of the policy's shares; sections that are not
+    /// named get none.
+    #[serde(default)]
+    per_section: BTreeMap<String, u64>,
     /// `default` (where absent) or `recall`.
     policy: Option<String>,
     /// Who counts the tokens: `o200k` (where absent), `cl100k`, `chars`.
@@ -359,6 +365,8 @@ fn request(caller: &Caller, composing: Composing) -> Result<Request, ApiError> {
         until: at("until", composing.until)?,
         task_type: composing.task_type,
         tokens: composing.tokens,
+        sections: sections(composing.per_section)
+            .map_err(|error| ApiError::wrong("bad_body", format!("`per_section`: {error}")))?,
     };
     let Composing { user, agent, session, run, at, .. } = Composing {
         message: None,
@@ -368,6 +376,7 @@ fn request(caller: &Caller, composing: Composing) -> Result<Request, ApiError> {
         since: None,
         until: None,
         task_type: None,
+        per_section: BTreeMap::new(),
         ..composing
     };
     Ok(asking.request(scope(caller, user, agent, session, run)?, now(caller, at)?))

@@ -37,6 +37,10 @@ async fn what_is_told_is_found_explained_and_forgotten() {
     let asked = of_ann(&json!({"message": "What does Ann eat?", "tokens": 600}));
     let packet = client.post("/v1/memory/compose", &asked).await.good();
     assert!(packet["text"].as_str().unwrap().contains("vegetarian"), "{packet}");
+    let asked = of_ann(&json!({"message": "What does Ann eat?", "per_section": {"episodes": 300}}));
+    let none = client.post("/v1/memory/compose", &asked).await.good();
+    assert!(!none["text"].as_str().unwrap().contains("vegetarian"), "{none}");
+    assert_eq!(none["packet"]["meta"]["budget"]["max_tokens"], 300);
     let build = packet["build"].as_str().unwrap();
     let explained =
         client.get(&format!("/v1/memory/builds/{build}?user=ann&agent=helper")).await.good();
@@ -74,6 +78,7 @@ async fn what_cannot_be_meant_is_told() {
         ("compose", of_ann(&json!({"purpose": "none"})), "bad_body"),
         ("compose", of_ann(&json!({"tokenizer": "none"})), "bad_body"),
         ("compose", of_ann(&json!({"tokens": 1})), "not_composed"),
+        ("compose", of_ann(&json!({"per_section": {"fact": 1}})), "bad_body"),
         ("compose", json!({"user": "ann"}), "bad_body"),
     ] {
         let told = client.post(&format!("/v1/memory/{path}"), &body).await;

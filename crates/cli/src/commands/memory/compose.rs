@@ -6,7 +6,7 @@ use countersign_core::run::Time;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::tokens::counter;
 use countersign_memory::{Request, Scope};
-use countersign_runtime::remember::{Asking, Composed, PacketError, composed, moment};
+use countersign_runtime::remember::{Asking, Composed, PacketError, composed, moment, sections};
 use countersign_server::wire::Packet;
 use serde_json::json;
 
@@ -67,6 +67,8 @@ fn request(args: &Compose, scope: Scope, as_of: Time) -> Result<Request, Error> 
         until: at("--until", &args.until)?,
         task_type: args.task_type.clone(),
         tokens: args.tokens,
+        sections: sections(args.sections.clone())
+            .map_err(|error| Error::Usage(format!("`--section`: {error}")))?,
     };
     Ok(asking.request(scope, as_of))
 }

@@ -50,6 +50,7 @@ pub(super) fn by_flags(args: &Remember) -> Result<Option<Told>, Error> {
         task_type: about.task_type.clone(),
         priority: about.priority,
         usage: about.usage,
+        purposes: about.purposes.clone(),
         guess: about.guess.clone(),
         validation: about.validation.clone(),
         expires: about.expires.clone(),
