@@ -316,12 +316,12 @@ fn a_guess_that_is_validated_becomes_a_fact_or_a_procedure() {
     let guess = ["remember", "--insight", "She may like the sea.", "--id", "i1", "--run", "r7"];
     does(folder, &[&guess[..], &["--source", "e1"]].concat());
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
-    let why = "refused: insight `i1` is `Unvalidated`, expected `Validated`; once it was tested: `countersign memory validate i1`\n";
+    let why = "refused: insight `i1` is unvalidated, expected validated; once it was tested: `countersign memory validate i1`\n";
     assert_eq!((code, err.as_str()), (1, why));
     let (code, _, err) = memory(folder, &["reject", "i1"]);
     assert_eq!((code, err.as_str()), (0, "insight i1 is rejected now\n"));
     let (code, _, err) = memory(folder, &["learn", "i1", "--fact", "likes=the sea"]);
-    assert_eq!((code, err.contains("is `Rejected`")), (1, true), "{err}");
+    assert_eq!((code, err.contains("is rejected")), (1, true), "{err}");
     let (_, text, _) = memory(folder, &["compose", "--message", "the sea", "--run", "r7"]);
     assert!(!text.contains("the sea"), "{text}");
 

@@ -123,8 +123,7 @@ fn talked() -> TempDir {
 /// A folder in which nothing was said, with a policy that asks an embedder.
 fn quiet() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let policy = include_str!("../../memory/policies/default.yaml");
-    let policy = policy.replace("id: default", "id: near\nsimilarity: { weight: 500000 }");
+    let policy = "base: default\nid: near\nsimilarity: { weight: 500000 }\n";
     fs::write(folder.path().join("near.yaml"), policy).unwrap();
     folder
 }

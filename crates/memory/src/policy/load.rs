@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
+use countersign_core::patch::Patch;
 use countersign_core::spec::{Diagnostic, Source, Tree};
+use serde_json::Value;
 
 use super::{Policy, Strength};
 
@@ -47,12 +49,13 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// Reads a policy from the text of a file.
+    /// Reads a policy from the text of a file. One with a `base` says only what is different from that.
     pub fn parse(source: Source) -> Result<Self, PolicyError> {
         let tree = Tree::parse(source)
             .map_err(|diagnostic| PolicyError::Unreadable(Box::new(diagnostic)))?;
         let name = tree.source.name.clone();
-        let policy: Self = serde_json::from_value(tree.value)
+        let whole = on_base(tree.value, &name)?;
+        let policy: Self = serde_json::from_value(whole)
             .map_err(|error| PolicyError::Shape { name: name.clone(), fault: error.to_string() })?;
         policy.check(&name)?;
         Ok(policy)
@@ -111,6 +114,27 @@ impl Policy {
         }
         Ok(())
     }
+}
+
+/// What a file says, upon the policy that it names as its base: merged as RFC 7396 has it. The name is its own.
+fn on_base(mut said: Value, name: &str) -> Result<Value, PolicyError> {
+    let Some(base) = said.as_object_mut().and_then(|said| said.remove("base")) else {
+        return Ok(said);
+    };
+    let Some(shipped) = base.as_str().and_then(Policy::shipped) else {
+        return Err(PolicyError::Value {
+            name: name.to_owned(),
+            field: "base",
+            expected: "`default` or `recall`",
+            found: base.to_string(),
+        });
+    };
+    let mut whole = serde_json::to_value(shipped).expect("a policy is plain data");
+    whole.as_object_mut().and_then(|whole| whole.remove("id"));
+    Patch::merge(&whole, &said)
+        .apply(&mut whole)
+        .map_err(|fault| PolicyError::Shape { name: name.to_owned(), fault: fault.to_string() })?;
+    Ok(whole)
 }
 
 #[cfg(test)]
@@ -184,6 +208,30 @@ mod tests {
             "id: [",
             "p.yaml:4:11: not YAML: while parsing a flow mapping, did not find expected ',' or '}' [invalid_yaml]",
         );
+    }
+
+    #[test]
+    fn a_policy_may_say_only_what_is_different() {
+        let parse = |text: &str| Policy::parse(Source::new("p.yaml", text));
+        let near =
+            parse("base: default\nid: near\ncaps: { facts: 3 }\nsimilarity: { weight: 500000 }");
+        let mut expected = Policy::shipped("default").unwrap();
+        "near".clone_into(&mut expected.id);
+        (expected.caps.facts, expected.similarity.weight) = (3, 500_000);
+        assert_eq!(near.as_ref(), Ok(&expected));
+        assert_eq!(near.unwrap().digest(), expected.digest(), "as if it had said everything");
+        for (text, told) in [
+            ("base: mine\nid: x", "`p.yaml`: `base` must be `default` or `recall`, found \"mine\""),
+            ("base: recall", "`p.yaml` is no policy: missing field `id`"),
+            (
+                "base: recall\nid: x\nmax_tokens: 1",
+                "`p.yaml`: `max_tokens` must be at least 256, found 1",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err().to_string(), told);
+        }
+        let unknown = parse("base: recall\nid: x\ncap: 1").unwrap_err().to_string();
+        assert!(unknown.contains("unknown field `cap`"), "{unknown}");
     }
 
     #[test]

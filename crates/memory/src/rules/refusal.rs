@@ -42,7 +42,7 @@ pub enum Refusal {
         expected: String,
     },
     /// A guess is not yet knowledge.
-    #[error("insight `{insight}` is `{found:?}`, expected `Validated`")]
+    #[error("insight `{insight}` is {}, expected validated", format!("{found:?}").to_lowercase())]
     NotValidated {
         /// The guess.
         insight: String,

@@ -329,7 +329,7 @@ pub async fn a_guess_is_learned_when_it_is_validated(memory: Arc<dyn Memory>) {
     let learned = || Claim::Fact(Box::new(fact("f1", "bad.day", "Monday")));
     let learn = async |claim| memory.learn(&scope, "i1", claim, Origin::System, NOW).await;
     let refused = learn(learned()).await.unwrap_err();
-    assert_eq!(refused.to_string(), "insight `i1` is `Unvalidated`, expected `Validated`");
+    assert_eq!(refused.to_string(), "insight `i1` is unvalidated, expected validated");
     guess.validation = ValidationState::Validated;
     let kept = keep(&*memory, &scope, Claim::Insight(Box::new(guess))).await.unwrap();
     assert_eq!(kept.revision, 2);
