@@ -65,8 +65,8 @@ mod tests {
     #[test]
     fn a_model_and_a_page_must_quote() {
         let no = |origin| format!("a claim of origin `{origin}` must quote the event it rests on");
-        check(Origin::Model, &[], Some(&no("Model")));
-        check(Origin::Web, &[("e1", None)], Some(&no("Web")));
+        check(Origin::Model, &[], Some(&no("model")));
+        check(Origin::Web, &[("e1", None)], Some(&no("web")));
         check(Origin::Model, &[("e1", None), ("e1", Some("价格"))], None);
         for origin in [Origin::User, Origin::Tool, Origin::System, Origin::Imported] {
             check(origin, &[], None);

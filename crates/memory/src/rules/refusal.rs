@@ -1,8 +1,15 @@
 //! Why a claim is not kept. Names ids, never the words of a claim.
 
+use std::fmt::Debug;
+
 use countersign_contracts::memory::insight::ValidationState;
 
 use crate::record::Origin;
+
+/// A name as users write it: in small letters.
+fn word(name: &impl Debug) -> String {
+    format!("{name:?}").to_lowercase()
+}
 
 /// Why a claim is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,14 +27,15 @@ pub enum Refusal {
         event: String,
     },
     /// It comes from where words must be shown, and shows none.
-    #[error("a claim of origin `{origin:?}` must quote the event it rests on")]
+    #[error("a claim of origin `{}` must quote the event it rests on", word(origin))]
     NoQuote {
         /// Where it comes from.
         origin: Origin,
     },
     /// It would be seen by others than its subject, and nobody answers for it.
     #[error(
-        "a claim of origin `{origin:?}` is kept for an agent or a tenant only when it is confirmed"
+        "a claim of origin `{}` is kept for an agent or a tenant only when it is confirmed",
+        word(origin)
     )]
     SharedUnconfirmed {
         /// Where it comes from.
@@ -42,7 +50,7 @@ pub enum Refusal {
         expected: String,
     },
     /// A guess is not yet knowledge.
-    #[error("insight `{insight}` is {}, expected validated", format!("{found:?}").to_lowercase())]
+    #[error("insight `{insight}` is {}, expected validated", word(found))]
     NotValidated {
         /// The guess.
         insight: String,

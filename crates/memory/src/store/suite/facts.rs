@@ -243,7 +243,7 @@ pub async fn a_claim_must_show_the_words_it_rests_on(memory: Arc<dyn Memory>) {
         ),
         (on(city(), "e9", None), "it cites `e9`, and there is no such event"),
         (on(city(), "theirs", None), "it cites `theirs`, and there is no such event"),
-        (on(city(), "e1", None), "a claim of origin `Model` must quote the event it rests on"),
+        (on(city(), "e1", None), "a claim of origin `model` must quote the event it rests on"),
     ];
     for (claim, reason) in cases {
         assert_eq!(refused(&*memory, claim, Origin::Model).await, reason);
@@ -273,7 +273,7 @@ pub async fn levels_are_held_apart_and_seen_together(memory: Arc<dyn Memory>) {
     let reason = refused(&*memory, on(shared, "e1", Some("loud")), Origin::Web).await;
     assert_eq!(
         reason,
-        "a claim of origin `Web` is kept for an agent or a tenant only when it is confirmed"
+        "a claim of origin `web` is kept for an agent or a tenant only when it is confirmed"
     );
 }
 
