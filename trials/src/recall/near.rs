@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use countersign_contracts::memory::meta::Purpose;
+use countersign_memory::Score;
 use countersign_memory::policy::{Policy, Similarity};
 use countersign_memory::record::Event;
 use countersign_memory::store::{InMemory, Limits, Memory as _, MemoryError, NewEvent};
-use countersign_memory::{Request, Score};
 use countersign_models::{
     ConfigError, Embedder, ModelSpec, ModelSpecError, Settings, connect_embedder,
 };
 use countersign_runtime::remember::{EmbedError, embed_all, with_vector};
 use thiserror::Error;
 use tokio::runtime::Runtime;
+
+use super::packet::request;
 
 /// So many events go into the memory at once.
 const AT_ONCE: usize = 1_000;
@@ -99,16 +100,7 @@ impl Talk<'_> {
     /// The turns that answer, with their scores, best first; for each weight.
     pub(crate) fn ask(&self, question: &str) -> Result<Vec<Vec<(usize, Score)>>, NearError> {
         let Some(last) = &self.last else { return Ok(Vec::new()) };
-        let request = Request {
-            scope: last.scope.clone(),
-            purpose: Purpose::Planner,
-            task_type: None,
-            cues: None,
-            message: Some(question.to_owned()),
-            vector: None,
-            budget: None,
-            as_of: last.ts,
-        };
+        let request = request(last, question, None);
         self.near.runtime.block_on(async {
             let request = with_vector(&self.memory, &*self.near.embedder, request).await?;
             let mut rankings = Vec::new();

@@ -31,6 +31,20 @@ pub(crate) enum PacketError {
     Over { budget: u64, found: u64 },
 }
 
+/// A question after the last turn.
+pub(crate) fn request(last: &Event, question: &str, budget: Option<u64>) -> Request {
+    Request {
+        scope: last.scope.clone(),
+        purpose: Purpose::Planner,
+        task_type: None,
+        cues: None,
+        message: Some(question.to_owned()),
+        vector: None,
+        budget: budget.map(|max_tokens| Asked { max_tokens, per_section: None }),
+        as_of: last.ts,
+    }
+}
+
 impl Packets {
     /// The ids of the turns that are in the packet of this budget.
     pub(crate) fn inside(
@@ -46,16 +60,7 @@ impl Packets {
             .map(|(at, score)| Scored { row: events[*at].clone(), score: score.clone() })
             .collect();
         let found = Found { quotes, ..Found::default() };
-        let request = Request {
-            scope: last.scope.clone(),
-            purpose: Purpose::Planner,
-            task_type: None,
-            cues: None,
-            message: Some(question.to_owned()),
-            vector: None,
-            budget: Some(Asked { max_tokens: budget, per_section: None }),
-            as_of: last.ts,
-        };
+        let request = request(last, question, Some(budget));
         let packet = compose(&request, &self.policy, &found, &*self.counter)?;
         let tokens = self.counter.count(&render(&packet, request.purpose)?);
         if tokens > budget {
