@@ -4,8 +4,8 @@
 //! LoCoMo ─► Conversation ─► every system ranks the turns ─► compose to the budget ─► tally ─► report
 //! ```
 //!
-//! No model takes part unless an embedder is named: the questions name the turns that answer them. The data is not shipped; where it
-//! is absent, the trial says so.
+//! No model takes part unless an embedder is named: the questions name the turns that answer them. The data is not
+//! shipped; where it is absent, the trial says so.
 mod conversation;
 mod moment;
 mod events;
