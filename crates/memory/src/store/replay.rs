@@ -55,7 +55,7 @@ fn refuse_forgotten_rows(
     }
     for (holder, marks) in &marks {
         let asked: Vec<String> = marks.iter().map(|(mark, ..)| mark.clone()).collect();
-        let forgotten = shelves.forgotten(holder, &asked)?;
+        let forgotten = shelves.forgotten_beside(holder, &asked)?;
         if let Some((_, kind, id)) = marks.iter().find(|(mark, ..)| forgotten.contains(mark)) {
             return Err(is_forgotten(kind, id));
         }

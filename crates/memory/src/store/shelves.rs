@@ -33,6 +33,11 @@ pub(super) trait Shelves {
     /// Which of these marks of a subject's rows stand for something forgotten.
     fn forgotten(&self, subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>>;
 
+    /// The same of rows that will only be named: whoever forgets them must wait, and nobody else has to.
+    fn forgotten_beside(&self, holder: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
+        self.forgotten(holder, marks)
+    }
+
     /// The last place of a session; `None` before its first event.
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>>;
 

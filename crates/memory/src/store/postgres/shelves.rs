@@ -26,12 +26,20 @@ use crate::{Scope, Subject, Vector};
 
 /// What tells locks of subjects from others: the bytes "CNTM".
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 1129206861))";
+/// For those who only name what belongs to a subject: in nobody's way but a writer's.
+const LOCK_BESIDE: &str = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 1129206861))";
 const NUMBER: &str = "SELECT number FROM countersign.memory_subjects
     WHERE tenant = $1 AND user_id = $2 AND agent = $3";
 const ADD: &str = "INSERT INTO countersign.memory_subjects (tenant, user_id, agent, index_version)
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 const FORGOTTEN: &str =
     "SELECT mark FROM countersign.memory_tombstones WHERE tenant = $1 AND mark = ANY ($2)";
+
+/// What the lock of a subject is made of.
+fn lock_name(subject: &Subject) -> String {
+    let Subject { tenant, user, agent } = subject;
+    canonical(&json!([tenant, user, agent]))
+}
 
 /// A transaction.
 pub(in crate::store) struct Sql<'a> {
@@ -55,7 +63,7 @@ impl<'a> Sql<'a> {
         if ![tenant, user, agent].into_iter().all(|name| is_text(name)) {
             return Ok(None);
         }
-        let name = canonical(&json!([tenant, user, agent]));
+        let name = lock_name(subject);
         let mut calls = vec![Call::new(NUMBER).text(tenant).text(user).text(agent)];
         if self.writes {
             calls.insert(0, Call::new(LOCK).text(&name));
@@ -113,6 +121,17 @@ impl Shelves for Sql<'_> {
         let call = Call::new(FORGOTTEN).text(&subject.tenant).with(&marks, Type::TEXT_ARRAY);
         let rows = self.dialogue.ask(Sight::Tenant(&subject.tenant), call)?;
         rows.iter().map(|row| get(row, 0)).collect()
+    }
+
+    fn forgotten_beside(&self, holder: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
+        if self.numbers.borrow().contains_key(holder) {
+            return self.forgotten(holder, marks);
+        }
+        let name = lock_name(holder);
+        let lock = Call::new(LOCK_BESIDE).text(&name);
+        let asked = Call::new(FORGOTTEN).text(&holder.tenant).with(&marks, Type::TEXT_ARRAY);
+        let answers = self.dialogue.ask_all(Sight::Tenant(&holder.tenant), &[lock, asked])?;
+        answers.last().into_iter().flatten().map(|row| get(row, 0)).collect()
     }
 
     fn last_place(&self, scope: &Scope) -> Answer<Option<Place>> {

@@ -207,6 +207,33 @@ pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Mem
     memory.keep_build(under_way("b2", &bob).await).await.unwrap();
 }
 
+pub async fn packets_at_the_same_moment_bring_nothing_back(memory: Arc<dyn Memory>) {
+    for round in 0..8 {
+        let ann = within(&format!("ann-{round}"), "s", "r");
+        tell(&*memory, &ann, "e1", "The office moved.").await;
+        let id = format!("ann-gone-{round}");
+        let office = on(fact(&id, &format!("office-{round}"), "Munich"), "e1", None);
+        keep_fact(&*memory, &ann, Fact { level: ScopeLevel::Tenant, ..office }).await;
+        let mut keeping = Vec::new();
+        for number in 0..4 {
+            let request = ask(&within(&format!("bob-{number}"), "s", "r"), "office");
+            let found = memory.found(&request, Limits::default()).await.unwrap();
+            let build = build(&format!("b{round}"), &request, &found);
+            assert!(build.rows.iter().any(|row| row.id == id), "it uses what will be gone");
+            let memory = Arc::clone(&memory);
+            keeping.push(tokio::spawn(async move { memory.keep_build(build).await }));
+        }
+        memory.forget(Whom::Subject(ann.subject()), NOW.after(1)).await.unwrap();
+        for kept in keeping {
+            // Before, and then it says that something of it is gone; or afterwards, and then it is refused.
+            if let Err(refused) = kept.await.unwrap() {
+                assert_eq!(refused.to_string(), format!("fact `{id}` was forgotten"));
+            }
+        }
+    }
+    assert_eq!(memory.traces(vec![b"ann-gone".to_vec()]).await.unwrap(), []);
+}
+
 pub async fn those_who_still_contradict_each_other_do(memory: Arc<dyn Memory>) {
     let [ann, bob, eve] = ["ann", "bob", "eve"].map(|user| within(user, "s", "r"));
     for (whose, id, value) in [(&bob, "b", "dry"), (&eve, "e", "warm"), (&ann, "a", "loud")] {

@@ -110,6 +110,7 @@ macro_rules! memory_suite {
                 forgetting::others_and_their_evidence_stay,
                 forgetting::what_only_the_forgotten_replaced_stands_again,
                 forgetting::a_packet_that_was_under_way_brings_nothing_back,
+                forgetting::packets_at_the_same_moment_bring_nothing_back,
                 forgetting::those_who_still_contradict_each_other_do,
                 forgetting::nobody_is_not_everybody,
                 isolation::nothing_crosses_between_subjects,
