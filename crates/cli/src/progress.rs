@@ -32,7 +32,7 @@ impl Watch for Progress {
         }
     }
 
-    fn writing(&self, _: &State, text: &str) {
+    fn writing(&self, _: &State, _: &str, text: &str) {
         if let Ok(mut written) = self.written.lock() {
             *written += text.chars().count();
             output::passing(&format!("  … the model is writing, {written} characters"));

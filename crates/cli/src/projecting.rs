@@ -62,8 +62,12 @@ impl Watch for Projecting {
         self.inner.committed(state, events);
     }
 
-    fn writing(&self, state: &State, text: &str) {
-        self.inner.writing(state, text);
+    fn writing(&self, state: &State, order: &str, text: &str) {
+        self.inner.writing(state, order, text);
+    }
+
+    fn wrote(&self, state: &State, order: &str) {
+        self.inner.wrote(state, order);
     }
 
     fn warned(&self, run: &str, message: &str) {

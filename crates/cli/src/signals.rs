@@ -6,10 +6,12 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::signal::windows::{CtrlC, ctrl_c};
 
 /// Hears it from the moment that this is made, whenever somebody comes to ask. So it is made before anybody is
-/// told how to end the process. Where the system lets nothing be heard, it ends the process by itself.
+/// told how to end the process. What the system lets nobody hear ends the process by itself.
 pub(crate) struct Signals {
     #[cfg(unix)]
-    both: Option<(Signal, Signal)>,
+    interrupt: Option<Signal>,
+    #[cfg(unix)]
+    terminate: Option<Signal>,
     #[cfg(windows)]
     interrupt: Option<CtrlC>,
 }
@@ -19,12 +21,9 @@ impl Signals {
     pub(crate) fn listen() -> Self {
         #[cfg(unix)]
         {
-            let both = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-            let both = match both {
-                (Ok(interrupt), Ok(terminate)) => Some((interrupt, terminate)),
-                _ => None,
-            };
-            Self { both }
+            let hear = |kind| signal(kind).ok();
+            let interrupt = hear(SignalKind::interrupt());
+            Self { interrupt, terminate: hear(SignalKind::terminate()) }
         }
         #[cfg(windows)]
         Self { interrupt: ctrl_c().ok() }
@@ -33,18 +32,22 @@ impl Signals {
     /// Until the process is asked to end, once more each time.
     pub(crate) async fn next(&mut self) {
         #[cfg(unix)]
-        if let Some((interrupt, terminate)) = &mut self.both {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
+        tokio::select! {
+            () = heard(&mut self.interrupt) => {}
+            () = heard(&mut self.terminate) => {}
         }
         #[cfg(windows)]
-        if let Some(interrupt) = &mut self.interrupt {
-            interrupt.recv().await;
-            return;
+        match &mut self.interrupt {
+            Some(interrupt) => drop(interrupt.recv().await),
+            None => std::future::pending().await,
         }
-        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(unix)]
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }

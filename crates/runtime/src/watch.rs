@@ -7,9 +7,12 @@ pub trait Watch: Send + Sync {
     /// A version was kept.
     fn committed(&self, state: &State, events: &[Event]);
 
-    /// A model is writing for a run that stands like this; the text came since the last time. Whoever begins a
-    /// run is not who drives it, so this may come before the version it is written for was told.
-    fn writing(&self, state: &State, text: &str);
+    /// A model is writing for an order of a run that stands like this; the text came since the last time. Whoever
+    /// begins a run is not who drives it, so this may come before the version with the order was told.
+    fn writing(&self, state: &State, order: &str, text: &str);
+
+    /// The model writes no more for the order: it is done, or nobody waits for it.
+    fn wrote(&self, _state: &State, _order: &str) {}
 
     /// Something went wrong that holds nothing up; in one line.
     fn warned(&self, _run: &str, _message: &str) {}
@@ -22,5 +25,5 @@ pub struct Unwatched;
 impl Watch for Unwatched {
     fn committed(&self, _: &State, _: &[Event]) {}
 
-    fn writing(&self, _: &State, _: &str) {}
+    fn writing(&self, _: &State, _: &str, _: &str) {}
 }

@@ -169,7 +169,7 @@ pub(super) struct Warnings;
 impl Watch for Warnings {
     fn committed(&self, _: &State, _: &[Event]) {}
 
-    fn writing(&self, _: &State, _: &str) {}
+    fn writing(&self, _: &State, _: &str, _: &str) {}
 
     fn warned(&self, run: &str, message: &str) {
         output::talk(&format!("{BAD}warning{BAD:#}: run {run}: {message}"));

@@ -20,6 +20,8 @@ const SHIPPED: [(&str, &str); 2] = [
     ("policies/recall.yaml", include_str!("../../policies/recall.yaml")),
 ];
 
+const SHIPPED_IDS: [&str; 2] = ["default", "recall"];
+
 /// A file that is no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
@@ -129,12 +131,27 @@ fn on_base(mut said: Value, name: &str) -> Result<Value, PolicyError> {
             found: base.to_string(),
         });
     };
+    let fault = |fault: &str| PolicyError::Shape { name: name.to_owned(), fault: fault.to_owned() };
+    if has_null(&said) {
+        return Err(fault("a key has no value, and there is none that may do without"));
+    }
+    if SHIPPED_IDS.iter().any(|id| said["id"] == *id) {
+        return Err(fault("its `id` is that of a policy that ships, expected one of its own"));
+    }
     let mut whole = serde_json::to_value(shipped).expect("a policy is plain data");
     whole.as_object_mut().and_then(|whole| whole.remove("id"));
-    Patch::merge(&whole, &said)
-        .apply(&mut whole)
-        .map_err(|fault| PolicyError::Shape { name: name.to_owned(), fault: fault.to_string() })?;
+    let merged = Patch::merge(&whole, &said).apply(&mut whole);
+    merged.map_err(|error| fault(&error.to_string()))?;
     Ok(whole)
+}
+
+/// Whether something is said to be nothing, which a merge would take for leaving it out.
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(members) => members.values().any(has_null),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -223,6 +240,14 @@ mod tests {
         for (text, told) in [
             ("base: mine\nid: x", "`p.yaml`: `base` must be `default` or `recall`, found \"mine\""),
             ("base: recall", "`p.yaml` is no policy: missing field `id`"),
+            (
+                "base: recall\nid: recall",
+                "`p.yaml` is no policy: its `id` is that of a policy that ships, expected one of its own",
+            ),
+            (
+                "base: recall\nid: x\nsimilarty:",
+                "`p.yaml` is no policy: a key has no value, and there is none that may do without",
+            ),
             (
                 "base: recall\nid: x\nmax_tokens: 1",
                 "`p.yaml`: `max_tokens` must be at least 256, found 1",

@@ -1,14 +1,14 @@
 //! Why a claim is not kept. Names ids, never the words of a claim.
 
-use std::fmt::Debug;
-
 use countersign_contracts::memory::insight::ValidationState;
+use serde::Serialize;
 
 use crate::record::Origin;
 
-/// A name as users write it: in small letters.
-fn word(name: &impl Debug) -> String {
-    format!("{name:?}").to_lowercase()
+/// A name as users write it.
+fn word(name: &impl Serialize) -> String {
+    let name = serde_json::to_value(name).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
 }
 
 /// Why a claim is not kept.

@@ -218,6 +218,7 @@ fn take_fact(
 ) -> Answer<()> {
     let subject = scope.subject();
     let holder = holder(&subject, fact.level);
+    shelves.hold(&subject)?;
     let absent = shelves.fact(&holder, &fact.id, None)?.is_none()
         && shelves.forgotten(&holder, &[mark(&holder, "fact", &fact.id)])?.is_empty();
     let mut standing = shelves.facts(&holder, Which::Under(&fact.key))?.into_iter();

@@ -12,7 +12,7 @@ use super::revised::Revised as _;
 use super::shelves::{Answer, Shelves, holder};
 use super::write::{differs, is_forgotten, refuse_forgotten};
 use super::{Build, BuildRow, RowKind};
-use crate::record::{Episode, Event, Insight, Procedure};
+use crate::record::{Episode, Event, Insight, Procedure, Summary, Working};
 use crate::{Cited, Found, Scored, Subject};
 
 /// Keeps a build. The same one twice is one; one that names what was forgotten since it was composed is refused.
@@ -40,8 +40,8 @@ fn refuse_forgotten_rows(
     let mut marks: BTreeMap<Subject, Vec<(String, &'static str, &str)>> = BTreeMap::new();
     for BuildRow { kind, id, .. } in rows {
         let (holder, kind) = match kind {
-            // These have the names of the request's own run and session.
-            RowKind::Working | RowKind::Summary => continue,
+            RowKind::Working => (subject.clone(), Working::KIND),
+            RowKind::Summary => (subject.clone(), Summary::KIND),
             RowKind::FactOfUser => (holder(subject, ScopeLevel::User), "fact"),
             RowKind::FactOfAgent => (holder(subject, ScopeLevel::Agent), "fact"),
             RowKind::FactOfTenant => (holder(subject, ScopeLevel::Tenant), "fact"),
@@ -53,7 +53,8 @@ fn refuse_forgotten_rows(
         let mark = mark(&holder, kind, id);
         marks.entry(holder).or_default().push((mark, kind, id));
     }
-    for (holder, marks) in &marks {
+    // The subject itself, its agent, the tenant: as everybody holds them.
+    for (holder, marks) in marks.iter().rev() {
         let asked: Vec<String> = marks.iter().map(|(mark, ..)| mark.clone()).collect();
         let forgotten = shelves.forgotten_beside(holder, &asked)?;
         if let Some((_, kind, id)) = marks.iter().find(|(mark, ..)| forgotten.contains(mark)) {

@@ -33,7 +33,14 @@ pub(super) trait Shelves {
     /// Which of these marks of a subject's rows stand for something forgotten.
     fn forgotten(&self, subject: &Subject, marks: &[String]) -> Answer<BTreeSet<String>>;
 
-    /// The same of rows that will only be named: whoever forgets them must wait, and nobody else has to.
+    /// Holds a subject, so that nobody else writes to it meanwhile. Subjects are held before those whose facts they
+    /// share, and of these an agent before the tenant: in one order, so that nobody waits for one who waits for him.
+    fn hold(&self, _subject: &Subject) -> Answer<()> {
+        Ok(())
+    }
+
+    /// Which of these marks of a holder's rows stand for something forgotten, where these rows will only be named:
+    /// whoever writes to the holder waits, others who name them do not.
     fn forgotten_beside(&self, holder: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         self.forgotten(holder, marks)
     }

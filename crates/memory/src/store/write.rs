@@ -193,6 +193,7 @@ fn keep_fact(
     check_id(&fact.id)?;
     check_fact(&claim, assurance)?;
     let holder = holder(subject, fact.level);
+    shelves.hold(subject)?;
     refuse_forgotten(shelves, &holder, "fact", &fact.id)?;
     let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
     let words = shelves.named(subject, &cited)?;

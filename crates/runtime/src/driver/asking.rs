@@ -13,6 +13,7 @@ use super::models::Models;
 use super::perform::Done;
 use crate::engine::{Engine, Live};
 use crate::recall::{Reminded, remind};
+use crate::watch::Watch;
 
 /// Asks the model of the step that is out.
 pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, action: &str) -> Done {
@@ -37,7 +38,8 @@ pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, actio
     };
     let Reminded { prompt, build } = remind(engine, live, prompt).await;
     let asked = asked(&prompt, state);
-    let mut live = |text: &str| engine.watch().writing(state, text);
+    let writer = Writer { watch: &**engine.watch(), state, order: action };
+    let mut live = |text: &str| writer.watch.writing(state, action, text);
     match measured(&*model, &asked, Some(&state.run), &mut live).await {
         Ok(mut answer) => {
             if let Some(text) = meant(&answer, asked.contract.as_deref()) {
@@ -50,6 +52,19 @@ pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, actio
             Some(replied(protocol, &name, action, answer, build))
         }
         Err(error) => Some(failed(action, &ModelError { model: name, ..error })),
+    }
+}
+
+/// A model that writes; whoever watches is told when it does no more, also where nobody waits for it.
+struct Writer<'a> {
+    watch: &'a dyn Watch,
+    state: &'a State,
+    order: &'a str,
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        self.watch.wrote(self.state, self.order);
     }
 }
 

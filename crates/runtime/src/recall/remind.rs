@@ -2,6 +2,7 @@
 //! and the run goes on without.
 
 use countersign_core::run::{Incoming, Prompt};
+use countersign_memory::rules::Refusal;
 use countersign_memory::store::{Limits, MemoryError};
 use countersign_store::RunId;
 
@@ -79,22 +80,28 @@ async fn reminder(
     }
     let usual = Limits::of(&policy);
     let limits = Limits { quotes: usual.quotes + SHOWN_ALREADY, ..usual };
-    let mut found = recall.memory().found(&request, limits).await?;
-    without_own(&mut found, state);
-    let (packet, build) = built(id.clone(), &request, &policy, &found)?;
-    if is_bare(&packet) {
-        return Ok(None);
-    }
-    match recall.memory().keep_build(build).await {
-        Ok(()) => Ok(Some((id, text(&packet)?))),
-        // Another process was asked at the same moment; there is one prompt for one order.
-        Err(refused @ MemoryError::Refused(_)) => {
-            match recall.memory().build(&subject, &id).await? {
-                Some((build, found)) => Ok(Some((id, text(&again(&build, &found)?)?))),
-                None => Err(refused.into()),
-            }
+    let mut once_more = true;
+    loop {
+        let mut found = recall.memory().found(&request, limits).await?;
+        without_own(&mut found, state);
+        let (packet, build) = built(id.clone(), &request, &policy, &found)?;
+        if is_bare(&packet) {
+            return Ok(None);
         }
-        Err(other) => Err(other.into()),
+        match recall.memory().keep_build(build).await {
+            Ok(()) => return Ok(Some((id, text(&packet)?))),
+            // Somebody was forgotten meanwhile; there is another packet of what is left.
+            Err(MemoryError::Refused(Refusal::Forgotten { .. }))
+                if std::mem::take(&mut once_more) => {}
+            // Another process was asked at the same moment; there is one prompt for one order.
+            Err(refused @ MemoryError::Refused(_)) => {
+                return match recall.memory().build(&subject, &id).await? {
+                    Some((build, found)) => Ok(Some((id, text(&again(&build, &found)?)?))),
+                    None => Err(refused.into()),
+                };
+            }
+            Err(other) => return Err(other.into()),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use countersign_core::run::Time;
 use countersign_memory::compose::{ComposeError, compose};
 use countersign_memory::policy::{LEAST_BUDGET, Policy};
 use countersign_memory::render::{RenderError, render};
+use countersign_memory::rules::Refusal;
 use countersign_memory::store::{Build, Limits, Memory, MemoryError};
 use countersign_memory::tokens::TokenCounter;
 use countersign_memory::{Asked, Request, Scope};
@@ -165,14 +166,22 @@ pub async fn composed(
     policy: &Policy,
     counter: &dyn TokenCounter,
 ) -> Result<Composed, PacketError> {
-    let found = memory.found(request, Limits::of(policy)).await?;
-    let packet = compose(request, policy, &found, counter)?;
-    let text = render(&packet, request.purpose)?;
-    let mut build = Build::of("", request, policy, &found, &packet, counter.id());
-    build.id = id_of("b", &json!(build));
-    let (id, digest) = (build.id.clone(), build.digest.clone());
-    memory.keep_build(build).await?;
-    Ok(Composed { build: id, digest, text, packet })
+    let mut once_more = true;
+    loop {
+        let found = memory.found(request, Limits::of(policy)).await?;
+        let packet = compose(request, policy, &found, counter)?;
+        let text = render(&packet, request.purpose)?;
+        let mut build = Build::of("", request, policy, &found, &packet, counter.id());
+        build.id = id_of("b", &json!(build));
+        let (id, digest) = (build.id.clone(), build.digest.clone());
+        match memory.keep_build(build).await {
+            Ok(()) => return Ok(Composed { build: id, digest, text, packet }),
+            // Somebody was forgotten meanwhile; there is another packet of what is left.
+            Err(MemoryError::Refused(Refusal::Forgotten { .. }))
+                if std::mem::take(&mut once_more) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ impl Watch for Quick {
         }
     }
 
-    fn writing(&self, _: &State, _: &str) {}
+    fn writing(&self, _: &State, _: &str, _: &str) {}
 }
 
 /// The store in memory never waits, so neither does what only asks it.

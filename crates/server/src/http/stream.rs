@@ -80,6 +80,7 @@ pub(crate) async fn run(
         changes: 0,
         sent: 0,
         look_at: Instant::now(),
+        fresh: false,
         ready: VecDeque::from([Event::default().retry(RETRY)]),
         stopping: app.stopping.clone(),
         done: false,
@@ -101,6 +102,8 @@ struct Following {
     changes: u64,
     sent: usize,
     look_at: Instant,
+    /// Whether the last look found something.
+    fresh: bool,
     ready: VecDeque<Event>,
     stopping: Stopping,
     done: bool,
@@ -130,7 +133,10 @@ impl Following {
                 }
                 continue;
             }
-            if let Some(text) = glimpse.written.get(self.sent..).filter(|text| !text.is_empty()) {
+            // A version that the store has and the hub has not heard of may have ended what was written.
+            let ended = self.fresh && glimpse.version < self.after;
+            let more = glimpse.written.get(self.sent..).filter(|text| !text.is_empty() && !ended);
+            if let Some(text) = more {
                 let event = told("writing", &json!({ "from": self.sent, "text": text }));
                 self.sent = glimpse.written.len();
                 return Some(event);
@@ -147,6 +153,7 @@ impl Following {
     async fn look(&mut self) -> Result<(), EngineError> {
         let log = self.engine.log_after(&self.run, self.after, PAGE).await?;
         let more = log.len() == PAGE;
+        self.fresh = !log.is_empty();
         for entry in log {
             let opened = entry.open(&self.run);
             let events =

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use countersign_core::run::State;
 use countersign_store::RunId;
 use tokio::sync::{broadcast, watch};
 
@@ -19,14 +20,44 @@ pub struct Glimpse {
     pub changes: u64,
     /// What a model has written of the reply that is on its way.
     pub written: String,
-    /// The version that it is written for; the next one ends it.
-    written_for: u64,
+    /// The newest version that was heard of here; a store may have a newer one.
+    pub version: u64,
+    /// The order that is written for.
+    order: String,
+}
+
+impl Glimpse {
+    /// Whether a version is news.
+    fn heard_of(&mut self, version: u64) -> bool {
+        let newer = self.version < version;
+        if newer {
+            (self.version, self.changes) = (version, self.changes + 1);
+        }
+        newer
+    }
+
+    /// Nothing is being written.
+    fn end(&mut self) {
+        self.written.clear();
+        self.order.clear();
+    }
+}
+
+type Runs = HashMap<RunId, watch::Sender<Glimpse>>;
+
+/// A run that nobody watches is known only while a model writes for it.
+fn forget_if_idle(runs: &mut Runs, run: &RunId) {
+    let idle =
+        |one: &watch::Sender<Glimpse>| one.receiver_count() == 0 && one.borrow().order.is_empty();
+    if runs.get(run).is_some_and(idle) {
+        runs.remove(run);
+    }
 }
 
 /// Tells whoever watches.
 #[derive(Debug)]
 pub struct Hub {
-    runs: Mutex<HashMap<RunId, watch::Sender<Glimpse>>>,
+    runs: Mutex<Runs>,
     changed: broadcast::Sender<RunId>,
 }
 
@@ -62,13 +93,9 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let mut runs = self.hub.lock();
-        let Some(sender) = runs.get(&self.run) else { return };
-        let written = !sender.borrow().written.is_empty();
         // Another receiver in the place of ours, so that those that are left can be counted.
         self.glimpses = watch::Sender::new(Glimpse::default()).subscribe();
-        if sender.receiver_count() == 0 && !written {
-            runs.remove(&self.run);
-        }
+        forget_if_idle(&mut runs, &self.run);
     }
 }
 
@@ -96,44 +123,65 @@ impl Hub {
         self.lock().len()
     }
 
-    /// A run came to a version. A driver may be ahead of whoever tells so: what is written for this version stays.
-    pub(super) fn committed(&self, run: &RunId, version: u64) {
+    /// A run came to a version. Others may have been quicker to tell of it; what is written for an order that is
+    /// still out stays.
+    pub(super) fn committed(&self, run: &RunId, state: &State) {
         let mut runs = self.lock();
         if let Some(sender) = runs.get(run) {
-            sender.send_modify(|glimpse| {
-                glimpse.changes += 1;
-                if glimpse.written_for < version {
-                    glimpse.written.clear();
+            sender.send_if_modified(|glimpse| {
+                let newer = glimpse.heard_of(state.version);
+                if newer && !state.pending.contains_key(&glimpse.order) {
+                    glimpse.end();
                 }
+                newer
             });
-            if sender.receiver_count() == 0 && sender.borrow().written.is_empty() {
-                runs.remove(run);
-            }
+            forget_if_idle(&mut runs, run);
         }
         drop(runs);
         // Nobody listening is no fault.
         drop(self.changed.send(run.clone()));
     }
 
-    /// A model wrote more for a run at a version.
-    pub(super) fn writing(&self, run: &RunId, version: u64, text: &str) {
+    /// A model wrote more for an order of a run at a version.
+    pub(super) fn writing(&self, run: &RunId, version: u64, order: &str, text: &str) {
         let mut runs = self.lock();
         let sender =
             runs.entry(run.clone()).or_insert_with(|| watch::Sender::new(Glimpse::default()));
-        sender.send_modify(|glimpse| {
-            if glimpse.written_for < version {
-                // Nobody told of this version yet, but here it is.
-                glimpse.changes += 1;
-                glimpse.written.clear();
-                glimpse.written_for = version;
+        sender.send_if_modified(|glimpse| {
+            glimpse.heard_of(version);
+            if glimpse.order != order {
+                if version < glimpse.version {
+                    // The order is over, and the model does not know it yet.
+                    return false;
+                }
+                glimpse.end();
+                order.clone_into(&mut glimpse.order);
             }
             if glimpse.written.len() + text.len() <= MOST_WRITTEN {
                 glimpse.written.push_str(text);
             }
+            true
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, watch::Sender<Glimpse>>> {
+    /// A model writes no more for an order.
+    pub(super) fn wrote(&self, run: &RunId, order: &str) {
+        let mut runs = self.lock();
+        if let Some(sender) = runs.get(run) {
+            sender.send_if_modified(|glimpse| {
+                let ours = glimpse.order == order;
+                if ours {
+                    // Should it begin again, it begins at the beginning.
+                    glimpse.changes += 1;
+                    glimpse.end();
+                }
+                ours
+            });
+            forget_if_idle(&mut runs, run);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Runs> {
         // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -141,56 +189,106 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use countersign_core::run::Pending;
+
     use super::*;
 
+    /// A run at a version, with these orders out.
+    fn at(version: u64, orders: &[&str]) -> State {
+        let model = |order: &&str| ((*order).to_owned(), Pending::Model { not_before: None });
+        State { version, pending: orders.iter().map(model).collect(), ..State::blank("r") }
+    }
+
+    fn hub() -> (Arc<Hub>, RunId) {
+        (Arc::new(Hub::default()), RunId::local("r"))
+    }
+
     #[test]
-    fn whoever_comes_late_sees_what_was_written_and_a_change_ends_it() {
-        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
-        hub.writing(&run, 1, "Once ");
-        hub.writing(&run, 1, "upon");
+    fn whoever_comes_late_sees_what_was_written_and_its_end() {
+        let (hub, run) = hub();
+        hub.writing(&run, 1, "1.1", "Once ");
+        hub.writing(&run, 1, "1.1", "upon");
         let mut watched = hub.watch(&run);
         let before = watched.glimpse();
         assert_eq!(before.written, "Once upon");
-        hub.committed(&run, 2);
+        hub.committed(&run, &at(2, &["2.1"]));
         let after = watched.glimpse();
         assert_eq!((after.changes, after.written), (before.changes + 1, String::new()));
     }
 
     #[test]
     fn a_model_may_write_before_its_version_is_told() {
-        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
+        let (hub, run) = hub();
         let mut watched = hub.watch(&run);
-        hub.writing(&run, 1, "Once ");
-        hub.committed(&run, 1);
-        assert_eq!(watched.glimpse().written, "Once ");
-        hub.writing(&run, 2, "upon");
+        hub.writing(&run, 1, "1.1", "Once ");
+        let before = watched.glimpse();
+        hub.committed(&run, &at(1, &["1.1"]));
+        assert_eq!(watched.glimpse(), before, "that is known, and nothing is sent again");
+        hub.writing(&run, 2, "2.1", "upon");
         let glimpse = watched.glimpse();
-        assert_eq!((glimpse.written.as_str(), glimpse.changes), ("upon", 3));
+        assert_eq!((&*glimpse.written, glimpse.version), ("upon", 2));
         drop(watched);
-        hub.committed(&run, 2);
+        hub.committed(&run, &at(2, &["2.1"]));
         assert_eq!(hub.watch(&run).glimpse().written, "upon");
-        hub.committed(&run, 3);
+        hub.committed(&run, &at(3, &[]));
         assert_eq!(hub.known(), 0);
     }
 
     #[test]
+    fn a_version_that_leaves_the_order_out_leaves_its_text() {
+        let (hub, run) = hub();
+        let mut watched = hub.watch(&run);
+        hub.writing(&run, 4, "4.1", "Once ");
+        hub.committed(&run, &at(5, &["4.1"]));
+        hub.writing(&run, 4, "4.1", "upon");
+        assert_eq!(watched.glimpse().written, "Once upon");
+    }
+
+    #[test]
+    fn a_model_that_does_not_know_that_it_is_over_writes_for_nobody() {
+        let (hub, run) = hub();
+        let mut watched = hub.watch(&run);
+        hub.writing(&run, 4, "4.1", "Once ");
+        hub.committed(&run, &at(5, &[]));
+        hub.writing(&run, 4, "4.1", "upon");
+        assert_eq!(watched.glimpse().written, "");
+        drop(watched);
+        hub.writing(&run, 4, "4.1", " a time");
+        assert_eq!(hub.known(), 1);
+        hub.wrote(&run, "4.1");
+        assert_eq!(hub.known(), 0);
+    }
+
+    #[test]
+    fn a_model_that_begins_again_begins_at_the_beginning() {
+        let (hub, run) = hub();
+        let mut watched = hub.watch(&run);
+        hub.writing(&run, 1, "1.1", "Once ");
+        let before = watched.glimpse();
+        hub.wrote(&run, "1.1");
+        hub.writing(&run, 1, "1.1", "Upon");
+        let after = watched.glimpse();
+        assert_eq!((&*after.written, after.changes), ("Upon", before.changes + 1));
+    }
+
+    #[test]
     fn a_run_that_nobody_watches_any_more_is_forgotten() {
-        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
+        let (hub, run) = hub();
         let (first, mut second) = (hub.watch(&run), hub.watch(&run));
         drop(first);
-        hub.committed(&run, 1);
+        hub.committed(&run, &at(1, &[]));
         assert_eq!((second.glimpse().changes, hub.known()), (1, 1));
         drop(second);
         assert_eq!(hub.known(), 0);
     }
 
     #[test]
-    fn what_is_being_written_is_kept_until_the_run_changes() {
-        let (hub, run) = (Arc::new(Hub::default()), RunId::local("r"));
-        hub.writing(&run, 1, "a");
+    fn what_is_being_written_is_kept_until_it_is_done() {
+        let (hub, run) = hub();
+        hub.writing(&run, 1, "1.1", "a");
         drop(hub.watch(&run));
         assert_eq!(hub.known(), 1);
-        hub.committed(&run, 2);
+        hub.committed(&run, &at(2, &[]));
         assert_eq!(hub.known(), 0);
     }
 }

@@ -30,12 +30,17 @@ impl Told {
 impl Watch for Told {
     fn committed(&self, state: &State, events: &[Event]) {
         self.inner.committed(state, events);
-        self.hub.committed(&self.run(&state.run), state.version);
+        self.hub.committed(&self.run(&state.run), state);
     }
 
-    fn writing(&self, state: &State, text: &str) {
-        self.inner.writing(state, text);
-        self.hub.writing(&self.run(&state.run), state.version, text);
+    fn writing(&self, state: &State, order: &str, text: &str) {
+        self.inner.writing(state, order, text);
+        self.hub.writing(&self.run(&state.run), state.version, order, text);
+    }
+
+    fn wrote(&self, state: &State, order: &str) {
+        self.inner.wrote(state, order);
+        self.hub.wrote(&self.run(&state.run), order);
     }
 
     fn warned(&self, run: &str, message: &str) {

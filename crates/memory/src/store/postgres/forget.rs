@@ -13,7 +13,7 @@ use tokio_postgres::types::Type;
 use super::super::gone::mend;
 use super::super::mark::mark;
 use super::super::revised::REVISED_TABLES;
-use super::super::shelves::Answer;
+use super::super::shelves::{Answer, Shelves as _};
 use super::super::{Erased, Whom};
 use super::facts;
 use super::shelf::{Shelf, get};
@@ -77,10 +77,29 @@ pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Er
     let sight = Sight::Tenant(tenant);
     let rows = shelves.dialogue.ask(sight, Call::new(OF_USER).text(tenant).text(user))?;
     let all = rows.iter().map(read_subject).collect::<Answer<Vec<Subject>>>()?;
+    let mut own = Vec::new();
     for subject in all.iter().filter(|subject| whom.means(subject)) {
-        let Some(shelf) = shelves.shelf(subject)? else { continue };
-        forget_shared(shelves, &shelf, &mut erased, &mut marks, &mut gone)?;
-        forget_own(&shelf, subject, &mut erased, &mut marks)?;
+        own.extend(shelves.shelf(subject)?.map(|shelf| (subject, shelf)));
+    }
+    for (subject, shelf) in &own {
+        forget_own(shelf, subject, &mut erased, &mut marks)?;
+    }
+    // What is shared comes last, because others wait for it.
+    let mut shared = Vec::new();
+    for (_, shelf) in &own {
+        for (holder, fact) in shared_facts(shelf)? {
+            shared.push((holder, fact, shelf.number()));
+        }
+    }
+    let holders: BTreeSet<&Subject> = shared.iter().map(|(holder, ..)| holder).collect();
+    for holder in holders.into_iter().rev() {
+        shelves.hold(holder)?;
+    }
+    for (holder, fact, number) in &shared {
+        forget_shared(shelves, holder, fact, *number, &mut erased, &mut marks, &mut gone)?;
+    }
+    for (_, shelf) in &own {
+        shelf.ask(shelf.call(DROP_SUBJECT))?;
     }
     for (holder, facts) in gone {
         mend(shelves, &holder, &facts, now)?;
@@ -119,40 +138,42 @@ fn forget_own(
         }
         erased.count(table, rows.len());
     }
-    shelf.ask(shelf.call(DROP_SUBJECT)).map(drop)
+    Ok(())
 }
 
-/// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it.
+/// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it; with their holders.
+fn shared_facts(own: &Shelf<'_>) -> Answer<Vec<(Subject, String)>> {
+    let read = |row: &Row| Ok((read_subject(row)?, get(row, 3)?));
+    own.ask(own.call(SHARED_FACTS))?.iter().map(read).collect()
+}
+
+/// Forgets what such a fact has of a subject, by its number.
 fn forget_shared(
     shelves: &Sql<'_>,
-    own: &Shelf<'_>,
+    holder: &Subject,
+    fact: &String,
+    number: i64,
     erased: &mut Erased,
     marks: &mut BTreeSet<String>,
     gone: &mut BTreeMap<Subject, Vec<Fact>>,
 ) -> Answer<()> {
-    let read = |row: &Row| Ok((read_subject(row)?, get(row, 3)?));
-    let number = own.number();
-    let touched = own.ask(own.call(SHARED_FACTS))?;
-    for (holder, fact) in touched.iter().map(read).collect::<Answer<Vec<(Subject, String)>>>()? {
-        // Locked, so that nobody claims it at the same moment.
-        let Some(shelf) = shelves.shelf(&holder)? else { continue };
-        let pieces = shelf.ask(shelf.call(DROP_PIECES).text(&fact).number(&number))?;
-        erased.count("fact_evidence", pieces.len());
-        if shelf.ask(shelf.call(LAST_EVIDENCE).text(&fact))?.is_empty() {
-            if let Some(last) = facts::one(&shelf, &holder.tenant, &fact, None)? {
-                gone.entry(holder.clone()).or_default().push(last.fact);
-            }
-            let pieces = shelf.ask(shelf.call(DROP_EVIDENCE).text(&fact))?;
-            erased.count("fact_evidence", pieces.len());
-            erased.count("facts", shelf.ask(shelf.call(DROP_FACT).text(&fact))?.len());
-            marks.insert(mark(&holder, "fact", &fact));
-            continue;
+    let Some(shelf) = shelves.shelf(holder)? else { return Ok(()) };
+    let pieces = shelf.ask(shelf.call(DROP_PIECES).text(fact).number(&number))?;
+    erased.count("fact_evidence", pieces.len());
+    if shelf.ask(shelf.call(LAST_EVIDENCE).text(fact))?.is_empty() {
+        if let Some(last) = facts::one(&shelf, &holder.tenant, fact, None)? {
+            gone.entry(holder.clone()).or_default().push(last.fact);
         }
-        shelf.ask(shelf.call(REASSIGN).text(&fact).number(&number))?;
-        // What has no other voice behind it goes, revision by revision.
-        let alone = shelf.ask(shelf.call(DROP_ALONE).text(&fact).number(&number))?;
-        erased.count("facts", alone.len());
-        erased.shared.push(fact);
+        let pieces = shelf.ask(shelf.call(DROP_EVIDENCE).text(fact))?;
+        erased.count("fact_evidence", pieces.len());
+        erased.count("facts", shelf.ask(shelf.call(DROP_FACT).text(fact))?.len());
+        marks.insert(mark(holder, "fact", fact));
+        return Ok(());
     }
+    shelf.ask(shelf.call(REASSIGN).text(fact).number(&number))?;
+    // What has no other voice behind it goes, revision by revision.
+    let alone = shelf.ask(shelf.call(DROP_ALONE).text(fact).number(&number))?;
+    erased.count("facts", alone.len());
+    erased.shared.push(fact.clone());
     Ok(())
 }

@@ -123,6 +123,10 @@ impl Shelves for Sql<'_> {
         rows.iter().map(|row| get(row, 0)).collect()
     }
 
+    fn hold(&self, subject: &Subject) -> Answer<()> {
+        self.number(subject).map(drop)
+    }
+
     fn forgotten_beside(&self, holder: &Subject, marks: &[String]) -> Answer<BTreeSet<String>> {
         if self.numbers.borrow().contains_key(holder) {
             return self.forgotten(holder, marks);

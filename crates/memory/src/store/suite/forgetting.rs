@@ -11,7 +11,7 @@ use super::sample::{
 };
 use crate::record::Fact;
 use crate::rules::{Outcome, Refusal};
-use crate::store::{Limits, Memory, MemoryError, Provenance, RowKind, Whom};
+use crate::store::{Build, Limits, Memory, MemoryError, Provenance, RowKind, Whom};
 use crate::{Scope, Scored};
 
 fn canary_scope() -> Scope {
@@ -194,10 +194,19 @@ pub async fn a_packet_that_was_under_way_brings_nothing_back(memory: Arc<dyn Mem
         let found = memory.found(&request, Limits::default()).await.unwrap();
         build(id, &request, &found)
     };
-    let (mut hers, his) = (under_way("b1", &ann).await, under_way("b2", &bob).await);
-    hers.rows.retain(|row| row.kind == RowKind::Quote);
+    memory.write_working(&ann, 0, working("a move")).await.unwrap();
+    let (hers, his) = (under_way("b1", &ann).await, under_way("b2", &bob).await);
+    let only = |id: &str, kind| {
+        let mut some = Build { id: id.to_owned(), ..hers.clone() };
+        some.rows.retain(|row| row.kind == kind);
+        assert_eq!(some.rows.len(), 1);
+        some
+    };
+    let [words, doing] =
+        [("b1", RowKind::Quote), ("b3", RowKind::Working)].map(|(id, kind)| only(id, kind));
     memory.forget(Whom::Subject(ann.subject()), NOW.after(1)).await.unwrap();
-    for (build, told) in [(hers, "event `e1`"), (his, "fact `ann-gone`")] {
+    let refusals = [(words, "event `e1`"), (doing, "working state `r`"), (his, "fact `ann-gone`")];
+    for (build, told) in refusals {
         let refused = memory.keep_build(build).await.unwrap_err();
         assert_eq!(refused.to_string(), format!("{told} was forgotten"));
     }

@@ -25,7 +25,7 @@ struct Ear(Mutex<Vec<String>>);
 impl Watch for Ear {
     fn committed(&self, _: &State, _: &[Event]) {}
 
-    fn writing(&self, _: &State, _: &str) {}
+    fn writing(&self, _: &State, _: &str, _: &str) {}
 
     fn warned(&self, run: &str, message: &str) {
         self.0.lock().unwrap().push(format!("{run}: {message}"));

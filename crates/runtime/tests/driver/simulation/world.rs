@@ -68,7 +68,7 @@ impl Watch for Witness {
         self.kept.lock().unwrap().push(kept);
     }
 
-    fn writing(&self, _: &State, _: &str) {}
+    fn writing(&self, _: &State, _: &str, _: &str) {}
 }
 
 /// What outlives a process.
