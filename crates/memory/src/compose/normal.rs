@@ -3,11 +3,16 @@
 //! Unlike a fingerprint it keeps the order of words: who pays whom must not be lost as a duplicate.
 
 /// Letters and digits in lower case, one space between their runs; the trimmed text where there are
-/// none.
+/// none. Letters of full width are like others, and what has no width at all is not there.
 pub(crate) fn normal(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut gap = false;
     for character in text.chars() {
+        let character = match character {
+            '\u{ff01}'..='\u{ff5e}' => narrow(character),
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => continue,
+            other => other,
+        };
         if !character.is_alphanumeric() {
             gap = true;
             continue;
@@ -23,6 +28,11 @@ pub(crate) fn normal(text: &str) -> String {
         }
     }
     if written.is_empty() { text.trim().to_owned() } else { written }
+}
+
+/// A sign of full width as its like in ASCII.
+fn narrow(wide: char) -> char {
+    char::from_u32(u32::from(wide) - 0xfee0).unwrap_or(wide)
 }
 
 /// Whether a text that is written so holds whole words that are.
@@ -48,6 +58,7 @@ mod tests {
     fn order_counts_and_signs_do_not() {
         assert_eq!(normal("  Hello,\nWORLD! "), "hello world");
         assert_eq!(normal("👍"), "👍");
+        assert_eq!(normal("Ｃａｒｏｌ　ｉｓ lea\u{200b}ving！"), "carol is leaving");
         assert_ne!(normal("A pays B"), normal("B pays A"));
     }
 

@@ -160,5 +160,8 @@ fn filter(
 /// Whether an event is the words of a guess that must not be seen.
 pub(super) fn withheld(ctx: &Context<'_>, row: &Event) -> bool {
     let (kind, origin, ts) = (row.kind, row.origin, row.ts);
-    ctx.guard.withholds_event(&Witness { kind, origin, ts, text: &row.text })
+    // As it is given: with whoever says it.
+    let said = row.speaker.as_ref().map(|speaker| format!("{speaker}: {}", row.text));
+    let text = said.as_ref().unwrap_or(&row.text);
+    ctx.guard.withholds_event(&Witness { kind, origin, ts, text })
 }

@@ -7,7 +7,7 @@ use super::{Activation, Ageing, CandidateCaps, Caps, Matrix, Similarity, Strengt
 
 /// A policy. It is kept whole with every build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "expected keys and their values")]
 pub struct Policy {
     /// The name a packet carries.
     pub id: String,

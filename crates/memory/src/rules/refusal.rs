@@ -11,6 +11,15 @@ fn word(name: &impl Serialize) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
+/// What whoever comes back can do where they never chose the id.
+fn way_out(kind: &str) -> &'static str {
+    match kind {
+        "working state" => "; another run begins anew",
+        "summary" => "; another session begins anew",
+        _ => "",
+    }
+}
+
 /// Why a claim is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -72,7 +81,7 @@ pub enum Refusal {
         id: String,
     },
     /// It was forgotten on demand, and does not come back.
-    #[error("{kind} `{id}` was forgotten")]
+    #[error("{kind} `{id}` was forgotten{}", way_out(kind))]
     Forgotten {
         /// What it is.
         kind: String,

@@ -9,7 +9,7 @@ use crate::record::{
 
 /// A line of an export. Builds are not carried: they speak of this store's rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "expected an object with `subject` and `row`")]
 pub struct Line {
     /// Whose.
     pub subject: Subject,

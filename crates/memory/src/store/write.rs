@@ -206,9 +206,16 @@ fn keep_fact(
         if let Some(by) = &known.superseded_by
             && known.status == FactStatus::Deprecated
             && assurance == Assurance::Claimed
-            && Span::of(fact).is_past_within(Span::of(known), now)
         {
-            return Ok(still(known, Outcome::Outdated(by.clone())));
+            // Said once more, for no later time, it is answered already, as long as the answer stands.
+            let answer = shelves.fact(&holder, by, None)?.map(|answer| answer.fact);
+            let stands = answer.is_some_and(|answer| {
+                answer.status == FactStatus::Active && Span::of(&answer).overlaps(Span::of(fact))
+            });
+            let as_before = stands && fact.valid_from <= known.valid_from;
+            if as_before || Span::of(fact).is_past_within(Span::of(known), now) {
+                return Ok(still(known, Outcome::Outdated(by.clone())));
+            }
         }
         // The id is taken; should it become a fact of its own, at another time, it has another.
         claim.fact.id = part_id(shelves, &holder, &fact.id)?;

@@ -56,6 +56,7 @@ pub enum Thing {
 
 /// What is meant by what was told, by whoever tells it, in the scope it was told in.
 pub fn thing(told: Told, voice: Voice, scope: &Scope, now: Time) -> Result<Thing, String> {
+    told.check()?;
     let told = voice.may_say(told)?;
     let scope = narrowed(scope, &told)?;
     let role: Role = word("role", told.role.as_deref(), Role::User)?;

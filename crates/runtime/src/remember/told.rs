@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Something to be remembered. One of the first seven is there; the others say more of it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "expected an object")]
 pub struct Told {
     /// What was said or done.
     pub event: Option<String>,
@@ -114,6 +114,66 @@ impl Told {
             ("summary", self.summary.is_some()),
         ];
         all.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+    }
+
+    /// Refuses what says nothing, and what is said of another kind of thing: it would be lost without a word.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let texts = [
+            ("event", &self.event),
+            ("fact", &self.fact),
+            ("episode", &self.episode),
+            ("insight", &self.insight),
+            ("summary", &self.summary),
+        ];
+        for (name, text) in texts {
+            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+                return Err(format!("`{name}` says nothing"));
+            }
+        }
+        let claims = &["fact", "episode", "procedure", "insight"][..];
+        let marked = &["event", "fact", "episode", "procedure"][..];
+        let of = [
+            ("value", self.value.is_some(), &["fact"][..]),
+            ("id", self.id.is_some(), &["event", "fact", "episode", "procedure", "insight"]),
+            ("role", self.role.is_some(), &["event"]),
+            ("kind", self.kind.is_some(), &["event"]),
+            (
+                "origin",
+                self.origin.is_some(),
+                &["event", "fact", "episode", "procedure", "insight"],
+            ),
+            ("speaker", self.speaker.is_some(), &["event"]),
+            ("ts", self.ts.is_some(), &["event"]),
+            ("tags", !self.tags.is_empty(), marked),
+            ("entities", !self.entities.is_empty(), marked),
+            ("sources", !self.sources.is_empty(), &[claims, &["summary"]].concat()),
+            ("quote", self.quote.is_some(), &["fact"]),
+            ("confidence", self.confidence.is_some(), &["fact", "insight"]),
+            ("level", self.level.is_some(), &["fact"]),
+            ("preference", self.preference, &["fact"]),
+            ("confirmed", self.confirmed, &["fact"]),
+            ("valid_from", self.valid_from.is_some(), &["fact"]),
+            ("valid_to", self.valid_to.is_some(), &["fact"]),
+            ("start", self.start.is_some(), &["episode"]),
+            ("end", self.end.is_some(), &["episode"]),
+            ("highlights", !self.highlights.is_empty(), &["episode"]),
+            ("task_type", self.task_type.is_some(), &["procedure"]),
+            ("priority", self.priority.is_some(), &["procedure"]),
+            ("usage", self.usage.is_some(), &["procedure"]),
+            ("purposes", !self.purposes.is_empty(), &["procedure"]),
+            ("type", self.guess.is_some(), &["insight"]),
+            ("validation", self.validation.is_some(), &["insight"]),
+            ("expires", self.expires.is_some(), &["event", "insight"]),
+        ];
+        for thing in self.things() {
+            for (name, said, kinds) in &of {
+                if *said && !kinds.contains(&thing) {
+                    let kinds = kinds.join("`, `");
+                    return Err(format!("`{name}` is nothing that `{thing}` has; `{kinds}` may"));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

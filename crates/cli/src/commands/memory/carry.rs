@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
+use countersign_memory::Subject;
 use countersign_memory::store::{Line, Provenance};
 use serde_json::{Value, json};
 
@@ -50,7 +51,13 @@ pub(super) fn export(whose: &Whose, args: &ExportMemory, json: bool) -> Result<E
 
 pub(super) fn import(whose: &Whose, args: &ImportMemory, json: bool) -> Result<Exit, Error> {
     let now = desk::now(whose)?;
-    let (lines, unread) = read(&args.file)?;
+    let (lines, mut unread) = read(&args.file)?;
+    let (lines, others): (Vec<_>, Vec<_>) =
+        lines.into_iter().partition(|(_, line)| is_meant(whose, &line.subject));
+    unread.extend(others.into_iter().map(|(number, line)| {
+        let Subject { tenant, user, agent } = line.subject;
+        (number, format!("it is of user `{user}` with agent `{agent}` of tenant `{tenant}`, and that is not who is named here"))
+    }));
     let (numbers, lines): (Vec<u64>, Vec<Line>) = lines.into_iter().unzip();
     let provenance = if args.ours { Provenance::Ours } else { Provenance::Foreign };
     // Read before a folder or a database is made for it.
@@ -78,6 +85,14 @@ pub(super) fn import(whose: &Whose, args: &ImportMemory, json: bool) -> Result<E
         }
         Ok(if refused.is_empty() { Exit::Good } else { Exit::Refused })
     })
+}
+
+/// Whether a line belongs to whoever the flags name: the tenant always, a user and an agent where they are said.
+fn is_meant(whose: &Whose, subject: &Subject) -> bool {
+    let named = |flag: &Option<String>, name: &str| flag.as_deref().is_none_or(|flag| flag == name);
+    subject.tenant == whose.tenant
+        && named(&whose.user, &subject.user)
+        && named(&whose.agent, &subject.agent)
 }
 
 /// The lines of a file by their numbers, and what is wrong with those that cannot be read.

@@ -87,6 +87,9 @@ fn by_flag(error: PacketError) -> Error {
         ComposeError::Cue { expected, .. } => {
             Error::Usage(format!("`--until` must be {expected}").replace("`start`", "`--since`"))
         }
+        ComposeError::Floor { needed, allowed: 0 } => Error::Usage(format!(
+            "the goal, constraints and slots of the run need {needed} tokens: `--section working_state={needed}`"
+        )),
         other => other.into(),
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn sentence(done: &Done) -> String {
             format!("{GOOD}kept{GOOD:#} {named} as out of date: {other} stands")
         }
         Outcome::Disputed(ids) => format!(
-            "{BAD}disputed{BAD:#} {named}: it contradicts {}, and neither is newer or surer; `--confirmed` or `--valid-from` would settle it",
+            "{BAD}disputed{BAD:#} {named}: it contradicts {}, and neither outranks the other; what a person answers for settles it: `memory remember --fact … --confirmed`",
             list(ids)
         ),
     }
