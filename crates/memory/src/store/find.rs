@@ -61,12 +61,14 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     }
     let rows = shelves.rows::<Insight>(&subject, limits.insights)?;
     cut(&mut found, "insights", rows.len(), limits.insights);
+    let for_responder = request.purpose == Purpose::Responder;
     for (_, row) in rows {
+        if for_responder {
+            found.guesses.extend(other_words(shelves, &subject, &row)?);
+        }
         if row.expires != Expiry::RunEnd || row.run == request.scope.run() {
             found.insights.push(Scored::plain(row));
-        } else if request.purpose == Purpose::Responder
-            && row.validation != ValidationState::Validated
-        {
+        } else if for_responder && row.validation != ValidationState::Validated {
             found.guesses.push(row);
         }
     }
@@ -81,6 +83,21 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     }
     found.evidence = cited(shelves, request, &subject, &found)?;
     Ok(found)
+}
+
+/// What a guess said before, in other words that nobody validated; so many of its last revisions are looked at.
+fn other_words(shelves: &impl Shelves, subject: &Subject, guess: &Insight) -> Answer<Vec<Insight>> {
+    const REVISIONS: u32 = 16;
+    let mut earlier: Vec<Insight> = Vec::new();
+    let first = guess.revision.saturating_sub(REVISIONS).max(1);
+    for revision in first..guess.revision {
+        let said: Option<Insight> = shelves.row(subject, &guess.id, Some(revision.into()))?;
+        earlier.extend(said.filter(|said| {
+            said.statement != guess.statement && said.validation != ValidationState::Validated
+        }));
+    }
+    earlier.dedup_by(|one, other| one.statement == other.statement);
+    Ok(earlier)
 }
 
 /// The latest procedures of a kind of task, however many others there are.
