@@ -74,7 +74,7 @@ impl From<rusqlite::Error> for MemoryError {
 
 fn gone(kind: &str, id: &str, revision: u64) -> String {
     match id {
-        "" => format!("a {kind} of it was forgotten"),
+        "" => format!("a {} of it was forgotten", kind.replace('_', " ")),
         id => format!("{kind} `{id}` in revision {revision} is not kept any more"),
     }
 }
