@@ -2,63 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
+#[path = "memory/desk.rs"]
+mod desk;
+#[path = "memory/strict.rs"]
+mod strict;
+
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
 
+use desk::{WHOSE, dinner, does, fails, memory, raw, remembered};
 use serde_json::{Value, json};
-
-const WHOSE: [&str; 6] = ["--user", "ann", "--agent", "helper", "--at", "2026-01-21T12:00:00Z"];
-
-/// Exit code, standard output and standard error of `countersign memory …` in a folder.
-fn raw(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    command.arg("memory").args(arguments).current_dir(folder);
-    for variable in ["CLICOLOR_FORCE", "COUNTERSIGN_USER", "COUNTERSIGN_AGENT"] {
-        command.env_remove(variable);
-    }
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that ends without reading its input is no fault of the test.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-/// The same as Ann with her helper, at a moment that stands still.
-fn memory(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let all: Vec<&str> = arguments.iter().copied().chain(WHOSE).collect();
-    raw(folder, &all, "")
-}
-
-/// What goes well: its standard output as JSON.
-#[track_caller]
-fn does(folder: &Path, arguments: &[&str]) -> Value {
-    let all: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
-    let (code, out, err) = memory(folder, &all);
-    assert_eq!(code, 0, "{arguments:?}: {out}{err}");
-    serde_json::from_str(&out).unwrap()
-}
-
-/// What is said to a command that must end with this code.
-#[track_caller]
-fn fails(folder: &Path, expected: i32, arguments: &[&str]) -> String {
-    let (code, out, err) = memory(folder, arguments);
-    assert_eq!(code, expected, "{arguments:?}: {out}{err}");
-    err
-}
-
-#[track_caller]
-fn remembered(folder: &Path, arguments: &[&str]) -> Value {
-    let all: Vec<&str> = ["remember"].into_iter().chain(arguments.iter().copied()).collect();
-    does(folder, &all)["kept"][0].clone()
-}
 
 #[test]
 fn whose_memory_is_never_guessed() {
@@ -151,30 +103,6 @@ fn lines_are_read_before_anything_is_kept() {
         account["refused"],
         json!([{ "line": 2, "message": "event `e1` is there already and says something else" }])
     );
-}
-
-/// A folder where Ann and her helper spoke of a dinner.
-fn dinner() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let told = [
-        json!({"event": "I am vegetarian, and Bob is allergic to nuts.", "id": "e1", "speaker": "Ann"}),
-        json!({"event": "Noted. Shall I plan a dinner?", "id": "e2", "role": "assistant"}),
-        json!({"event": "Yes, for six, on Friday.", "id": "e3", "speaker": "Ann"}),
-        json!({"fact": "diet", "value": "vegetarian", "id": "f1", "sources": ["e1"], "quote": "vegetarian", "preference": true}),
-        json!({"fact": "guests", "value": 6, "id": "f2", "sources": ["e3"]}),
-        json!({"fact": "guests", "value": 8, "id": "f3"}),
-        json!({"episode": "Ann cooked a risotto for Bob.", "id": "ep1", "start": "2026-01-19"}),
-        json!({"episode": "Ann moved to Rome.", "id": "ep2", "start": "2025-01-19"}),
-        json!({"insight": "Bob may like tofu.", "id": "i1"}),
-        json!({"procedure": {"steps": ["ask", "cook"]}, "task_type": "dinner", "id": "p1"}),
-        json!({"working": {"goal": "a dinner on Friday"}}),
-        json!({"summary": "Ann plans a dinner.", "sources": ["e3"]}),
-    ];
-    let lines = told.map(|line| line.to_string()).join("\n");
-    let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
-    let (code, _, err) = raw(folder.path(), &all, &lines);
-    assert_eq!(code, 0, "{err}");
-    folder
 }
 
 const ASKED: [&str; 5] =
@@ -541,95 +469,4 @@ fn what_holds_again_later_is_no_duplicate() {
     remembered(folder, &[&["--fact", "city=Oslo", "--id", "c2"][..], &stay].concat());
     let audit = does(folder, &["audit"]);
     assert_eq!((&audit["facts"], &audit["exact_duplicates"]["count"]), (&json!(3), &json!(0)));
-}
-
-#[test]
-fn what_is_said_of_another_kind_of_thing_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    for (told, why) in [
-        (
-            &["--fact", "pin=1234", "--expires", "2026-01-22"][..],
-            "`expires` is nothing that `fact` has; `event`, `insight` may",
-        ),
-        (&["--event", "hi", "--confirmed"], "`confirmed` is nothing that `event` has; `fact` may"),
-        (&["--insight", "x", "--role", "user"], "`role` is nothing that `insight` has"),
-        (&["--event", "  "], "`event` says nothing"),
-        (&["--episode", ""], "`episode` says nothing"),
-    ] {
-        let heard = fails(folder, 2, &[&["remember"], told].concat());
-        assert!(heard.contains(why), "{told:?}: {heard}");
-    }
-    let all: Vec<&str> = ["remember", "-"].into_iter().chain(WHOSE).collect();
-    let (code, _, err) = raw(folder, &all, "[]");
-    assert_eq!(code, 2);
-    assert!(err.contains("<stdin>:1:") && !err.contains("struct"), "{err}");
-}
-
-#[test]
-fn what_a_person_settled_is_not_stirred_up_by_saying_it_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let first = ["--fact", "diet=vegetarian", "--id", "f1"];
-    remembered(folder, &first);
-    fs::write(folder.join("before.jsonl"), memory(folder, &["export"]).1).unwrap();
-    remembered(folder, &["--fact", "diet=vegan", "--id", "f2", "--confirmed"]);
-    fs::write(folder.join("after.jsonl"), memory(folder, &["export"]).1).unwrap();
-    let settled = memory(folder, &["export"]).1;
-    for file in ["before.jsonl", "after.jsonl"] {
-        for more in [&["--ours"][..], &[]] {
-            let (code, _, err) = memory(folder, &[&["import", file], more].concat());
-            assert_eq!(code, 0, "{err}");
-            assert_eq!(memory(folder, &["export"]).1, settled, "{file} {more:?}");
-        }
-    }
-    let (code, _, err) = memory(folder, &[&["remember"][..], &first].concat());
-    assert_eq!(code, 0, "{err}");
-    assert!(err.contains("out of date: f2 stands"), "{err}");
-    assert_eq!(memory(folder, &["export"]).1, settled);
-    // A later time is another matter.
-    remembered(folder, &[&first[..], &["--valid-from", "2026-03-01"]].concat());
-    assert_ne!(memory(folder, &["export"]).1, settled);
-}
-
-#[test]
-fn an_import_writes_to_nobody_else() {
-    let folder = dinner();
-    let folder = folder.path();
-    let lines = memory(folder, &["export"]).1;
-    let count = lines.lines().count();
-    let other = lines.replace(r#""tenant":"local""#, r#""tenant":"acme""#);
-    fs::write(folder.join("own.jsonl"), lines).unwrap();
-    fs::write(folder.join("other.jsonl"), other).unwrap();
-    for arguments in [
-        &["import", "own.jsonl", "--user", "bob", "--store", "new.db"][..],
-        &["import", "own.jsonl", "--agent", "other", "--store", "new.db"],
-        &["import", "other.jsonl", "--store", "new.db"],
-    ] {
-        let (code, _, err) = raw(folder, arguments, "");
-        assert_eq!((code, err.matches("refused line").count()), (1, count), "{err}");
-        assert!(err.contains("and that is not who is named here"), "{err}");
-    }
-    let (code, _, err) = raw(folder, &["import", "own.jsonl", "--ours", "--store", "new.db"], "");
-    assert_eq!(code, 0, "whoever names nobody means all of the file: {err}");
-}
-
-#[test]
-fn no_guess_reaches_a_responder_by_its_speaker_or_by_other_letters() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    remembered(folder, &["--insight", "Bob may like tofu.", "--id", "i1"]);
-    for (said, speaker) in [
-        ("may like tofu", "Bob"),
-        ("Ｂｏｂ ｍａｙ like tofu", "helper"),
-        ("Bob may li\u{200b}ke tofu", "aide"),
-    ] {
-        remembered(folder, &["--event", said, "--speaker", speaker, "--role", "assistant"]);
-    }
-    let asked = ["compose", "--message", "tofu like Bob may", "--purpose"];
-    let text = |purpose| memory(folder, &[&asked[..], &[purpose]].concat()).1;
-    // Nor once the guess is told in other words.
-    remembered(folder, &["--insight", "Eve sings.", "--id", "i1"]);
-    assert_eq!(text("planner").matches("assistant:").count(), 3, "{}", text("planner"));
-    assert!(!text("responder").contains("assistant:"), "{}", text("responder"));
 }
