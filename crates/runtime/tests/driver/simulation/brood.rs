@@ -48,7 +48,7 @@ fn brood(judgement: Judgement) -> Brood {
 
 async fn undisturbed() -> (Brood, u64) {
     let world = World::new(&stories::brood());
-    let writes = world.live(&Life::good()).await.expect("nothing goes wrong");
+    let writes = world.live(&Life::good()).expect("nothing goes wrong");
     let brood = brood(world.judge().await);
     let (status, _, got, kept) = &brood.parent;
     assert_eq!(status, "completed");
@@ -64,11 +64,11 @@ async fn undisturbed() -> (Brood, u64) {
 async fn survives(lives: &[Life], expected: &Brood, told: &str) {
     let world = World::new(&stories::brood());
     for life in lives {
-        if world.live(life).await.is_some() {
+        if world.live(life).is_some() {
             break;
         }
     }
-    assert!(world.live(&Life::good()).await.is_some(), "{told}: the last life comes to an end");
+    assert!(world.live(&Life::good()).is_some(), "{told}: the last life comes to an end");
     assert_eq!(brood(world.judge().await), *expected, "{told}");
 }
 
@@ -99,6 +99,6 @@ async fn broods_survive_many_deaths() {
 async fn a_brood_is_the_same_over_the_other_store() {
     let (expected, _) = undisturbed().await;
     let world = World::on_sqlite(&stories::brood());
-    world.live(&Life::good()).await.unwrap();
+    world.live(&Life::good()).unwrap();
     assert_eq!(brood(world.judge().await), expected);
 }

@@ -20,7 +20,7 @@ use world::{Life, World};
 /// How a story ends when nothing goes wrong, and how many writes that takes.
 async fn undisturbed(story: &Story) -> (Judgement, u64) {
     let world = World::new(story);
-    let writes = world.live(&Life::good()).await.expect("nothing goes wrong");
+    let writes = world.live(&Life::good()).expect("nothing goes wrong");
     (world.judge().await, writes)
 }
 
@@ -28,11 +28,11 @@ async fn undisturbed(story: &Story) -> (Judgement, u64) {
 async fn survives(story: &Story, lives: &[Life], expected: &Judgement, told: &str) -> World {
     let world = World::new(story);
     for life in lives {
-        if world.live(life).await.is_some() {
+        if world.live(life).is_some() {
             break;
         }
     }
-    assert!(world.live(&Life::good()).await.is_some(), "{told}: the last life comes to an end");
+    assert!(world.live(&Life::good()).is_some(), "{told}: the last life comes to an end");
     let judgement = world.judge().await;
     assert_eq!(judgement.ends, expected.ends, "{told}: the same end");
     assert_eq!(judgement.files, expected.files, "{told}: the same files");
@@ -124,8 +124,8 @@ async fn the_same_seed_gives_the_same_bytes() {
 async fn both_stores_keep_the_same_bytes() {
     for story in [stories::long(), stories::family(), stories::people(), stories::deeds()] {
         let (memory, sqlite) = (World::new(&story), World::on_sqlite(&story));
-        memory.live(&Life::good()).await.unwrap();
-        sqlite.live(&Life::good()).await.unwrap();
+        memory.live(&Life::good()).unwrap();
+        sqlite.live(&Life::good()).unwrap();
         assert!(memory.logs().await == sqlite.logs().await, "{}: other bytes", story.name);
         sqlite.judge().await;
         if story.name == "long" {

@@ -109,7 +109,7 @@ impl World {
 
     /// Lives one life. Gives the number of its writes where it saw the end of every run. It has a runtime of its
     /// own, which goes with it and its threads: no file is written by the dead.
-    pub(super) async fn live(&self, life: &Life) -> Option<u64> {
+    pub(super) fn live(&self, life: &Life) -> Option<u64> {
         let lived = || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(self.lived(life))
