@@ -20,8 +20,6 @@ const SHIPPED: [(&str, &str); 2] = [
     ("policies/recall.yaml", include_str!("../../policies/recall.yaml")),
 ];
 
-const SHIPPED_IDS: [&str; 2] = ["default", "recall"];
-
 /// A file that is no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
@@ -135,7 +133,7 @@ fn on_base(mut said: Value, name: &str) -> Result<Value, PolicyError> {
     if has_null(&said) {
         return Err(fault("a key has no value, and there is none that may do without"));
     }
-    if SHIPPED_IDS.iter().any(|id| said["id"] == *id) {
+    if said["id"].as_str().and_then(Policy::shipped).is_some() {
         return Err(fault("its `id` is that of a policy that ships, expected one of its own"));
     }
     let mut whole = serde_json::to_value(shipped).expect("a policy is plain data");

@@ -1,6 +1,6 @@
 //! What a build was made of, read again at the revisions of then.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::long_term::ScopeLevel;
 
@@ -37,7 +37,8 @@ fn refuse_forgotten_rows(
     subject: &Subject,
     rows: &[BuildRow],
 ) -> Answer<()> {
-    let mut marks: BTreeMap<Subject, Vec<(String, &'static str, &str)>> = BTreeMap::new();
+    // An event may be quoted and cited; it is asked for once.
+    let mut named: BTreeMap<Subject, BTreeSet<(&'static str, &str)>> = BTreeMap::new();
     for BuildRow { kind, id, .. } in rows {
         let (holder, kind) = match kind {
             RowKind::Working => (subject.clone(), Working::KIND),
@@ -50,14 +51,14 @@ fn refuse_forgotten_rows(
             RowKind::Insight | RowKind::Guess => (subject.clone(), Insight::KIND),
             RowKind::Quote | RowKind::Window | RowKind::Evidence => (subject.clone(), "event"),
         };
-        let mark = mark(&holder, kind, id);
-        marks.entry(holder).or_default().push((mark, kind, id));
+        named.entry(holder).or_default().insert((kind, id));
     }
     // The subject itself, its agent, the tenant: as everybody holds them.
-    for (holder, marks) in marks.iter().rev() {
-        let asked: Vec<String> = marks.iter().map(|(mark, ..)| mark.clone()).collect();
-        let forgotten = shelves.forgotten_beside(holder, &asked)?;
-        if let Some((_, kind, id)) = marks.iter().find(|(mark, ..)| forgotten.contains(mark)) {
+    for (holder, named) in named.iter().rev() {
+        let marks: Vec<String> = named.iter().map(|(kind, id)| mark(holder, kind, id)).collect();
+        let forgotten = shelves.forgotten_beside(holder, &marks)?;
+        let gone = marks.iter().zip(named).find(|(mark, _)| forgotten.contains(*mark));
+        if let Some((_, (kind, id))) = gone {
             return Err(is_forgotten(kind, id));
         }
     }
