@@ -9,12 +9,16 @@ mod read;
 mod expression;
 mod contract_file;
 mod schema;
+mod versions;
+mod patch;
 mod places;
 mod seeds;
 
 pub use admit::admit;
 pub use contract_file::contract_file;
 pub use expression::expression;
+pub use patch::patch;
 pub use read::read;
 pub use schema::schema;
 pub use seeds::{Door, doors};
+pub use versions::versions;

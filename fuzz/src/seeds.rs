@@ -23,13 +23,15 @@ pub struct Door {
 
 /// Every door, the most trodden first.
 #[must_use]
-pub fn doors() -> [Door; 5] {
+pub fn doors() -> [Door; 7] {
     [
         Door { name: "admit", check: super::admit, seeds: replies },
         Door { name: "read", check: super::read, seeds: texts },
         Door { name: "expression", check: super::expression, seeds: expressions },
         Door { name: "contract_file", check: super::contract_file, seeds: contract_files },
         Door { name: "schema", check: super::schema, seeds: schemas },
+        Door { name: "versions", check: super::versions, seeds: pairs },
+        Door { name: "patch", check: super::patch, seeds: patches },
     ]
 }
 
@@ -231,4 +233,49 @@ const SCHEMAS: [(&str, &str); 14] = [
         r##"{"$dynamicAnchor":"m","properties":{"l":{"$dynamicRef":"#m"}},"contentEncoding":"base64"}"##,
         r#"{"l":{}}"#,
     ),
+];
+
+/// Each schema beside the next one, and beside itself with one keyword more.
+fn pairs() -> Vec<Vec<u8>> {
+    let sources: Vec<&str> = SHIPPED
+        .iter()
+        .map(|shipped| shipped.schema)
+        .chain(SCHEMAS.iter().map(|(schema, _)| *schema))
+        .chain(VERSIONS)
+        .collect();
+    let pair = |one: &str, two: &str| [one.as_bytes(), b"\0", two.as_bytes()].concat();
+    let beside = sources.windows(2).map(|two| pair(two[0], two[1]));
+    let narrowed = sources.iter().map(|source| {
+        pair(source, &source.replacen('{', "{\"minProperties\":2,\"maxLength\":3,", 1))
+    });
+    beside.chain(narrowed).collect()
+}
+
+const VERSIONS: [&str; 4] = [
+    r#"{"type":"object","required":["a","b"],"properties":{"a":{"enum":[1,"x",null]},"b":{"type":"string","maxLength":4}}}"#,
+    r#"{"type":"object","required":["a"],"properties":{"a":{"type":["integer","null"],"minimum":1},"b":{"minLength":5}}}"#,
+    r##"{"type":"object","$defs":{"t":{"type":"object","properties":{"l":{"$ref":"#/$defs/t","minProperties":1},"r":{"$ref":"#/$defs/t"}}}},"properties":{"t":{"$ref":"#/$defs/t"}}}"##,
+    r#"{"type":"object","oneOf":[{"required":["k"],"properties":{"k":{"const":"a"}}},{"required":["k"],"properties":{"k":{"const":"b"},"n":{"type":"array","items":{"type":"number"},"minItems":2,"uniqueItems":true}}}]}"#,
+];
+
+/// Every verb, both formats, and documents for them.
+fn patches() -> Vec<Vec<u8>> {
+    let document =
+        r#"{"open":{"a":[1,2,{"b":null}],"":{"~":0,"/":1},"c":"x"},"engine":{"version":3},"d":[]}"#;
+    PATCHES.map(|patch| [patch.as_bytes(), b"\0", document.as_bytes()].concat()).to_vec()
+}
+
+const PATCHES: [&str; 12] = [
+    r#"[{"op":"add","path":"/open/a/-","value":{"n":[1]}}]"#,
+    r#"[{"op":"remove","path":"/open/a/0"},{"op":"replace","path":"/open/c","value":2}]"#,
+    r#"[{"op":"move","from":"/open/a","path":"/open/c"},{"op":"test","path":"/open/c/0","value":1}]"#,
+    r#"[{"op":"copy","from":"/open","path":"/open/e"},{"op":"copy","from":"/open","path":"/open/f"}]"#,
+    r#"[{"op":"replace","path":"","value":{"open":1}}]"#,
+    r#"[{"op":"add","path":"/open//~0","value":5},{"op":"remove","path":"/open//~1"}]"#,
+    r#"[{"op":"move","from":"/open/a/2","path":"/engine"}]"#,
+    r#"{"format":"json_patch","ops":[{"op":"add","path":"/open/x","value":null}]}"#,
+    r#"{"format":"merge_patch","ops":{"open":{"a":null,"c":{"d":1},"z":null},"engine":{"version":4}}}"#,
+    r#"{"format":"merge_patch","ops":{"open":null}}"#,
+    r#"{"format":"merge_patch","ops":[1,2]}"#,
+    r#"[{"op":"test","path":"/d","value":[]},{"op":"add","path":"/d/0","value":"а"}]"#,
 ];

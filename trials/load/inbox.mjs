@@ -5,7 +5,8 @@ import { browser, person } from "../../crates/cli/tests/web/browser.mjs";
 
 const ROWS = "ul.rows li";
 const one = await browser();
-const who = await person(one, { base: process.env.BASE }, { name: "ann" });
+const { BASE: base, TOKEN: token } = process.env;
+const who = await person(one, { base, opened: (address) => `${base}${address}?token=${token}` }, { name: "ann" });
 
 /** Until the rows are there and painted, on the clock of the page. */
 const shown = () => who.page.evaluate(async (rows) => {

@@ -1,7 +1,8 @@
 -- What wrk sends: one kind of request over and over. `submit` goes on with one run a connection, from version to
 -- version; the runs stand in the file that RUNS names, one a line.
 local kind = os.getenv("KIND")
-local json = { ["content-type"] = "application/json" }
+local owner = "Bearer " .. (os.getenv("TOKEN") or "")
+local json = { ["content-type"] = "application/json", ["authorization"] = owner }
 local count = 0
 
 function setup(thread)
@@ -36,7 +37,7 @@ function request()
     local body = '{"user":"ann","agent":"helper","message":"What about the ' .. word .. '?","tokens":600}'
     return wrk.format("POST", "/v1/memory/compose", json, body)
   end
-  local headers = { ["content-type"] = "application/json", ["if-match"] = '"' .. version .. '"' }
+  local headers = { ["content-type"] = "application/json", ["authorization"] = owner, ["if-match"] = '"' .. version .. '"' }
   local text = '{\\"text\\":\\"note ' .. turn .. '\\",\\"tags\\":[\\"a\\"]}'
   return wrk.format("POST", "/v1/runs/" .. run .. "/submit", headers, '{"text":"' .. text .. '"}')
 end

@@ -21,6 +21,7 @@ CONNECTIONS = (1, 16, 64)
 KINDS = ("health", "admit", "start", "submit", "compose")
 STREAMS = 1_000
 WAITS = 24_000
+TOKEN = ""
 
 
 def target() -> Path:
@@ -39,9 +40,14 @@ def wrk() -> str:
     return found
 
 
+def allowed() -> dict:
+    """What lets the owner of the folder in."""
+    return {"authorization": f"Bearer {TOKEN}"} if TOKEN else {}
+
+
 def call(method: str, path: str, body: object = None, headers: dict | None = None) -> tuple[object, float]:
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(BASE + path, data, {"content-type": "application/json"} | (headers or {}), method=method)
+    request = urllib.request.Request(BASE + path, data, {"content-type": "application/json"} | allowed() | (headers or {}), method=method)
     begun = time.perf_counter()
     with urllib.request.urlopen(request, timeout=60) as response:
         text = response.read()
@@ -54,6 +60,8 @@ class Server:
     def __init__(self, binary: Path, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(HERE / "protocol", folder / ".opencode" / "protocol")
+        # All the streams are of one key here.
+        (folder / "countersign.toml").write_text(f"[limits]\nstreams_per_key = {STREAMS}\n")
         command = [binary, "serve", "--listen", f"127.0.0.1:{PORT}"]
         log = (folder / "log").open("w")
         self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -61,6 +69,8 @@ class Server:
         while True:
             try:
                 call("GET", "/v1/ready")
+                global TOKEN
+                TOKEN = (folder / ".countersign" / "token").read_text().strip()
                 return
             except OSError:
                 if time.monotonic() > until or self.process.poll() is not None:
@@ -79,7 +89,7 @@ class Server:
 
 def load(kind: str, connections: int, seconds: float, folder: Path) -> dict:
     """wrk's figures for one kind of request."""
-    environment = os.environ | {"KIND": kind, "RUNS": str(folder / "runs.txt")}
+    environment = os.environ | {"KIND": kind, "RUNS": str(folder / "runs.txt"), "TOKEN": TOKEN}
     if kind == "submit":
         lines = []
         for _ in range(connections):
@@ -97,7 +107,7 @@ def load(kind: str, connections: int, seconds: float, folder: Path) -> dict:
 async def stream(run: str, opened: asyncio.Semaphore, heard: list[float], first: asyncio.Event) -> None:
     async with opened:
         reader, writer = await asyncio.open_connection("127.0.0.1", PORT)
-        writer.write(f"GET /v1/runs/{run}/stream HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\naccept: text/event-stream\r\n\r\n".encode())
+        writer.write(f"GET /v1/runs/{run}/stream HTTP/1.1\r\nhost: 127.0.0.1:{PORT}\r\naccept: text/event-stream\r\nauthorization: Bearer {TOKEN}\r\n\r\n".encode())
         await reader.readuntil(b"event: version")
     first.set()
     while line := await reader.readline():
@@ -141,7 +151,7 @@ def inbox(folder: Path, browser: Path | None) -> None:
     if browser is None:
         print("the page was not looked at: no browser (`cargo xtask verify` installs one)")
         return
-    environment = os.environ | {"COUNTERSIGN_TEST_BROWSER": str(browser), "BASE": BASE, "TMPDIR": str(browser / "unpacked")}
+    environment = os.environ | {"COUNTERSIGN_TEST_BROWSER": str(browser), "BASE": BASE, "TOKEN": TOKEN, "TMPDIR": str(browser / "unpacked")}
     subprocess.run(["node", HERE / "inbox.mjs"], env=environment, check=True)
 
 

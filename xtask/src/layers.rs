@@ -91,6 +91,10 @@ const IMPURE: [&str; 9] = [
     "HashMap",
 ];
 
+/// Where such a word may stand all the same: `serde_json` counts bytes through the trait `Write`
+/// only, and nothing is read or written there.
+const EXCEPTED: [(&str, &str); 1] = [("crates/core/src/json/measure.rs", "std::io")];
+
 /// Every breach.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
@@ -116,7 +120,8 @@ pub(crate) fn run() -> Vec<String> {
         if file.contains("/tests") {
             continue;
         }
-        for word in IMPURE.iter().filter(|word| code.contains(*word)) {
+        let excepted = |word: &str| EXCEPTED.contains(&(file.as_str(), word));
+        for word in IMPURE.iter().filter(|word| code.contains(*word) && !excepted(word)) {
             faults.push(format!("{file}: the core is pure, and `{word}` is not"));
         }
     }

@@ -4,6 +4,9 @@
 
 mod agents;
 mod browser;
+mod deny;
+mod dist;
+mod doors;
 mod embedder;
 mod foreign;
 mod graph;
@@ -13,6 +16,7 @@ mod npm;
 #[cfg(unix)]
 mod postgres;
 mod python;
+mod sbom;
 mod served;
 mod steps;
 mod tidy;
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
             steps::cargo_with(&rest, &foreign.variables())
         }
+        Some("sbom") => sbom::write(&steps::root().join("target/countersign.cdx.json")),
+        Some("dist") => dist::run(),
         Some("bless") => steps::cargo_with(&["test", "--workspace"], &[("INSTA_UPDATE", "always")]),
         _ => {
             eprintln!(
@@ -50,7 +56,9 @@ fn main() -> ExitCode {
                  cargo xtask foreign test -p countersign-sources
                                       one cargo command beside the foreign servers of the tests
                  cargo xtask fix      format, and apply what clippy knows to mend\n\
-                 cargo xtask bless    accept snapshots; read them first"
+                 cargo xtask bless    accept snapshots; read them first\n\
+                 cargo xtask sbom     what the binary is made of, as CycloneDX\n\
+                 cargo xtask dist     the binary that is handed out, with its SBOM and hashes"
             );
             false
         }

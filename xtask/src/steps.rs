@@ -16,7 +16,20 @@ pub(crate) fn cargo(arguments: &[&str]) -> bool {
 /// Runs cargo with variables.
 pub(crate) fn cargo_with(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     println!("\n$ cargo {}", arguments.join(" "));
-    let status = Command::new("cargo")
+    let mut command = Command::new("cargo");
+    // What cargo tells this program of itself would make some build scripts run again, and so
+    // everything that stands on them, each time a build is started by hand and by a chore in turn.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy().into_owned();
+        if name == "OUT_DIR"
+            || ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"]
+                .iter()
+                .any(|own| name.starts_with(own))
+        {
+            command.env_remove(name);
+        }
+    }
+    let status = command
         .args(arguments)
         .envs(variables.iter().copied())
         .current_dir(root())

@@ -6,7 +6,7 @@ use std::path::Path;
 use countersign_core::protocol::CHECK_CODES;
 use countersign_core::reply::Code;
 
-use crate::steps;
+use crate::{doors, steps};
 
 const LONGEST_FILE: usize = 600;
 
@@ -14,7 +14,7 @@ const VAGUE_NAMES: [&str; 6] =
     ["utils.rs", "helpers.rs", "common.rs", "types.rs", "misc.rs", "util.rs"];
 
 /// Codes of faults in authors' files, beside those of violations and of the analysis.
-const FILE_CODES: [&str; 41] = [
+const FILE_CODES: [&str; 43] = [
     "invalid_yaml",
     "invalid_schema",
     "invalid_expression",
@@ -24,6 +24,8 @@ const FILE_CODES: [&str; 41] = [
     "unknown_folder",
     "unknown_key",
     "unknown_keyword",
+    "unknown_format",
+    "broken_default",
     "misplaced_key",
     "include_cycle",
     "include_clash",
@@ -64,6 +66,7 @@ pub(crate) fn run() -> Vec<String> {
     faults.extend(paths_of_the_map());
     faults.extend(pages_of_the_codes());
     faults.extend(links());
+    faults.extend(doors::run());
     for file in rust_files(".") {
         faults.extend(source_file(&file));
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::foreign::Foreign;
 use crate::steps::{self, cargo, cargo_with};
-use crate::{layers, licences, tidy};
+use crate::{deny, layers, licences, tidy};
 
 /// Runs everything, tells what failed and, in the last lines, what did not run.
 pub(crate) fn run() -> bool {
@@ -25,6 +25,7 @@ pub(crate) fn run() -> bool {
     step("tidy", report("tidy", &tidy::run()));
     step("layers", report("layers", &layers::run()));
     step("licences", report("licences", &licences::run()));
+    step("deny", deny::run(&not_run));
     step(
         "clippy",
         cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),

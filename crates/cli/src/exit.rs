@@ -14,6 +14,7 @@ use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
 use countersign_runtime::projection::ProjectionError;
 use countersign_runtime::transfer::TransferError;
+use countersign_runtime::trust::TrustError;
 use countersign_runtime::workspace::WorkspaceError;
 use countersign_store::StoreError;
 use thiserror::Error;
@@ -87,6 +88,9 @@ pub(crate) enum Error {
     /// The notes about effects cannot be kept.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The file of trust cannot be used.
+    #[error(transparent)]
+    Trust(TrustError),
     /// A state file cannot be used.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
@@ -126,7 +130,10 @@ impl Error {
             }
             Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
             Self::Engine(
-                EngineError::NoRun { .. } | EngineError::Pruned { .. } | EngineError::Faults(_),
+                EngineError::NoRun { .. }
+                | EngineError::Pruned { .. }
+                | EngineError::Credentials
+                | EngineError::Faults(_),
             ) => Exit::Author,
             Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
                 Exit::World
@@ -141,6 +148,7 @@ impl Error {
             | Self::Folder(_)
             | Self::Workspace(_)
             | Self::Journal(_)
+            | Self::Trust(_)
             | Self::Projection(_) => Exit::World,
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use countersign_core::contract::{self, Contract, Registry};
 use countersign_core::json::{self, RepairLevel, Span};
-use countersign_core::reply::MAX_BYTES;
+use countersign_core::limits::MAX_REPLY_BYTES;
 use countersign_core::spec::{Diagnostic, Source};
 use serde_json::Value;
 
@@ -31,13 +31,25 @@ pub(crate) fn registry(folder: Option<&Path>) -> Result<Registry, Error> {
 
 /// A contract by id, `id@version`, or path.
 pub(crate) fn contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, Error> {
-    let path = Path::new(name);
-    let is_path = name.contains(['/', '\\'])
-        || path.extension().is_some_and(|extension| is_contract(extension.to_str()));
-    if is_path {
-        return load(path, &countersign_contracts::registry()).map(Arc::new);
+    if is_path(name) {
+        return load(Path::new(name), &countersign_contracts::registry()).map(Arc::new);
     }
     Ok(Arc::clone(registry(folder)?.find(name)?))
+}
+
+/// Whether somebody who types this means a file and not an id.
+pub(crate) fn is_path(name: &str) -> bool {
+    let extension = Path::new(name).extension();
+    name.contains(['/', '\\']) || extension.is_some_and(|extension| is_contract(extension.to_str()))
+}
+
+/// Reads what the contract file at a path refers to.
+pub(crate) fn reader(path: &Path) -> impl Fn(&str) -> Result<String, String> {
+    let folder = path.parent().unwrap_or(Path::new(".")).to_path_buf();
+    move |relative: &str| {
+        let path = folder.join(relative);
+        fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", shown(&path)))
+    }
 }
 
 /// The contract files of a folder, by name; schemas beside them are not contracts.
@@ -63,19 +75,14 @@ fn is_contract(extension: Option<&str>) -> bool {
 /// Reads a contract file. Its base is a shipped one, as in a protocol.
 fn load(path: &Path, shipped: &Registry) -> Result<Contract, Error> {
     let text = text(path)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
     let source = Source::new(shown(path), text);
-    let read = |relative: &str| {
-        let path = folder.join(relative);
-        fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", shown(&path)))
-    };
-    contract::load_upon(source, &read, shipped).map_err(Error::Author)
+    contract::load_upon(source, &reader(path), shipped).map_err(Error::Author)
 }
 
 /// The reply: a file, or standard input. One byte more than allowed is read, so that too much is
 /// told and not waited for.
 pub(crate) fn reply(file: Option<&Path>) -> Result<(String, Vec<u8>), Error> {
-    let limit = MAX_BYTES as u64 + 1;
+    let limit = MAX_REPLY_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     match file.filter(|file| *file != Path::new("-")) {
         None => {

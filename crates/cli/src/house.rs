@@ -11,16 +11,17 @@ use countersign_runtime::driver::{Connected, Driver, Hands, Presence};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::folder::{self, Home};
+use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
-use countersign_server::catalog::SHIPPED_DATA;
+use countersign_server::catalog::{SHIPPED_DATA, shipped_permissions};
 use countersign_store::TenantId;
 
-use crate::args::Site;
+use crate::args::{AllowArgs, Site};
 use crate::exit::Error;
 use crate::place::Place;
 use crate::projecting::Projecting;
-use crate::settings::{Settings, env};
+use crate::settings::{Settings, allow_list, env, trust_file};
 use crate::telemetry::{self, Telemetry};
 use crate::{output, sources};
 
@@ -32,6 +33,10 @@ pub(crate) struct House {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
     pub(crate) engine: Arc<Engine>,
+    /// Where a person's trust is kept; `None` where the environment names no place.
+    pub(crate) trust: Option<TrustFile>,
+    /// What the command line allows.
+    allow: AllowList,
     place: Place,
     /// Dropped last: what is told of the rest goes out with it.
     _telemetry: Option<Telemetry>,
@@ -78,8 +83,8 @@ impl House {
         let here = Path::new(".");
         let home = Home::find(here)?;
         let folder = home.as_ref().map_or(here, Home::workspace);
-        let named = Settings::read(folder, site, None)?.store.value;
-        let named = named.as_deref().map(Place::named).transpose()?;
+        let settings = Settings::read(folder, site, None)?;
+        let named = settings.store()?.map(Place::named).transpose()?;
         match (home, named) {
             (_, Some(named)) if !named.is_there() => {
                 Err(Error::Usage(format!("no database at `{named}`")))
@@ -105,18 +110,18 @@ impl House {
         watch: Arc<dyn Watch>,
         works: bool,
     ) -> Result<Self, Error> {
+        settings.permit_server(&settings.telemetry)?;
         let telemetry =
             if works { telemetry::start(settings.telemetry.value.as_deref())? } else { None };
-        let place = match &settings.store.value {
+        let place = match settings.store()? {
             Some(named) => Place::named(named)?,
             None => Place::File(home.database()),
         };
-        let named =
-            settings.protocol.value.as_ref().map_or(home.workspace(), |path| Path::new(path));
-        let watch: Arc<dyn Watch> = match folder::find(named) {
+        let protocol = protocol_of(&settings, &home).ok();
+        let watch: Arc<dyn Watch> = match &protocol {
             // Beside a protocol that was only named, files of ours would be strangers.
             Some(protocol) if protocol.ends_with(".opencode/protocol") => {
-                Arc::new(Projecting::new(watch, protocol))
+                Arc::new(Projecting::new(watch, protocol.clone()))
             }
             Some(_) | None => watch,
         };
@@ -125,7 +130,7 @@ impl House {
             clock: Arc::new(SystemClock),
             watch,
             shipped: Arc::new(registry()),
-            workspace: Some(Workspace::open(home.workspace())?),
+            workspace: Some(work_files(&home, protocol.as_deref())?),
             tenant: TenantId::default(),
         });
         let remembers = works && settings.remembers();
@@ -134,11 +139,14 @@ impl House {
             (true, false) => engine,
             (false, _) => engine.without_memory(),
         };
-        let engine = match settings.embedder()? {
-            Some(embedder) if remembers => engine.with_embedder(embedder),
-            _ => engine,
+        let embedder = if remembers { settings.embedder()? } else { None };
+        let engine = match embedder {
+            Some(embedder) => engine.with_embedder(embedder),
+            None => engine,
         };
-        Ok(Self { settings, home, engine: Arc::new(engine), place, _telemetry: telemetry })
+        let (engine, allow) = (Arc::new(engine), AllowList::default());
+        let trust = trust_file();
+        Ok(Self { settings, home, engine, trust, allow, place, _telemetry: telemetry })
     }
 
     /// Where its runs are kept.
@@ -148,10 +156,33 @@ impl House {
 
     /// The folder of the protocol that is meant.
     pub(crate) fn protocol_folder(&self) -> Result<PathBuf, Error> {
-        match &self.settings.protocol.value {
-            Some(named) => protocol_at(Path::new(named)),
-            None => protocol_at(self.home.workspace()),
-        }
+        protocol_of(&self.settings, &self.home)
+    }
+
+    /// The same house, in which any run may use what the command line allows.
+    pub(crate) fn with_allowed(mut self, flags: &AllowArgs) -> Result<Self, Error> {
+        let AllowArgs { allow_program, allow_host, allow_source } = flags;
+        let list = allow_list(allow_program, allow_host, allow_source);
+        self.allow = list.map_err(|error| Error::Usage(error.to_string()))?;
+        Ok(self)
+    }
+
+    /// What protocols may do here: what ships, what a person trusts, what the operator allows.
+    pub(crate) fn guard(&self) -> ActionGuard {
+        let folder = self.home.workspace();
+        let guard = ActionGuard::new(folder.to_owned(), shipped_permissions)
+            .with_allow_list(self.allow.clone())
+            .with_allow_list(self.settings.own_model());
+        let Some(file) = &self.trust else { return guard };
+        let guard = if self.settings.is_file_trusted() {
+            guard.with_allow_list(self.settings.allow.clone())
+        } else {
+            output::talk(
+                "what countersign.toml allows is not trusted and not used; `countersign trust` shows it and asks",
+            );
+            guard
+        };
+        guard.with_trust_file(file.clone())
     }
 
     /// A driver for the runs of this house, as long as a command lasts.
@@ -166,12 +197,9 @@ impl House {
         &self,
         worker: &str,
     ) -> Result<(Driver, Option<Arc<Presence>>), Error> {
-        let workspace = Workspace::open(self.home.workspace())?;
-        let hidden: Vec<PathBuf> =
-            [PathBuf::from(".countersign"), PathBuf::from(".opencode")].into_iter().collect();
-        let shown = workspace.clone().hide(&hidden)?;
+        let workspace = work_files(&self.home, self.protocol_folder().ok().as_deref())?;
         let journal = Journal::open(&self.home.effects())?;
-        let hands = Hands::new(workspace, shown, journal, self.home.workspace())
+        let hands = Hands::new(workspace, self.guard(), journal, self.home.workspace())
             .with_sources(Arc::new(sources::kinds()))
             .with_data(self.home.folder().join(SHIPPED_DATA));
         let settings = countersign_models::Settings::from_env(&env)
@@ -231,13 +259,37 @@ fn with_memory(engine: Engine, home: &Home, runs: &Place) -> Engine {
     }
 }
 
-/// A protocol folder: this one, or the one that belongs to it.
+/// The protocol folder that somebody names: this one, or the one that belongs to it.
 pub(crate) fn protocol_at(folder: &Path) -> Result<PathBuf, Error> {
-    folder::find(folder).ok_or_else(|| {
-        Error::Usage(format!(
-            "no protocol at `{}`, nor above it; `countersign init` puts one there",
-            folder.display()
-        ))
+    folder::find_named(folder).ok_or_else(|| no_protocol(folder))
+}
+
+/// The protocol folder that belongs to a folder, which is never that folder itself.
+pub(crate) fn protocol_near(folder: &Path) -> Result<PathBuf, Error> {
+    folder::find(folder).ok_or_else(|| no_protocol(folder))
+}
+
+fn no_protocol(folder: &Path) -> Error {
+    Error::Usage(format!(
+        "no protocol at `{}`, nor above it; `countersign init` puts one there",
+        folder.display()
+    ))
+}
+
+/// The protocol folder that the settings name, or that belongs to the folder of work.
+fn protocol_of(settings: &Settings, home: &Home) -> Result<PathBuf, Error> {
+    match &settings.protocol.value {
+        Some(named) => protocol_at(Path::new(named)),
+        None => protocol_near(home.workspace()),
+    }
+}
+
+/// The folder of work without the protocol, wherever that lies.
+fn work_files(home: &Home, protocol: Option<&Path>) -> Result<Workspace, Error> {
+    let workspace = Workspace::open(home.workspace())?;
+    Ok(match protocol {
+        Some(protocol) => folder::hide_protocol(workspace, protocol)?,
+        None => workspace,
     })
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod elapsed;
+mod excerpt;
 mod exit;
 mod files;
 mod house;
@@ -16,6 +17,7 @@ mod show;
 mod signals;
 mod sized;
 mod sources;
+mod style;
 mod table;
 mod telemetry;
 mod terminal;
@@ -32,7 +34,11 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == sources::READ_PDF) {
         return countersign_sources::read_pdf_from_stdin();
     }
-    let args = args::Args::parse();
+    std::panic::set_hook(Box::new(output::panicked));
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return output::usage(&error),
+    };
     match commands::run(&args) {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -1,33 +1,63 @@
 //! The one place that prints. Standard output is data, standard error is talk.
 //!
-//! Colours appear on a terminal only, and never when `NO_COLOR` is set. A reader that has gone
-//! away (`| head`) is no error.
+//! Whatever is printed may hold words of a model or a stranger. So everything goes through one filter,
+//! on terminals and in pipes: the styles of [`style`] become colours, and any other
+//! control character, bidirectional control or invisible character is shown as a visible escape.
+//! The exact characters are in `--json`, as JSON escapes. Colours appear on a terminal only, and never
+//! when `NO_COLOR` is set. A reader that has gone away (`| head`) is no error.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::io::Write as _;
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
 
+use countersign_core::text::{
+    escape_for_display, escape_json_for_display, escape_line_for_display,
+};
 use serde_json::Value;
 
-/// Writes data as it is.
+use crate::style;
+
+/// Writes text as data.
 pub(crate) fn data(text: &str) {
-    let _ = anstream::stdout().write_all(text.as_bytes());
+    let _ = anstream::stdout().write_all(safe(text).as_bytes());
 }
 
 /// Writes a value for programs.
 pub(crate) fn json(value: &Value) {
-    data(&format!("{value:#}\n"));
+    json_text(&format!("{value:#}\n"));
+}
+
+/// Writes a value for programs on a line of its own.
+pub(crate) fn json_line(value: &Value) {
+    json_text(&format!("{value}\n"));
+}
+
+/// Writes a document for programs whose strings know `\uXXXX`: JSON, lines of JSON, a grammar.
+pub(crate) fn json_text(text: &str) {
+    let _ = anstream::stdout().write_all(escape_json_for_display(text).as_bytes());
 }
 
 /// Writes a line of talk.
 pub(crate) fn talk(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", safe(text));
+}
+
+/// Whether what is said on standard error is read at a terminal.
+pub(crate) fn is_talking_to_a_person() -> bool {
+    use std::io::IsTerminal as _;
+    std::io::stderr().is_terminal()
 }
 
 /// Writes a line that the next one replaces. On a terminal only: elsewhere it would pile up.
 pub(crate) fn passing(text: &str) {
-    use std::io::IsTerminal as _;
-    if std::io::stderr().is_terminal() {
+    if is_talking_to_a_person() {
         let mut stream = anstream::stderr();
-        let _ = write!(stream, "\r\x1b[2K{text}");
+        let _ = write!(
+            stream,
+            "\r\x1b[2K{}",
+            style::unmark(&style::map_pieces(text, escape_line_for_display))
+        );
         let _ = stream.flush();
     }
 }
@@ -35,6 +65,52 @@ pub(crate) fn passing(text: &str) {
 /// Writes a question, and leaves the line to whoever answers.
 pub(crate) fn question(text: &str) {
     let mut stream = anstream::stderr();
-    let _ = write!(stream, "{text} ");
+    let _ = write!(stream, "{} ", safe(text));
     let _ = stream.flush();
+}
+
+/// Writes what the reader of the command line says: help, a version, or what is wrong. Its colours
+/// stay, unless it quotes something that is hidden.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if escape_for_display(&text) == text {
+        let _ = error.print();
+    } else if error.use_stderr() {
+        talk(text.trim_end());
+    } else {
+        data(&text);
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Writes that this program is wrong, and where.
+pub(crate) fn panicked(info: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    let trace = match Backtrace::capture() {
+        trace if trace.status() == BacktraceStatus::Captured => format!("\n{trace}"),
+        _ => String::new(),
+    };
+    talk(&format!("thread '{}' {info}{trace}", thread.name().unwrap_or("<unnamed>")));
+}
+
+/// A text with our styles as sequences, and everything else visible.
+fn safe(text: &str) -> String {
+    style::unmark(&style::map_pieces(text, escape_for_display))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show::{BAD, GOOD};
+
+    #[test]
+    fn only_our_own_styles_reach_a_terminal() {
+        let foreign = "\u{1b}[32maccepted\u{1b}[0m\r\u{8}\u{202e}";
+        let shown = r"\u{1b}[32maccepted\u{1b}[0m\u{d}\u{8}\u{202e}";
+        assert_eq!(
+            safe(&format!("{BAD}refused{BAD:#}: {foreign}")),
+            format!("\u{1b}[1m\u{1b}[31mrefused\u{1b}[0m: {shown}")
+        );
+        assert_eq!(style::plain(&format!("{GOOD}a{GOOD:#}b")), "ab");
+    }
 }

@@ -1,5 +1,6 @@
 //! What a run made, printed: the things themselves are data, what they are called is talk.
 
+use countersign_core::text::escape_json_for_display;
 use countersign_server::show::Product;
 use serde_json::Value;
 
@@ -23,14 +24,11 @@ pub(crate) fn title(product: &Product, run: &str) -> String {
     if maker == run { at.clone() } else { format!("{maker} {at}") }
 }
 
-/// A text as it is, anything else as JSON. What could move the cursor of a terminal is left out.
+/// A text as it is, anything else as JSON, which stays JSON when `output` makes it visible.
 pub(crate) fn text(product: &Product) -> String {
     match &product.value {
-        Value::String(text) => {
-            let harmless = |sign: &char| !sign.is_control() || matches!(sign, '\n' | '\t');
-            text.trim_end().chars().filter(harmless).collect()
-        }
-        other => format!("{other:#}"),
+        Value::String(text) => text.trim_end().to_owned(),
+        other => escape_json_for_display(&format!("{other:#}")).into_owned(),
     }
 }
 
@@ -41,11 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_shown_as_it_is_and_moves_no_cursor() {
+    fn a_text_is_shown_as_it_is_and_anything_else_as_json() {
         for (value, shown) in [
             (json!("one\n\ttwo \n"), "one\n\ttwo"),
-            (json!("a\u{1b}[2Jb\rc\u{9b}1m"), "a[2Jbc1m"),
-            (json!("\u{1b}"), ""),
+            (json!(["a\u{202e}b"]), "[\n  \"a\\u202eb\"\n]"),
             (json!({ "a": [1] }), "{\n  \"a\": [\n    1\n  ]\n}"),
             (json!([]), "[]"),
         ] {

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use countersign_core::json::Repair;
 use countersign_core::reply::show;
 use countersign_core::run::{Event, State};
 use countersign_runtime::watch::Watch;
@@ -67,12 +68,12 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             told.extend(violations.iter().map(|violation| format!("    {violation}")));
             told
         }
-        Event::ReplyAccepted { attempt, repairs, .. } => {
+        Event::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
             let tries = if *attempt > 1 { format!(" on try {attempt}") } else { String::new() };
             let mended = if repairs.is_empty() {
                 String::new()
             } else {
-                format!(", {} repairs", repairs.len())
+                format!(", repaired: {}", count_kinds(repairs, *more_repairs))
             };
             one(format!("  {GOOD}accepted{GOOD:#}{tries}{mended}"))
         }
@@ -125,4 +126,25 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// The kinds of repairs with how many there were of each, in the order of the text.
+fn count_kinds(repairs: &[Repair], more: usize) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for repair in repairs {
+        let name = repair.kind.as_str();
+        match kinds.iter_mut().find(|(kind, _)| *kind == name) {
+            Some((_, count)) => *count += repair.count,
+            None => kinds.push((name, repair.count)),
+        }
+    }
+    let show = |&(kind, count): &(&str, usize)| match count {
+        1 => kind.to_owned(),
+        _ => format!("{kind} ×{count}"),
+    };
+    let mut shown: Vec<String> = kinds.iter().map(show).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(", ")
 }

@@ -7,6 +7,10 @@ use std::sync::Arc;
 use countersign_core::json::Span;
 use countersign_core::spec::{Diagnostic, Source};
 use countersign_models::{Embedder, ModelSpec, connect_embedder};
+use countersign_runtime::trust::{
+    AllowList, AllowListError, TrustFile, address_server, model_server,
+};
+use countersign_server::service_limits::ServiceLimits;
 
 use crate::args::Site;
 use crate::exit::Error;
@@ -39,6 +43,13 @@ pub(crate) struct Settings {
     pub(crate) embedder: Setting,
     /// Where traces and measures go, over OTLP by HTTP.
     pub(crate) telemetry: Setting,
+    /// What a server holds at once: the table `[limits]` of the file.
+    pub(crate) limits: ServiceLimits,
+    /// What any run may use by the file: programs, hosts, sources, and the server of its model. Counts
+    /// only where a person trusts it.
+    pub(crate) allow: AllowList,
+    /// The folder of work that trust is given for.
+    folder: PathBuf,
     /// The file that was read.
     pub(crate) file: Option<PathBuf>,
 }
@@ -66,11 +77,25 @@ impl Settings {
                 Setting { name, value, origin }
             };
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let model = setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None);
+        let mut allow = allow_table(table.get(ALLOW), &told)?;
+        // What stands in the file may have come with the folder, so it is trusted like the rest, also
+        // where a flag or a variable stands in its place today.
+        let in_file = |name: &str| table.get(name).and_then(toml::Value::as_str);
+        ["model", "embedder"]
+            .into_iter()
+            .filter_map(in_file)
+            .for_each(|one| allow.allow_model(one));
+        for name in ["store", "telemetry"] {
+            if let Some(address) = in_file(name) {
+                allow.allow_service(name, address);
+            }
+        }
         let user = env("USER").or_else(|| env("USERNAME")).unwrap_or_else(|| "somebody".to_owned());
         Ok(Self {
             protocol: setting("protocol", path(&site.protocol), "COUNTERSIGN_PROTOCOL", None),
             store: setting("store", path(&site.store), "COUNTERSIGN_STORE", None),
-            model: setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None),
+            model,
             user: setting("user", site.user.clone(), "COUNTERSIGN_USER", Some(user)),
             agent: setting("agent", None, "COUNTERSIGN_AGENT", None),
             memory: on_or_off(setting(
@@ -81,6 +106,9 @@ impl Settings {
             ))?,
             embedder: setting("embedder", None, "COUNTERSIGN_EMBEDDER", None),
             telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
+            limits: limits(&table),
+            allow,
+            folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             file,
         })
     }
@@ -94,6 +122,51 @@ impl Settings {
     pub(crate) fn without_memory(self) -> Self {
         let (value, origin) = (Some("off".to_owned()), "flag".to_owned());
         Self { memory: Setting { value, origin, ..self.memory }, ..self }
+    }
+
+    /// The server of a model that was named by flag or environment: the word of whoever runs this.
+    pub(crate) fn own_model(&self) -> AllowList {
+        let mut list = AllowList::default();
+        if let Some(model) = self.model.value.as_ref().filter(|_| !self.is_in_file(&self.model)) {
+            list.allow_model(model);
+        }
+        list
+    }
+
+    fn is_in_file(&self, setting: &Setting) -> bool {
+        self.file.as_ref().is_some_and(|file| setting.origin == file.display().to_string())
+    }
+
+    /// Whether a person trusts what the file allows. It may have come with the folder, so its word
+    /// alone counts for nothing.
+    pub(crate) fn is_file_trusted(&self) -> bool {
+        let digest = self.allow.trust_digest(&self.folder);
+        self.allow.is_empty() || trust_file().is_some_and(|file| file.has(&digest).unwrap_or(false))
+    }
+
+    /// The store that is meant, unless a file names its server which nobody trusts.
+    pub(crate) fn store(&self) -> Result<Option<&str>, Error> {
+        self.permit_server(&self.store)?;
+        Ok(self.store.value.as_deref())
+    }
+
+    /// Refuses a server that a file names which nobody trusts: text and a key would be sent there.
+    pub(crate) fn permit_server(&self, setting: &Setting) -> Result<(), Error> {
+        let server_of = match setting.name {
+            "model" | "embedder" => model_server,
+            _ => address_server,
+        };
+        let server = setting.value.as_deref().and_then(server_of);
+        match server {
+            Some(server) if self.is_in_file(setting) && !self.is_file_trusted() => {
+                let Setting { name, origin, .. } = setting;
+                Err(Error::Usage(format!(
+                    "`{name}` in {origin} names the server {server}, and nobody trusts that file; \
+                     `countersign trust` shows what it names and asks"
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Who asks.
@@ -110,6 +183,7 @@ impl Settings {
     /// The embedder that is set, connected.
     pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let Setting { value: Some(named), origin, .. } = &self.embedder else { return Ok(None) };
+        self.permit_server(&self.embedder)?;
         let usage = |error: &dyn Display| Error::Usage(format!("`embedder` ({origin}): {error}"));
         let spec: ModelSpec = named.parse().map_err(|error| usage(&error))?;
         let settings =
@@ -123,9 +197,86 @@ pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The names that the file may have.
+/// The table of the file that bounds what a server holds.
+const LIMITS: &str = "limits";
+
+/// The limits of a server, as the file has them; what is wrong with them was told when it was read.
+fn limits(table: &toml::Table) -> ServiceLimits {
+    let mut limits = ServiceLimits::default();
+    for (name, value) in table.get(LIMITS).and_then(toml::Value::as_table).into_iter().flatten() {
+        if let Some(value) = value.as_integer().and_then(|value| u64::try_from(value).ok()) {
+            limits.set(name, value);
+        }
+    }
+    limits
+}
+
+/// What is wrong with a limit of a server.
+fn limit_fault(name: &str, value: &toml::Value) -> Option<(&'static str, String)> {
+    if !ServiceLimits::NAMES.contains(&name) {
+        let message = format!("no limit `{name}`; there are {}", ServiceLimits::NAMES.join(", "));
+        return Some(("unknown_key", message));
+    }
+    if value.as_integer().is_none_or(|value| value < 1) {
+        let found = match value.as_integer() {
+            Some(number) => number.to_string(),
+            None => format!("a value of type {}", value.type_str()),
+        };
+        let message = format!("`{name}` must be a whole number from 1 on, found {found}");
+        return Some(("type", message));
+    }
+    None
+}
+
+/// The names that the file may have, beside `limits`.
 const NAMES: [&str; 8] =
     ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
+
+/// The table of the file that lists what any run may use.
+const ALLOW: &str = "allow";
+
+/// Reads `[allow]`: lists of texts under `programs`, `hosts` and `sources`.
+fn allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, Error> {
+    let wrong = |what: String| Error::Usage(format!("`{file}`: {what}"));
+    let Some(table) = table else { return Ok(AllowList::default()) };
+    let lists = "`[allow]` has lists of texts under `programs`, `hosts` and `sources`";
+    let table = table.as_table().ok_or_else(|| wrong(lists.to_owned()))?;
+    let known = ["programs", "hosts", "sources"];
+    if let Some(other) = table.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(wrong(format!("{lists}, and no `{other}`")));
+    }
+    let texts = |key: &str| -> Option<Vec<String>> {
+        let Some(list) = table.get(key) else { return Some(Vec::new()) };
+        list.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let [Some(programs), Some(hosts), Some(sources)] = known.map(texts) else {
+        return Err(wrong(lists.to_owned()));
+    };
+    allow_list(&programs, &hosts, &sources).map_err(|error| wrong(error.to_string()))
+}
+
+/// An allow-list of texts.
+pub(crate) fn allow_list(
+    programs: &[String],
+    hosts: &[String],
+    sources: &[String],
+) -> Result<AllowList, AllowListError> {
+    let mut list = AllowList::default();
+    programs.iter().try_for_each(|entry| list.allow_program(entry))?;
+    hosts.iter().try_for_each(|entry| list.allow_host(entry))?;
+    sources.iter().try_for_each(|entry| list.allow_source(entry))?;
+    Ok(list)
+}
+
+/// Where a person's trust is kept: in the folder of their settings, outside of every folder of work.
+pub(crate) fn trust_file() -> Option<TrustFile> {
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let named = |name: &str| env(name).map(PathBuf::from).and_then(absolute);
+    let folder = named("XDG_CONFIG_HOME")
+        .or_else(|| named("APPDATA").filter(|_| cfg!(windows)))
+        .or_else(|| named("HOME").map(|home| home.join(".config")))?;
+    Some(TrustFile::at(folder.join("countersign").join("trust.json")))
+}
 
 fn on_or_off(setting: Setting) -> Result<Setting, Error> {
     match setting.value.as_deref() {
@@ -151,8 +302,23 @@ fn parse(path: &Path) -> Result<toml::Table, Error> {
     for (name, value) in &table {
         let at = text.find(name.as_str()).unwrap_or(0);
         let span = Span::new(at, at + name.len());
-        if !NAMES.contains(&name.as_str()) {
-            let message = format!("no setting `{name}`; there are {}", NAMES.join(", "));
+        if name == ALLOW {
+            continue;
+        }
+        if let (LIMITS, Some(limits)) = (name.as_str(), value.as_table()) {
+            for (limit, value) in limits {
+                let at = text.find(limit.as_str()).unwrap_or(at);
+                let span = Span::new(at, at + limit.len());
+                if let Some((code, message)) = limit_fault(limit, value) {
+                    faults.push(Diagnostic::new(code, message, &source, span));
+                }
+            }
+        } else if name == LIMITS {
+            let message = format!("`{name}` must be a table, found {}", value.type_str());
+            faults.push(Diagnostic::new("type", message, &source, span));
+        } else if !NAMES.contains(&name.as_str()) {
+            let known = NAMES.join(", ");
+            let message = format!("no setting `{name}`; there are {known}, {ALLOW}, {LIMITS}");
             faults.push(Diagnostic::new("unknown_key", message, &source, span));
         } else if !value.is_str() {
             let message = format!("`{name}` must be a text, found {}", value.type_str());

@@ -1,10 +1,9 @@
 //! What a person sees: verdicts, violations beside the reply, faults beside the file.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use countersign_core::contract::Contract;
 use countersign_core::json::Span;
-use countersign_core::reply::{Accepted, Violation};
+use countersign_core::reply::{Accepted, Violation, count_violations};
 use countersign_core::run::{State, Status, Wait};
 use countersign_core::spec::{Diagnostic, Severity};
 use countersign_memory::store::MemoryError;
@@ -12,16 +11,18 @@ use countersign_runtime::driver::Rest;
 use countersign_runtime::engine::EngineError;
 use serde_json::json;
 
+use crate::excerpt::Excerpt;
 use crate::exit::Error;
 use crate::output;
+use crate::style::Style;
 use countersign_server::show::waiting;
 use countersign_server::wire;
 
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = Style::bold_colour(AnsiColor::Green);
+pub(crate) const BAD: Style = Style::bold_colour(AnsiColor::Red);
+pub(crate) const DIM: Style = Style::dimmed();
 /// Headings of what is shown on standard output.
-pub(crate) const HEADING: Style = Style::new().bold();
+pub(crate) const HEADING: Style = Style::bold();
 
 /// An error of any kind, for a person or a program.
 pub(crate) fn error(error: &Error, for_program: bool) {
@@ -66,13 +67,16 @@ fn with_cause(error: &Error) -> String {
 /// A fault beside its place, in a file that the user knows by this name.
 pub(crate) fn fault(diagnostic: &Diagnostic, name: &str) -> String {
     let Diagnostic { source, span, hint, .. } = diagnostic;
-    let level = match diagnostic.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-    };
-    let title = level.primary_title(&diagnostic.message).id(&diagnostic.code);
-    let group = excerpt(title, name, &source.text, *span, hint.as_deref());
-    Renderer::styled().render(&[group])
+    Excerpt {
+        is_warning: diagnostic.severity == Severity::Warning,
+        title: &diagnostic.message,
+        code: Some(&diagnostic.code),
+        source: Some((name, &source.text)),
+        spans: vec![(*span, None)],
+        hint: hint.as_deref(),
+        ..Excerpt::default()
+    }
+    .render()
 }
 
 /// That a reply was let in, and what was done to it.
@@ -81,7 +85,10 @@ pub(crate) fn accepted(contract: &Contract, accepted: &Accepted, unchecked: &[&s
     for repair in accepted.repairs() {
         let Span { start, end } = repair.span;
         let (kind, class) = (repair.kind.as_str(), repair.class.as_str());
-        output::talk(&format!("  repaired: {kind} {DIM}({class}, bytes {start} to {end}){DIM:#}"));
+        let times = if repair.count == 1 { String::new() } else { format!(" ×{}", repair.count) };
+        output::talk(&format!(
+            "  repaired: {kind}{times} {DIM}({class}, bytes {start} to {end}){DIM:#}"
+        ));
     }
     for pointer in accepted.defaults() {
         output::talk(&format!("  default filled in: {pointer}"));
@@ -99,18 +106,19 @@ pub(crate) fn refused(
     // Without text there are no places in it.
     let text = std::str::from_utf8(reply).unwrap_or_default();
     for violation in violations {
-        let code = violation.code.to_string();
-        let title = Level::ERROR.primary_title(&violation.message).id(&code);
-        let group = match violation.span {
-            Some(span) if !text.trim().is_empty() => {
-                excerpt(title, name, text, span, violation.hint.as_deref())
-            }
-            _ => hinted(Group::with_title(title), violation.hint.as_deref()),
+        let shown = violation.span.filter(|_| !text.trim().is_empty());
+        let excerpt = Excerpt {
+            title: &violation.message,
+            code: Some(&violation.code.to_string()),
+            source: Some((name, text)),
+            spans: shown.map(|span| (span, None)).into_iter().collect(),
+            hint: violation.hint.as_deref(),
+            ..Excerpt::default()
         };
-        output::talk(&Renderer::styled().render(&[group]));
+        output::talk(&excerpt.render());
         output::talk("");
     }
-    let count = violations.len();
+    let count = count_violations(violations);
     let noun = if count == 1 { "violation" } else { "violations" };
     output::talk(&format!("{BAD}refused{BAD:#} by {}: {count} {noun}", named(contract)));
     not_checked(unchecked);
@@ -129,23 +137,19 @@ pub(crate) fn violations(violations: &[Violation]) {
 
 /// A refused text with every violation beside its place; those without a place stand below.
 pub(crate) fn beside(text: &str, violations: &[Violation]) -> String {
-    let count = violations.len();
+    let count = count_violations(violations);
     let title = format!("{count} {}", if count == 1 { "violation" } else { "violations" });
     let (placed, unplaced): (Vec<_>, Vec<_>) =
         violations.iter().partition(|one| one.span.is_some() && !text.trim().is_empty());
-    let told: Vec<String> = unplaced.iter().map(ToString::to_string).collect();
-    let mut group = Group::with_title(Level::ERROR.primary_title(&title));
-    if !placed.is_empty() {
-        let annotations = placed.iter().filter_map(|violation| {
-            let (start, end) = first_line(text, violation.span?);
-            Some(AnnotationKind::Primary.span(start..end).label(violation.message.as_str()))
-        });
-        group = group.element(Snippet::source(text).path("the reply").annotations(annotations));
+    let spans = placed.iter().filter_map(|one| Some((one.span?, Some(one.message.as_str()))));
+    Excerpt {
+        title: &title,
+        source: Some(("the reply", text)),
+        spans: spans.collect(),
+        notes: unplaced.iter().map(ToString::to_string).collect(),
+        ..Excerpt::default()
     }
-    for line in &told {
-        group = group.element(Level::NOTE.message(line.as_str()));
-    }
-    Renderer::styled().render(&[group])
+    .render()
 }
 
 /// The colour of a status.
@@ -153,9 +157,9 @@ pub(crate) fn status_style(status: Status) -> Style {
     match status {
         Status::Completed => GOOD,
         Status::Failed => BAD,
-        Status::Running => AnsiColor::Cyan.on_default(),
-        Status::Waiting => AnsiColor::Yellow.on_default(),
-        Status::Halted => AnsiColor::Magenta.on_default(),
+        Status::Running => Style::colour(AnsiColor::Cyan),
+        Status::Waiting => Style::colour(AnsiColor::Yellow),
+        Status::Halted => Style::colour(AnsiColor::Magenta),
     }
 }
 
@@ -189,6 +193,9 @@ pub(crate) fn rest(run: &str, rest: &Rest) {
             output::talk(&format!("It goes on at {at}: `countersign run --resume {run}`."));
         }
         Rest::Held | Rest::Stopped => output::talk("Another process is working on it."),
+        Rest::Parked => output::talk(&format!(
+            "Workers ended again and again while working on it, so it is parked. Let it go on with `countersign resume {run}`."
+        )),
         Rest::Ended(_) | Rest::Halted | Rest::Waiting => {}
     }
 }
@@ -222,46 +229,4 @@ fn not_checked(rules: &[&str]) {
 
 fn named(contract: &Contract) -> String {
     format!("{} {}", contract.id, contract.version)
-}
-
-/// The lines around a place, with a caret. Long lines are cut to what surrounds the place.
-fn excerpt<'t>(
-    title: annotate_snippets::Title<'t>,
-    name: &'t str,
-    text: &'t str,
-    span: Span,
-    hint: Option<&'t str>,
-) -> Group<'t> {
-    let (start, end) = first_line(text, span);
-    let annotation = AnnotationKind::Primary.span(start..end);
-    let snippet = Snippet::source(text).path(name).annotation(annotation);
-    hinted(title.element(snippet), hint)
-}
-
-/// What of a place gets a caret: a whole object says nothing, so the first line of it is enough. A
-/// place that the text does not have, because somebody changed one of the two, is at its end.
-fn first_line(text: &str, span: Span) -> (usize, usize) {
-    const SHOWN: usize = 160;
-    let mut start = span.start.min(text.len());
-    while !text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = span.end.clamp(start, text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    if let Some(newline) = text[start..end].find('\n') {
-        end = start + newline;
-    }
-    while end > start + SHOWN || !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    (start, end)
-}
-
-fn hinted<'t>(group: Group<'t>, hint: Option<&'t str>) -> Group<'t> {
-    match hint {
-        Some(hint) => group.element(Level::HELP.message(hint)),
-        None => group,
-    }
 }

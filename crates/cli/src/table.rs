@@ -1,14 +1,18 @@
 //! Tables for people: columns as wide as their widest cell, the heading in bold.
 
-use anstream::adapter::strip_str;
+use countersign_core::text::escape_line_for_display;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::show::HEADING;
+use crate::style;
 
-/// Rows under a heading. Cells may have colours. The last column is not padded.
+/// Rows under a heading. Cells may have colours; what is hidden in them is shown, so that the columns stay
+/// straight. The last column is not padded.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
     let heading = header.map(|cell| format!("{HEADING}{cell}{HEADING:#}"));
-    let all = || std::iter::once(&heading).chain(rows);
+    let visible: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| cell_text(cell))).collect();
+    let all = || std::iter::once(&heading).chain(&visible);
     let widths: Vec<usize> =
         (0..N).map(|column| all().map(|row| width(&row[column])).max().unwrap_or(0)).collect();
     let mut text = String::new();
@@ -27,9 +31,14 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> 
     text
 }
 
+/// A cell on one line, with its colours.
+fn cell_text(cell: &str) -> String {
+    style::map_pieces(cell, escape_line_for_display)
+}
+
 /// How many columns of the terminal a text takes; colours take none.
 pub(crate) fn width(text: &str) -> usize {
-    strip_str(text).to_string().width()
+    style::plain(text).width()
 }
 
 #[cfg(test)]
@@ -42,7 +51,14 @@ mod tests {
             [format!("{HEADING}a{HEADING:#}"), "1".to_owned(), String::new()],
             ["状态".to_owned(), "2".to_owned(), "x".to_owned()],
         ];
-        let plain = strip_str(&table(["A", "B", "C"], &rows)).to_string();
+        let plain = style::plain(&table(["A", "B", "C"], &rows));
         assert_eq!(plain, "A     B  C\na     1\n状态  2  x\n");
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_cell_makes_no_other_row_and_no_other_column() {
+        let rows = [["a\u{1b}\n".to_owned(), "1".to_owned()], ["b".to_owned(), "2".to_owned()]];
+        let plain = style::plain(&table(["A", "B"], &rows));
+        assert_eq!(plain, "A          B\na\\u{1b}\\n  1\nb          2\n");
     }
 }

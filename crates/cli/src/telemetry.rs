@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_core::redact_credentials;
 use opentelemetry::global;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{
@@ -44,7 +45,9 @@ pub(crate) fn start(endpoint: Option<&str>) -> Result<Option<Telemetry>, Error> 
     if spans_to.is_none() && measures_to.is_none() {
         return Ok(None);
     }
-    let told = |error: ExporterBuildError| Error::Usage(format!("telemetry: {error}"));
+    let told = |error: ExporterBuildError| {
+        Error::Usage(format!("telemetry: {}", redact_credentials(&error.to_string())))
+    };
     let sender: Arc<dyn HttpClient> =
         Arc::new(Sender { http: client(&[&spans_to, &measures_to])?, runtime });
     let mut telemetry = Telemetry { spans: None, measures: None };
@@ -86,7 +89,9 @@ impl Drop for Telemetry {
             self.measures.take().map(|measures| measures.shutdown_with_timeout(LAST_WORDS));
         for ended in [spans, measures].into_iter().flatten() {
             if let Err(error) = ended {
-                output::talk(&format!("telemetry: the rest did not arrive: {error}"));
+                let told = error.to_string();
+                let told = redact_credentials(&told);
+                output::talk(&format!("telemetry: the rest did not arrive: {told}"));
             }
         }
     }

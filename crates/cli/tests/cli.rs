@@ -119,6 +119,11 @@ snapshot!(
     ["contract", "diff", "contracts/ticket.yaml", "contracts/ticket-2.yaml", "--json"],
     b""
 );
+snapshot!(
+    contracts_that_ship_have_no_fault,
+    ["contract", "check", "guardian_report", "state"],
+    b""
+);
 snapshot!(no_change_at_all, ["contract", "diff", "guardian_report", "guardian_report"], b"");
 snapshot!(
     an_export_and_its_losses,
@@ -185,4 +190,20 @@ fn completions_name_every_subcommand() {
 fn a_pipe_gets_no_colour() {
     let shown = run(&examples(), &["admit", "guardian_report", "replies/verdict.txt"], b"");
     assert!(!shown.contains('\u{1b}'));
+}
+
+#[test]
+fn what_a_schema_gets_wrong_is_shown_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let contract = "id: note\nversion: 1.0.0\nschema:\n  type: object\n  properties:\n    title: { type: string, minLenght: 3 }\n    at: { type: string, format: datetime }\n    stars: { type: integer, maximum: 5, default: 10 }\n";
+    fs::write(folder.path().join("note.yaml"), contract).unwrap();
+    let old =
+        "id: old\nversion: 1.0.0\nschema: { $schema: 'http://json-schema.org/draft-04/schema#' }\n";
+    fs::write(folder.path().join("old.yaml"), old).unwrap();
+    let shown = |arguments: &[&str]| run(folder.path(), arguments, b"");
+    insta::assert_snapshot!(shown(&["contract", "check", "note.yaml", "old.yaml"]));
+    assert!(shown(&["contract", "check", "note.yaml"]).starts_with("exit 0\n"));
+    assert!(shown(&["contract", "check", "note.yaml", "--strict"]).starts_with("exit 1\n"));
+    let listed = shown(&["contract", "check", "note.yaml", "--json"]);
+    assert!(listed.contains("\"code\": \"broken_default\""), "{listed}");
 }

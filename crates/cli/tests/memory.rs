@@ -470,3 +470,44 @@ fn what_holds_again_later_is_no_duplicate() {
     let audit = does(folder, &["audit"]);
     assert_eq!((&audit["facts"], &audit["exact_duplicates"]["count"]), (&json!(3), &json!(0)));
 }
+
+#[test]
+fn an_import_goes_in_steps_and_names_what_it_passes_over() {
+    let folder = dinner();
+    let (code, exported, err) = memory(folder.path(), &["export"]);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = exported.lines().collect();
+    let (long, deep) = ("x".repeat(9 << 20), "[".repeat(200));
+    let mut file = vec![lines[0], &long, &deep, "", r#"{"subject": 1}"#];
+    file.extend(&lines[1..]);
+    // More than one batch: what is here already is the same again.
+    let padded: Vec<String> =
+        (0..40).map(|_| format!("{}{}", lines[0], " ".repeat(1 << 17))).collect();
+    file.extend(padded.iter().map(String::as_str));
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("all.jsonl"), file.join("\n")).unwrap();
+    let (code, out, err) = memory(other.path(), &["import", "all.jsonl", "--ours", "--json"]);
+    assert_eq!(code, 1, "{err}");
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["kept"], lines.len() + padded.len(), "{out}");
+    let said = |at: usize| {
+        let one = &told["refused"][at];
+        (one["line"].as_u64().unwrap(), one["message"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(said(0).0, 2);
+    assert!(said(0).1.starts_with("it is longer than 8"), "{out}");
+    assert_eq!(said(1).0, 3);
+    assert!(said(1).1.starts_with("it is nested more than 100 deep"), "{out}");
+    assert_eq!(said(2).0, 5);
+    assert!(said(2).1.starts_with("no line of an export"), "{out}");
+    let (_, again, _) = memory(other.path(), &["export"]);
+    assert_eq!(again, exported, "all of it is there as it was");
+
+    // Bad lines are counted, and not all of them are named.
+    let bad = format!("{}\n{}", lines[0], "{}\n".repeat(150));
+    fs::write(other.path().join("bad.jsonl"), bad).unwrap();
+    let (_, out, _) = memory(other.path(), &["import", "bad.jsonl", "--ours", "--json"]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    let named = told["refused"].as_array().unwrap().len();
+    assert_eq!((named, &told["refused_more"]), (100, &json!(50)), "{out}");
+}

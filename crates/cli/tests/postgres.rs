@@ -40,9 +40,19 @@ impl Desk {
     }
 
     fn admin(&self, statement: &str) {
+        Self::execute(&self.base, statement);
+    }
+
+    /// Changes rows as somebody who may do everything.
+    fn tamper(&self, statement: &str) {
+        let (server, _) = self.base.rsplit_once('/').unwrap();
+        Self::execute(&format!("{server}/{}", self.name), statement);
+    }
+
+    fn execute(address: &str, statement: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(&self.base, NoTls).await.unwrap();
+            let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
             drop(tokio::spawn(connection));
             client.batch_execute(statement).await.unwrap();
         });
@@ -59,6 +69,7 @@ impl Desk {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env_remove("COUNTERSIGN_STORE").env("COUNTERSIGN_USER", "ann");
+        command.env(testkit::CONFIG_HOME, testkit::config_home(self.folder.path()));
         command.envs(variables.iter().copied()).output().unwrap()
     }
 
@@ -117,6 +128,46 @@ fn a_run_goes_from_the_first_word_to_the_last() {
 }
 
 #[test]
+fn a_row_that_somebody_edits_is_told_by_its_name() {
+    let Some(desk) = Desk::open("a_row_that_somebody_edits_is_told_by_its_name") else { return };
+    let run = desk.begin();
+    for (edit, undo, told) in [
+        ("waits SET who = 'mallory'", "waits SET who = NULL", "addressee of wait w1 `mallory`"),
+        (
+            "waits SET deadline = deadline + 1000",
+            "waits SET deadline = deadline - 1000",
+            "deadline of wait w1 `",
+        ),
+        (
+            "waits SET body = replace(body, '\"id\"', ' \"id\"')",
+            "waits SET body = replace(body, ' \"id\"', '\"id\"')",
+            "text of wait w1 `",
+        ),
+        (
+            "runs SET updated_at = updated_at + 1000",
+            "runs SET updated_at = updated_at - 1000",
+            "time of the last change `",
+        ),
+        ("runs SET status = 'failed'", "runs SET status = 'waiting'", "status `failed`"),
+        (
+            "runs SET wake_at = wake_at + 86400000",
+            "runs SET wake_at = wake_at - 86400000",
+            "next wake-up `",
+        ),
+    ] {
+        desk.tamper(&format!("UPDATE countersign.{edit}"));
+        for command in [&["store", "verify"][..], &["replay", &run, "--verify"]] {
+            let output = desk.run(command, &[("COUNTERSIGN_STORE", &desk.url())]);
+            let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+            assert_eq!(output.status.code(), Some(1), "{edit}: {said}");
+            assert!(said.contains(told), "{edit}: {said}");
+        }
+        desk.tamper(&format!("UPDATE countersign.{undo}"));
+        desk.does(&["replay", &run, "--verify"]);
+    }
+}
+
+#[test]
 fn the_store_is_named_by_flag_variable_and_file() {
     let Some(desk) = Desk::open("the_store_is_named_by_flag_variable_and_file") else { return };
     let run = desk.begin();
@@ -127,6 +178,10 @@ fn the_store_is_named_by_flag_variable_and_file() {
     assert!(listed(&["list", "--store", &desk.url(), "--json"]).contains(&run));
     fs::write(desk.folder.path().join("countersign.toml"), format!("store = \"{}\"\n", desk.url()))
         .unwrap();
+    // A file may have come with the folder: its server is asked about first.
+    let refused = desk.run(&["list"], &[]);
+    assert!(text(&refused.stderr).contains("nobody trusts that file"), "{}", text(&refused.stderr));
+    desk.run(&["trust", "--yes"], &[]);
     assert!(listed(&["list", "--json"]).contains(&run));
 }
 

@@ -33,6 +33,8 @@ fn said(output: &Output) -> String {
 struct Serving {
     child: Child,
     address: String,
+    /// The line that lets its owner in, where there is a token.
+    token: String,
 }
 
 impl Serving {
@@ -50,15 +52,20 @@ impl Serving {
         }
         let told: Value = serde_json::from_str(&told).unwrap();
         let address = told["listening"][0].as_str().unwrap().to_owned();
-        Self { child, address }
+        let token = told["token_file"].as_str().map_or_else(String::new, |path| {
+            let token = std::fs::read_to_string(folder.join(path)).unwrap();
+            format!("authorization: Bearer {}\r\n", token.trim_end())
+        });
+        Self { child, address, token }
     }
 
     /// A request as text, and the whole answer as text.
     fn ask(&self, request: &str) -> String {
         let mut socket = TcpStream::connect(&self.address).unwrap();
-        let host = &self.address;
+        let (host, token) = (&self.address, &self.token);
         let (line, rest) = request.split_once('\n').unwrap_or((request, "\n"));
-        let head = format!("{line} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{rest}\r\n");
+        let head =
+            format!("{line} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{token}{rest}\r\n");
         socket.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
@@ -177,6 +184,24 @@ fn keys_are_made_listed_and_taken_back() {
 }
 
 #[test]
+fn without_its_token_nobody_is_let_in_unless_the_owner_says_so() {
+    let desk = desk();
+    let mut serving = Serving::start(desk.path(), &[]);
+    assert!(serving.ask("GET /v1/me").contains("\"role\":\"admin\""));
+    let token = std::mem::take(&mut serving.token);
+    let refused = serving.ask("GET /v1/me");
+    assert!(refused.starts_with("HTTP/1.1 401") && refused.contains("no_token"), "{refused}");
+    assert!(serving.end().0);
+    let again = Serving::start(desk.path(), &[]);
+    assert_eq!(again.token, token, "the page that is open stays open");
+    assert!(again.end().0);
+    let open = Serving::start(desk.path(), &["--no-token"]);
+    assert_eq!(open.token, "");
+    assert!(open.ask("GET /v1/me").starts_with("HTTP/1.1 200"));
+    assert!(open.end().0);
+}
+
+#[test]
 fn it_says_where_it_is_and_how_to_stop() {
     let desk = desk();
     let mut child = countersign(desk.path(), &["serve", "--listen", "127.0.0.1:0"])
@@ -195,11 +220,11 @@ fn it_says_where_it_is_and_how_to_stop() {
         }
     }
     assert!(talk.starts_with("Countersign listens at http://127.0.0.1:"), "{talk}");
-    for part in
-        ["/v1/docs", "no key is needed on this machine", "countersign.db", ".opencode/protocol"]
-    {
+    for part in ["/v1/docs", ".countersign/token)", "countersign.db", ".opencode/protocol"] {
         assert!(talk.contains(part), "{part} in {talk}");
     }
+    let token = std::fs::read_to_string(desk.path().join(".countersign/token")).unwrap();
+    assert!(!talk.contains(token.trim_end()), "no token goes where no person reads");
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let rest: Vec<String> = lines.map(|line| line.unwrap()).collect();

@@ -52,6 +52,7 @@ fn countersign(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
         .args(arguments)
         .current_dir(folder)
         .env("COUNTERSIGN_USER", "anna")
+        .env(testkit::CONFIG_HOME, testkit::config_home(folder))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -81,6 +82,7 @@ fn a_run_asks_its_sources() {
     let book = fs::read(data.join("documents/run-book.pdf")).unwrap();
     put(&folder.path().join("data/documents/run-book.pdf"), book);
     put(&folder.path().join("data/documents/bomb.pdf"), "%PDF-1.4\nnot at all");
+    testkit::trust(env!("CARGO_BIN_EXE_countersign"), folder.path());
     let output = countersign(folder.path(), &["run"], b"");
     assert!(output.status.success(), "{output:?}");
     let output = countersign(folder.path(), &["show", "--json"], b"");

@@ -200,7 +200,13 @@ fn a_request_is_a_part_of_the_trace_it_came_with() {
     // Named in the file this time, in the form that most collectors want.
     fs::write(folder.path().join("countersign.toml"), format!("telemetry = \"{address}\"\n"))
         .unwrap();
-    let json = [("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"), ("OTEL_SERVICE_NAME", "desk")];
+    testkit::trust(env!("CARGO_BIN_EXE_countersign"), folder.path());
+    let settings = testkit::config_home(folder.path());
+    let json = [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
+        ("OTEL_SERVICE_NAME", "desk"),
+        (testkit::CONFIG_HOME, settings.to_str().unwrap()),
+    ];
     let mut child = command(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--json"], &json)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -214,10 +220,12 @@ fn a_request_is_a_part_of_the_trace_it_came_with() {
     let told: Value = serde_json::from_str(&told).unwrap();
     let host = told["listening"][0].as_str().unwrap();
     let mut socket = TcpStream::connect(host).unwrap();
+    let token = fs::read_to_string(folder.path().join(".countersign/token")).unwrap();
     let (trace, parent) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
     write!(
         socket,
-        "GET /v1/runs/nobody HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\ntraceparent: 00-{trace}-{parent}-01\r\n\r\n"
+        "GET /v1/runs/nobody HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nauthorization: Bearer {}\r\ntraceparent: 00-{trace}-{parent}-01\r\n\r\n",
+        token.trim_end()
     )
     .unwrap();
     let mut answer = String::new();

@@ -51,6 +51,7 @@ impl Desk {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
+        testkit::trust(env!("CARGO_BIN_EXE_countersign"), desk.0.path());
         desk
     }
 
@@ -61,6 +62,7 @@ impl Desk {
             command.env_remove(name);
         }
         command.env("COUNTERSIGN_USER", "ann");
+        command.env(testkit::CONFIG_HOME, testkit::config_home(self.0.path()));
         command
     }
 
@@ -221,6 +223,60 @@ fn a_dead_workers_run_goes_on_within_two_leases() {
     assert_eq!(lost, [true, false], "{workers:#}");
     second.signal(Signal::TERM);
     assert_eq!(second.ends(), Some(0));
+    desk.proved();
+}
+
+#[test]
+fn a_run_on_which_three_workers_were_killed_is_parked_until_it_is_resumed() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    for name in ["first", "second", "third"] {
+        let mut worker = desk.worker(name, &[]);
+        assert_eq!(worker.tells("took")["run"], "key-1", "{name} works on it");
+        worker.signal(Signal::KILL);
+        worker.child.wait().unwrap();
+    }
+    // The fourth finds nothing to do.
+    let mut fourth = desk.worker("fourth", &["--until-idle"]);
+    fourth.tells("stopped");
+    assert_eq!(fourth.ends(), Some(0));
+    let parked = "parked: 3 workers ended while working on it at version 1; resume with `countersign resume key-1`";
+    let status = String::from_utf8(desk.run(&["status", "key-1"]).stdout).unwrap();
+    assert!(status.contains(parked), "{status}");
+    assert_eq!(desk.json(&["status", "key-1"])["parked"], parked);
+    let list = String::from_utf8(desk.run(&["list"]).stdout).unwrap();
+    assert!(list.contains(parked), "{list}");
+    assert_eq!(desk.json(&["list"])[0]["parked"], true);
+    let inbox = String::from_utf8(desk.run(&["inbox"]).stdout).unwrap();
+    assert!(inbox.contains(parked), "{inbox}");
+    let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(told.contains("it is parked. Let it go on with `countersign resume key-1`"), "{told}");
+    // A person lets it go on, and this time it can.
+    desk.hurry();
+    let told = desk.said(&["resume", "key-1"]);
+    assert!(told.contains("Which?"), "{told}");
+    assert!(desk.json(&["status", "key-1"])["parked"].is_null());
+    desk.proved();
+}
+
+#[test]
+fn a_run_that_is_left_with_ctrl_c_is_not_parked() {
+    let desk = Desk::new();
+    desk.said(&["run", "--queue", "--key", "1"]);
+    for times in 1..=4 {
+        let mut leaving = desk.command(&["run", "--resume", "key-1"]).spawn().unwrap();
+        let patience = Instant::now() + Duration::from_secs(30);
+        while desk.begun() < times {
+            assert!(Instant::now() < patience, "it never began");
+        }
+        let process = Pid::from_raw(leaving.id().cast_signed()).unwrap();
+        kill_process(process, Signal::INT).unwrap();
+        assert_eq!(leaving.wait().unwrap().code(), Some(130));
+    }
+    assert!(desk.json(&["status", "key-1"])["parked"].is_null());
+    desk.hurry();
+    let told = desk.said(&["run", "--resume", "key-1", "--detach"]);
+    assert!(told.contains("Which?"), "{told}");
     desk.proved();
 }
 

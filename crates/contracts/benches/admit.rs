@@ -1,7 +1,9 @@
 //! What admitting a reply costs, beside the bare work nobody can avoid.
 //!
 //! `cargo bench -p countersign-contracts` prints the divan table and then the ratio of the two, taken
-//! in turns in one run; it fails where the ratio is above three.
+//! in turns in one run; it fails where the ratio is above three. With `-- --emit DIR` it writes the
+//! reply and the schema there and prints only its own best time, in nanoseconds: `trials/admission`
+//! compares that with other languages' libraries.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -17,6 +19,9 @@ use serde_json::{Value, json};
 const BOUND: f64 = 3.0;
 
 fn main() -> ExitCode {
+    if let Some(folder) = std::env::args().skip_while(|argument| argument != "--emit").nth(1) {
+        return emit(&folder);
+    }
     divan::main();
     let text = reply();
     let registry = registry();
@@ -33,6 +38,25 @@ fn main() -> ExitCode {
     println!("  serde_json parse + jsonschema check  {theirs:>10.1?}");
     println!("  ratio                                {ratio:>9.2}  (at most {BOUND})");
     if ratio <= BOUND { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Writes what others are to be measured with, and measures ourselves.
+fn emit(folder: &str) -> ExitCode {
+    let text = reply();
+    let registry = registry();
+    let contract = registry.find("llm_step_output").expect("it ships");
+    let schema = contract.schema.source().to_string();
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(format!("{folder}/reply.json"), &text))
+        .and_then(|()| std::fs::write(format!("{folder}/schema.json"), schema));
+    if written.is_err() {
+        return ExitCode::FAILURE;
+    }
+    let ours =
+        || contract.admit(black_box(&text), Finish::Stop, &Context::default()).accepted().is_some();
+    let (best, _) = in_turns(&ours, &|| true);
+    println!("{}", best.as_nanos());
+    ExitCode::SUCCESS
 }
 
 fn in_turns(left: &dyn Fn() -> bool, right: &dyn Fn() -> bool) -> (Duration, Duration) {

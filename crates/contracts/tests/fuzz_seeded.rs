@@ -46,6 +46,16 @@ fn schemas() {
     run("schema", 6_000);
 }
 
+#[test]
+fn versions() {
+    run("versions", 1_500);
+}
+
+#[test]
+fn patches() {
+    run("patch", 15_000);
+}
+
 /// Inputs that once broke a door, by the door's name.
 const REGRESSIONS: [(&str, &[u8]); 5] = [
     // A default that asks for itself inside itself: the stack ran over.

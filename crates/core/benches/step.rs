@@ -105,7 +105,8 @@ fn reply(state: &State, time: i64) -> Input {
     let text = json!({ "note": format!("round {time}"), "patch": patch }).to_string();
     let (finish, by, exchange) = (Finish::default(), "script".to_owned(), None);
     let usage = Usage { input_tokens: 900, output_tokens: 40, cost: 1 };
-    let reply = ModelReply { action, text, finish, by, usage, sent: None, exchange, build: None };
+    let (sent, build, repairs) = (None, None, Vec::new());
+    let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
     input(time, Incoming::ModelReplied(Box::new(reply)))
 }
 

@@ -28,6 +28,9 @@ pub mod expr;
 pub mod text;
 pub mod spec;
 pub mod json;
+pub mod limits;
+mod address;
 mod nearest;
 
+pub use address::{Address, has_credentials, redact_credentials};
 pub use nearest::nearest;

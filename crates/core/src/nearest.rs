@@ -1,36 +1,86 @@
 //! The known name somebody probably meant.
 
-/// The candidate nearest to `name`, if it is near enough to be worth telling.
+use crate::limits::MAX_NEAREST_STEPS;
+
+/// How many characters of a name are compared.
+const COMPARED_CHARS: usize = 64;
+/// Longer names, in bytes, resemble nothing.
+const LONGEST_NAME: usize = 1_024;
+
+/// The candidate nearest to `name`, if it is near enough to be worth telling. The search is bounded:
+/// of very many candidates only the first are compared.
 #[must_use]
 pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let longest = name.chars().count();
-    candidates
-        .into_iter()
-        .map(|candidate| (distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
-        .filter(|(distance, candidate)| *distance <= longest.max(candidate.chars().count()) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    let (wanted, name_length) = (compared_chars(name), name.chars().count());
+    let mut steps_left = MAX_NEAREST_STEPS;
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let Some(left) = steps_left.checked_sub(1) else { break };
+        steps_left = left;
+        if candidate.len() > LONGEST_NAME {
+            continue;
+        }
+        let candidate_chars = compared_chars(candidate);
+        let longest = name_length.max(candidate.chars().count());
+        // Only what is nearer than the nearest so far counts.
+        let most = match best {
+            Some((0, _)) => break,
+            Some((least, _)) => (longest / 3).min(least - 1),
+            None => longest / 3,
+        };
+        let cells = wanted.len() * (2 * most + 1).min(candidate_chars.len());
+        let Some(left) = steps_left.checked_sub(cells) else { break };
+        steps_left = left;
+        if let Some(distance) = distance_within(&wanted, &candidate_chars, most) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
 }
 
-/// How many single-character changes lie between two words; neighbours swapped count once.
-fn distance(left: &str, right: &str) -> usize {
-    let left: Vec<char> = left.chars().take(64).collect();
-    let right: Vec<char> = right.chars().take(64).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in right.iter().enumerate() {
-            let mut cost = (last[j] + usize::from(a != b)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
-                cost = cost.min(before[j - 1] + 1);
-            }
-            row.push(cost);
-        }
-        before = last;
-        last = row;
+/// The characters of a name that are compared, in lower case.
+fn compared_chars(name: &str) -> Vec<char> {
+    name.chars().flat_map(char::to_lowercase).take(COMPARED_CHARS).collect()
+}
+
+/// How many single-character changes lie between two words, if at most so many; neighbours swapped
+/// count once. Only the cells of the table are filled in from which a way that short can pass.
+fn distance_within(left: &[char], right: &[char], most: usize) -> Option<usize> {
+    const FAR: usize = usize::MAX / 2;
+    if left.len().abs_diff(right.len()) > most {
+        return None;
     }
-    last[right.len()]
+    let mut before = vec![FAR; right.len() + 1];
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    let mut row = vec![FAR; right.len() + 1];
+    for (i, a) in left.iter().enumerate() {
+        let (from, to) = ((i + 1).saturating_sub(most), (i + 1 + most).min(right.len()));
+        row.fill(FAR);
+        if from == 0 {
+            row[0] = i + 1;
+        }
+        let mut nearest_yet = row[0];
+        for j in from.max(1)..=to {
+            let b = right[j - 1];
+            let mut cost =
+                (last[j - 1] + usize::from(*a != b)).min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 0 && j > 1 && *a == right[j - 2] && left[i - 1] == b {
+                cost = cost.min(before[j - 2] + 1);
+            }
+            row[j] = cost;
+            nearest_yet = nearest_yet.min(cost);
+        }
+        if nearest_yet > most {
+            return None;
+        }
+        // Rows change places: the one before last is filled anew.
+        std::mem::swap(&mut before, &mut last);
+        std::mem::swap(&mut last, &mut row);
+    }
+    Some(last[right.len()]).filter(|distance| *distance <= most)
 }
 
 #[cfg(test)]
@@ -45,5 +95,31 @@ mod tests {
         assert_eq!(nearest("inculde", known), Some("include"));
         assert_eq!(nearest("banana", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("phases", known), Some("phases"));
+        assert_eq!(nearest("include", ["incluse", "include", "includes"]), Some("include"));
+    }
+
+    #[test]
+    fn distances_are_those_of_the_whole_table() {
+        let words = ["", "a", "ab", "ba", "abc", "acb", "phases", "phsaes", "hpases", "phase"];
+        for one in words {
+            for other in words {
+                let (left, right) = (compared_chars(one), compared_chars(other));
+                let whole = distance_within(&left, &right, 64);
+                for most in 0..8 {
+                    let expected = whole.filter(|distance| *distance <= most);
+                    assert_eq!(distance_within(&left, &right, most), expected, "{one} {other}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn very_many_candidates_are_not_all_compared() {
+        let known: Vec<String> = (0..100_000).map(|n| format!("some_long_name_{n:06}")).collect();
+        let near = nearest("some_long_name_000007x", known.iter().map(String::as_str));
+        assert_eq!(near, Some("some_long_name_000007"));
+        let far = nearest("some_long_name_099999x", known.iter().map(String::as_str));
+        assert_ne!(far, Some("some_long_name_099999"));
     }
 }

@@ -135,7 +135,8 @@ proptest! {
     /// A lower level accepts nothing that a higher one would read otherwise.
     #[test]
     fn whole_json_means_the_same_at_every_level(value in value(), before in "[a-zа-я .]{0,20}") {
-        let text = format!("{before}{}", serde_json::json!({"a": 1, "b": "x", "more": value}));
+        let object = serde_json::json!({"a": 1, "b": "x", "more": value});
+        let text = format!("{before}.\n\n{object}");
         let contract = contract();
         let verdicts = RepairLevel::ALL.map(|repairs| {
             let terms = Terms { intake: Intake::Tolerant, repairs, finish: Finish::Stop };

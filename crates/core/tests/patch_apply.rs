@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::patch::{MAX_COPIED, MAX_OPS, Op, Patch, PatchError, Pointer};
+use countersign_core::limits::{MAX_COPIED_BYTES, MAX_PATCH_OPS};
+use countersign_core::patch::{Op, Patch, PatchError, Pointer};
 use countersign_core::reply::{Code, Violation};
 use serde_json::{Value, json};
 
@@ -329,9 +330,9 @@ fn copies_cannot_multiply_without_end() {
     let before = document.clone();
     let error = parse(&json!(doubling)).apply(&mut document).unwrap_err();
     assert_eq!(document, before);
-    assert!(error.to_string().contains(&format!("at most {MAX_COPIED} bytes")), "{error}");
+    assert!(error.to_string().contains(&format!("at most {MAX_COPIED_BYTES} bytes")), "{error}");
     // One large copy is fine up to the bound, and not beyond.
-    for (length, fits) in [(MAX_COPIED - 1, true), (MAX_COPIED, false)] {
+    for (length, fits) in [(MAX_COPIED_BYTES - 1, true), (MAX_COPIED_BYTES, false)] {
         let mut document = json!({"text": "x".repeat(length)});
         let patch = parse(&json!([{"op": "copy", "from": "/text", "path": "/again"}]));
         assert_eq!(patch.apply(&mut document).is_ok(), fits);
@@ -377,11 +378,14 @@ fn operations_can_be_made_by_hand_and_kept_as_text() {
 #[test]
 fn a_patch_has_a_bounded_number_of_operations() {
     let patch = |count: usize| json!(vec![json!({"op": "test", "path": "", "value": 0}); count]);
-    assert_eq!(parse(&patch(MAX_OPS)).ops.len(), MAX_OPS);
-    let violations = Patch::parse(&patch(MAX_OPS + 1)).unwrap_err();
+    assert_eq!(parse(&patch(MAX_PATCH_OPS)).ops.len(), MAX_PATCH_OPS);
+    let violations = Patch::parse(&patch(MAX_PATCH_OPS + 1)).unwrap_err();
     assert_eq!(violations[0].code, Code::InvalidPatch);
     assert_eq!(
         violations[0].message,
-        format!("the reply: expected at most {MAX_OPS} operations, found {}", MAX_OPS + 1)
+        format!(
+            "the reply: expected at most {MAX_PATCH_OPS} operations, found {}",
+            MAX_PATCH_OPS + 1
+        )
     );
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::memory::long_term::FactStatus;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
 use countersign_core::run::Time;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,13 @@ pub struct Found {
     /// words are known by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guesses: Vec<Insight>,
+    /// For a responder, the validated insights that writers of the events below were shown, where they do not stand
+    /// in `insights`: what was written after an insight is seen once it is validated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cleared: Vec<Insight>,
+    /// The facts that a user or a tool answers for, by level and id, whatever else they rest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vouched: Vec<(ScopeLevel, String)>,
     /// Events that the cues or the message activate, and those that the summary quotes.
     #[serde(default)]
     pub quotes: Vec<Scored<Event>>,
@@ -68,6 +75,11 @@ impl Found {
         let mut by = || others.find(|other| other.id == *by && other.level == fact.level);
         let begins = |by: &Fact| by.valid_from.is_some_and(|from| at < from);
         Span::of(fact).holds(at) && by().is_some_and(begins)
+    }
+
+    /// Whether a user or a tool answers for a fact.
+    pub(crate) fn is_vouched(&self, fact: &Fact) -> bool {
+        self.vouched.iter().any(|(level, id)| (*level, id) == (fact.level, &fact.id))
     }
 
     /// Whether something that is disputed says otherwise than a fact at a moment.
@@ -128,6 +140,9 @@ pub struct Cited {
     pub ts: Time,
     /// Its words, from which the citation's summary is cut.
     pub text: String,
+    /// The insights that its writer was shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen_insights: Vec<String>,
 }
 
 impl<T> Scored<T> {
@@ -141,6 +156,7 @@ impl<T> Scored<T> {
 impl From<&Event> for Cited {
     fn from(event: &Event) -> Self {
         let (kind, origin, ts) = (event.kind, event.origin, event.ts);
-        Self { kind, origin, ts, text: event.text.clone() }
+        let (text, seen_insights) = (event.text.clone(), event.seen_insights.clone());
+        Self { kind, origin, ts, text, seen_insights }
     }
 }

@@ -43,6 +43,7 @@ fn events(turns: &[Turn]) -> Vec<Event> {
                 tags: Vec::new(),
                 entities: Vec::new(),
                 expires: None,
+                seen_insights: Vec::new(),
             }
         })
         .collect()

@@ -38,6 +38,7 @@ fn event(text: &str, role: Role, speaker: Option<&str>) -> Event {
         tags: Vec::new(),
         entities: Vec::new(),
         expires: None,
+        seen_insights: Vec::new(),
     }
 }
 

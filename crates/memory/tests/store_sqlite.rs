@@ -50,6 +50,7 @@ async fn what_was_kept_is_there_when_the_file_is_opened_again() {
         built_at: NOW,
         rows: BuildRow::of(&request, &then, |_, _| true),
         cut: Vec::new(),
+        seen_insights: Vec::new(),
     };
     memory.keep_build(build.clone()).await.unwrap();
     drop(memory);

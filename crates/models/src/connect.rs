@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_core::Address;
 use countersign_core::spec::Source;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -25,7 +26,8 @@ pub fn connect(spec: &ModelSpec, settings: &Settings) -> Result<Arc<dyn Model>, 
             Ok(Arc::new(script))
         }
         ModelSpec::Remote { provider, name, address } => {
-            let Place { base, key } = place(*provider, address.as_deref(), settings)?;
+            let Place { base, key } =
+                place(*provider, address.as_ref().map(Address::reveal), settings)?;
             let is_openai_itself = base.host_str() == Some("api.openai.com");
             let dialect = dialect(*provider, is_openai_itself);
             let url = joined(&base, &dialect.path(name))?;
@@ -58,7 +60,7 @@ pub fn connect_embedder(
         }
         other => return Err(ConfigError::NoEmbedder { spec: other.to_string() }),
     };
-    let Place { base, key } = place(provider, address.as_deref(), settings)?;
+    let Place { base, key } = place(provider, address.as_ref().map(Address::reveal), settings)?;
     let url = joined(&base, path)?;
     let headers = dialect(provider, false).headers(key);
     Ok(Arc::new(Embeddings {
@@ -158,7 +160,8 @@ mod tests {
     #[track_caller]
     fn shown(spec: &str, settings: &Settings) -> Option<String> {
         let Ok(ModelSpec::Remote { provider, address, .. }) = spec.parse() else { panic!() };
-        let text = address.as_deref().unwrap_or_else(|| settings.addresses.of(provider));
+        let default = || settings.addresses.of(provider);
+        let text = address.as_ref().map_or_else(default, Address::reveal);
         let found = key(provider, &base(text).unwrap(), address.is_some(), settings).unwrap();
         found.map(|key| key.reveal().to_owned())
     }

@@ -48,3 +48,4 @@ pub use price::{Price, cost};
 pub use script::{SCRIPT_SCHEMA, Script};
 pub use settings::{Addresses, SchemaUse, Settings, Timeouts};
 pub use spec::{ModelSpec, ModelSpecError, Provider};
+pub use wire::reread_texts;

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use countersign_core::Address;
 use opentelemetry::metrics::Histogram;
 use opentelemetry::trace::{Span as _, SpanKind, Status, Tracer as _};
 use opentelemetry::{Array, KeyValue, StringValue, Value, global};
@@ -115,7 +116,7 @@ fn histogram(name: &'static str, unit: &'static str, bounds: &[f64]) -> Histogra
 struct Asked {
     provider: &'static str,
     name: String,
-    address: Option<String>,
+    address: Option<Address>,
 }
 
 impl Asked {
@@ -145,7 +146,8 @@ impl Asked {
             KeyValue::new("gen_ai.provider.name", self.provider),
             KeyValue::new("gen_ai.request.model", self.name.clone()),
         ];
-        let url = self.address.as_ref().and_then(|address| address.parse::<reqwest::Url>().ok());
+        let url = self.address.as_ref();
+        let url = url.and_then(|address| address.reveal().parse::<reqwest::Url>().ok());
         if let Some(url) = &url
             && let Some(host) = url.host_str()
         {

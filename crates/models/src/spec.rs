@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use countersign_core::nearest;
+use countersign_core::{Address, nearest, redact_credentials};
 use thiserror::Error;
 
 /// A model by its name.
@@ -19,7 +19,7 @@ pub enum ModelSpec {
         /// The model's name, as the provider knows it.
         name: String,
         /// Where it listens, if not where the provider usually does.
-        address: Option<String>,
+        address: Option<Address>,
     },
     /// Replies from a file.
     Script(PathBuf),
@@ -81,7 +81,7 @@ impl FromStr for ModelSpec {
     type Err = ModelSpecError;
 
     fn from_str(text: &str) -> Result<Self, ModelSpecError> {
-        let found = || text.to_owned();
+        let found = || redact_credentials(text).into_owned();
         if text == "human" {
             return Ok(Self::Human);
         }
@@ -101,7 +101,7 @@ impl FromStr for ModelSpec {
         // A name may hold an `@` of its own; an address begins with its scheme.
         let at = ["@http://", "@https://"].iter().filter_map(|mark| rest.find(mark)).min();
         let (name, address) = match at {
-            Some(at) => (&rest[..at], Some(rest[at + 1..].to_owned())),
+            Some(at) => (&rest[..at], Some(Address::new(&rest[at + 1..]))),
             None => (rest, None),
         };
         if name.is_empty() {
@@ -114,7 +114,7 @@ impl FromStr for ModelSpec {
     }
 }
 
-/// The text it was parsed from.
+/// The text it was parsed from, without a user and a password in its address.
 impl fmt::Display for ModelSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -195,7 +195,7 @@ mod tests {
 
     #[track_caller]
     fn remote(text: &str, provider: Provider, name: &str, address: Option<&str>) {
-        let address = address.map(str::to_owned);
+        let address = address.map(Address::new);
         let spec = ModelSpec::Remote { provider, name: name.to_owned(), address };
         assert_eq!(text.parse(), Ok(spec.clone()));
         assert_eq!(spec.to_string(), text);

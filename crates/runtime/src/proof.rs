@@ -1,15 +1,20 @@
-//! Proof that what a store keeps of a run is what was decided: the chain, the rows around it, every
-//! decision made again, and the places that lists and workers read. Changes nothing.
+//! Proof that what a store keeps of a run is what was decided: the chain, every decision made again, and the
+//! rows beside the log (`row_check`). Changes nothing.
 
 use countersign_core::json::sha256;
 use countersign_core::run::{
-    CorruptLog, Entry, Event, Exchange, Fault, GENESIS, Incoming, State, Verification, link, verify,
+    CorruptLog, Entry, Event, Exchange, Fault, GENESIS, Incoming, State, Verification, fold, link,
+    verify,
 };
-use countersign_store::{Head, RunId, Seal, WaitFilter};
+use countersign_store::Seal;
 use thiserror::Error;
 
 use crate::engine::{Engine, EngineError};
 use crate::prune::seal;
+use crate::row_check::compare_rows;
+
+/// How often a run is proved again that goes on meanwhile.
+const TRIES: usize = 3;
 
 /// Where what is kept of a run stops agreeing with itself.
 #[derive(Debug, Error)]
@@ -45,8 +50,26 @@ pub enum Flaw {
         /// The seal of what is there.
         found: String,
     },
+    /// What stands beside the log is not what the log says.
+    #[error("the store keeps {what} `{found}`, and the log says `{expected}`")]
+    Beside {
+        /// Of what.
+        what: String,
+        /// What the row has.
+        found: String,
+        /// What the log says.
+        expected: String,
+    },
+    /// The text of a reply is not what the bytes say that were received.
+    #[error(
+        "version {version}: the text of the reply is not what the bytes received from the provider say"
+    )]
+    Reply {
+        /// The version that took the reply.
+        version: u64,
+    },
     /// A snapshot is not what the events before it fold to.
-    #[error("the newest snapshot does not hold what the events up to it fold to")]
+    #[error("a snapshot does not hold what the events up to it fold to")]
     Snapshot,
     /// Bytes that the log speaks of are gone, or others.
     #[error("version {version}: the bytes {digest} it speaks of are {found}")]
@@ -62,6 +85,10 @@ pub enum Flaw {
 
 /// Proves all that is kept of a run. The first place that does not agree is told.
 pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Flaw>, EngineError> {
+    prove_unmoved(engine, run, || prove_once(engine, run)).await
+}
+
+async fn prove_once(engine: &Engine, run: &str) -> Result<Result<Verification, Flaw>, EngineError> {
     let id = engine.run_id(run);
     let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
     let head = engine.store().head(&id).await?.ok_or_else(missing)?;
@@ -79,29 +106,26 @@ pub async fn prove(engine: &Engine, run: &str) -> Result<Result<Verification, Fl
         Ok(verification) => verification,
         Err(fault) => return Ok(Err(fault.into())),
     };
-    if let Err(flaw) = standing(&head, &verification) {
-        return Ok(Err(flaw));
-    }
-    if let Some(flaw) = indexes(engine, &id, &verification.state).await? {
-        return Ok(Err(flaw));
-    }
-    match engine.at(run, None).await {
-        Ok(live) if *live.state == verification.state => {}
-        Ok(_) | Err(EngineError::Corrupt { .. }) => return Ok(Err(Flaw::Snapshot)),
-        Err(other) => return Err(other),
-    }
-    for one in &log {
-        for digest in spoken_of(run, one) {
-            let bytes = engine.store().blob(&id.tenant, &digest).await?;
-            let found = match bytes {
-                None => "gone",
-                Some(bytes) if digest_of(&bytes) != digest => "others",
-                Some(_) => continue,
-            };
-            return Ok(Err(Flaw::Blob { version: one.version, digest, found }));
+    let compared = compare_rows(engine, &id, &head, &log, &verification.state, &protocol).await?;
+    Ok(compared.map_or(Ok(verification), Err))
+}
+
+/// Proves a run again where it went on meanwhile: rows that were read before and after do not fit together.
+async fn prove_unmoved<T, F: Future<Output = Result<Result<T, Flaw>, EngineError>>>(
+    engine: &Engine,
+    run: &str,
+    once: impl Fn() -> F,
+) -> Result<Result<T, Flaw>, EngineError> {
+    let id = engine.run_id(run);
+    for _ in 0..TRIES {
+        let before = engine.store().head(&id).await?.map(|head| (head.version, head.wake_at));
+        let proved = once().await?;
+        let after = engine.store().head(&id).await?.map(|head| (head.version, head.wake_at));
+        if proved.is_ok() || before == after {
+            return Ok(proved);
         }
     }
-    Ok(Ok(verification))
+    once().await
 }
 
 /// A chain that holds.
@@ -113,10 +137,15 @@ pub struct Chained {
     pub pruned: bool,
 }
 
-/// Proves the chain of a run's log, and that the row of the run stands at its end. Nothing is decided again.
+/// Proves the chain of a run's log, and that all that is kept beside it is what the log says. Nothing is decided
+/// again.
 ///
 /// Where the run was pruned, what is left of every version is held against the seal.
 pub async fn chained(engine: &Engine, run: &str) -> Result<Result<Chained, Flaw>, EngineError> {
+    prove_unmoved(engine, run, || chained_once(engine, run)).await
+}
+
+async fn chained_once(engine: &Engine, run: &str) -> Result<Result<Chained, Flaw>, EngineError> {
     let id = engine.run_id(run);
     let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
     let head = engine.store().head(&id).await?.ok_or_else(missing)?;
@@ -136,12 +165,26 @@ pub async fn chained(engine: &Engine, run: &str) -> Result<Result<Chained, Flaw>
     let columns = [
         ("version", head.version.to_string(), end(last.map(|one| one.version))),
         ("last event", head.seq.to_string(), end(last.map(|one| one.last))),
-        ("hash", head.hash, last.map_or_else(String::new, |one| one.hash.clone())),
+        ("hash", head.hash.clone(), last.map_or_else(String::new, |one| one.hash.clone())),
     ];
-    Ok(match columns.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(Flaw::Head { what, found, expected }),
-        None => Ok(Chained { events: head.seq, pruned: head.pruned.is_some() }),
-    })
+    if let Some((what, found, expected)) =
+        columns.into_iter().find(|(_, found, expected)| found != expected)
+    {
+        return Ok(Err(Flaw::Head { what, found, expected }));
+    }
+    let chained = Chained { events: head.seq, pruned: head.pruned.is_some() };
+    if chained.pruned {
+        return Ok(Ok(chained));
+    }
+    let mut state = State::blank(run);
+    for one in &log {
+        if let Err(corrupt) = fold(&mut state, &one.body) {
+            return Ok(Err(Fault::from(corrupt).into()));
+        }
+    }
+    let protocol = engine.protocol(&id, &head.protocol).await?;
+    let compared = compare_rows(engine, &id, &head, &log, &state, &protocol).await?;
+    Ok(compared.map_or(Ok(chained), Err))
 }
 
 /// Follows what a pruned log has left: no version is missing, and none is other than when it was sealed.
@@ -196,46 +239,4 @@ pub(crate) fn spoken_of(run: &str, one: &Entry) -> Vec<String> {
 /// What bytes are found by.
 pub(crate) fn digest_of(bytes: &[u8]) -> String {
     sha256(&[bytes])
-}
-
-fn standing(head: &Head, proved: &Verification) -> Result<(), Flaw> {
-    let state = &proved.state;
-    let columns = [
-        ("last event", head.seq.to_string(), proved.events.to_string()),
-        ("version", head.version.to_string(), proved.versions.to_string()),
-        ("hash", head.hash.clone(), proved.hash.clone()),
-        ("protocol", head.protocol.clone(), state.protocol.clone()),
-        ("workflow", head.workflow.clone(), state.workflow.clone()),
-        ("phase", head.phase.clone(), state.phase.clone()),
-        ("status", head.status.clone(), state.status().as_str().to_owned()),
-    ];
-    match columns.into_iter().find(|(_, found, expected)| found != expected) {
-        Some((what, found, expected)) => Err(Flaw::Head { what, found, expected }),
-        None => Ok(()),
-    }
-}
-
-async fn indexes(engine: &Engine, run: &RunId, state: &State) -> Result<Option<Flaw>, EngineError> {
-    let mut filter = WaitFilter::all(run.tenant.clone(), usize::MAX);
-    filter.run = Some(run.id.clone());
-    let waits = engine.store().waits(&filter).await?;
-    let actions = engine.store().actions(run).await?;
-    let listed = |mut ids: Vec<String>| {
-        ids.sort();
-        if ids.is_empty() { "none".to_owned() } else { ids.join(", ") }
-    };
-    let pairs = [
-        (
-            "open waits",
-            listed(waits.into_iter().map(|wait| wait.id).collect()),
-            listed(state.waits.keys().cloned().collect()),
-        ),
-        (
-            "open orders",
-            listed(actions.into_iter().map(|action| action.id).collect()),
-            listed(state.pending.keys().cloned().collect()),
-        ),
-    ];
-    let differs = pairs.into_iter().find(|(_, found, expected)| found != expected);
-    Ok(differs.map(|(what, found, expected)| Flaw::Head { what, found, expected }))
 }

@@ -77,7 +77,8 @@ async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
     let action = pending.keys().next().unwrap().clone();
     let (text, by) = (text.to_owned(), "model".to_owned());
     let (finish, usage) = (Finish::Stop, Usage::default());
-    let reply = ModelReply { action, text, finish, by, usage, sent: None, exchange, build: None };
+    let (sent, build, repairs) = (None, None, Vec::new());
+    let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
     engine.give("r", Incoming::ModelReplied(Box::new(reply)), Some("k".to_owned())).await.unwrap();
 }
 
@@ -282,5 +283,5 @@ async fn bytes_that_are_lost_are_told_before_anything_is_written() {
     assert!(error.starts_with("run `r` cannot be exported whole: the bytes "), "{error}");
     // Nor does what lists and inboxes read agree with this log.
     let flaw = prove(&there, "r").await.unwrap().unwrap_err().to_string();
-    assert!(flaw.contains("open waits"), "{flaw}");
+    assert!(flaw.contains("the store lists the run with summary"), "{flaw}");
 }

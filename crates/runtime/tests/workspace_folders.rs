@@ -5,7 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_runtime::folder::{FolderError, Home, MOST_FILES, find, read};
+use countersign_runtime::folder::{
+    FolderError, Home, MOST_FILES, find, find_named, hide_protocol, read,
+};
+use countersign_runtime::workspace::Workspace;
 use tempfile::TempDir;
 
 fn protocol() -> TempDir {
@@ -35,11 +38,43 @@ fn a_protocol_is_found_upwards() {
     for start in ["", "src/deep", ".opencode", ".opencode/protocol"] {
         assert_eq!(find(&root.join(start)), expected, "{start}");
     }
-    // A protocol folder under another name, from inside.
-    put(&root, "other/index.json", "");
-    put(&root, "other/workflows/a.yaml", "");
-    assert_eq!(find(&root.join("other/workflows")), Some(root.join("other")));
     assert_eq!(find(&root.join("absent")), None);
+}
+
+#[test]
+fn a_folder_that_looks_like_a_protocol_is_one_only_where_it_is_named() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path().canonicalize().unwrap();
+    put(&root, "index.yaml", "");
+    put(&root, "workflows/a.yaml", "");
+    put(&root, "contracts/a.yaml", "");
+    for start in ["", "workflows"] {
+        assert_eq!(find(&root.join(start)), None, "{start}");
+    }
+    assert_eq!(find_named(&root), Some(root.clone()));
+    assert_eq!(find_named(&root.join("workflows")), None);
+    put(&root, ".opencode/protocol/index.yaml", "");
+    assert_eq!(find(&root), Some(root.join(".opencode/protocol")));
+    assert_eq!(find_named(&root), Some(root.clone()), "a name is meant");
+    assert_eq!(find_named(&root.join("workflows")), Some(root.join(".opencode/protocol")));
+}
+
+#[test]
+fn the_protocol_is_hidden_from_runs_wherever_it_lies() {
+    let project = tempfile::tempdir().unwrap();
+    let root = project.path();
+    put(root, "p/index.yaml", "");
+    put(root, "index.yaml", "");
+    put(root, "notes.md", "");
+    let open = || Workspace::open(root).unwrap();
+    let beside = hide_protocol(open(), &root.join("p")).unwrap();
+    assert!(beside.write_atomic("P/workflows/x.yaml", b"").is_err());
+    assert!(beside.read("index.yaml", 1).is_ok(), "another protocol is meant");
+    let itself = hide_protocol(open(), root).unwrap();
+    for path in ["index.yaml", "INDEX.json", "workflows/x.yaml", "contracts/x", "agents/a"] {
+        assert!(itself.write_atomic(path, b"").is_err(), "{path}");
+    }
+    itself.write_atomic("notes.md", b"x").unwrap();
 }
 
 #[test]

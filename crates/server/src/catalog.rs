@@ -3,10 +3,12 @@
 //! Files are read anew each time: whoever edits a protocol sees it at once. What they come to is kept for as
 //! long as they stay the same. Not here: runs, which keep the protocol they began with.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use countersign_contracts::registry;
 use countersign_core::contract::Registry;
 use countersign_core::nearest;
 use countersign_core::protocol::{Bundle, Protocol, check};
@@ -15,12 +17,37 @@ use countersign_protocols::{SHIPPED, Shipped, find};
 use countersign_runtime::driver::data_folder;
 use countersign_runtime::folder::{self, FolderError, Home, load_protocol};
 use countersign_runtime::recent::Recent;
+use countersign_runtime::trust::Permissions;
 use thiserror::Error;
 
 use crate::wire::{Findings, ProtocolRow, ProtocolView, WorkflowView};
 
 /// Where protocols that are run without a copy have their data, in the engine's own folder.
 pub const SHIPPED_DATA: &str = "shipped";
+
+/// Names the protocol that ships where the one of the folder has the same name: `shipped:ralph`.
+pub const SHIPPED_PREFIX: &str = "shipped:";
+
+/// A protocol that ships, by its name with or without [`SHIPPED_PREFIX`].
+#[must_use]
+pub fn find_shipped(name: &str) -> Option<&'static Shipped> {
+    find(name.strip_prefix(SHIPPED_PREFIX).unwrap_or(name))
+}
+
+/// What the protocols that ship under a name may use: the program brings them, so they are trusted
+/// as it is. Both a copy in a folder and the one without a copy count.
+#[must_use]
+pub fn shipped_permissions(name: &str) -> Vec<Permissions> {
+    static KNOWN: Mutex<BTreeMap<&str, Vec<Permissions>>> = Mutex::new(BTreeMap::new());
+    let Some(shipped) = find(name) else { return Vec::new() };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let load = || {
+        let (bundles, contracts) = ([shipped.bundle(), shipped.bundle_without_copy()], registry());
+        let loaded = bundles.into_iter().filter_map(|one| load_protocol(one, &contracts).ok());
+        loaded.map(|(protocol, _)| Permissions::from_protocol(&protocol)).collect()
+    };
+    known.entry(shipped.name).or_insert_with(load).clone()
+}
 
 /// Why a protocol cannot be had.
 #[derive(Debug, Error)]
@@ -148,6 +175,10 @@ impl Catalog {
     ) -> Result<(Arc<Protocol>, String), CatalogError> {
         let own = self.own();
         let found = match (protocol, own) {
+            (Some(name), _) if name.starts_with(SHIPPED_PREFIX) => match find_shipped(name) {
+                Some(shipped) => self.shipped(shipped, model)?,
+                None => return Err(self.unknown(name)),
+            },
             (None, None) => return Err(CatalogError::NoFolder),
             (None, Some(own)) => own?,
             (Some(name), Some(Ok(own))) if own.name == name => own,
@@ -237,14 +268,14 @@ impl Catalog {
 
     /// The files of a protocol, that of the folder before one that ships, and its row in the list.
     fn bundle(&self, name: &str) -> Result<(Bundle, ProtocolRow), CatalogError> {
-        if let Some(folder) = &self.folder {
+        if let Some(folder) = self.folder.as_ref().filter(|_| !name.starts_with(SHIPPED_PREFIX)) {
             let bundle = folder::read(folder)?;
             let row = self.row(bundle.clone(), "folder", folder_name(folder), "");
             if row.name == name {
                 return Ok((bundle, row));
             }
         }
-        let shipped = find(name).ok_or_else(|| self.unknown(name))?;
+        let shipped = find_shipped(name).ok_or_else(|| self.unknown(name))?;
         let bundle = shipped.bundle_without_copy();
         let row = self.row(bundle.clone(), "shipped", shipped.name, shipped.about);
         Ok((bundle, row))

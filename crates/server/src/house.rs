@@ -13,9 +13,10 @@ use countersign_memory::store::Memory;
 use countersign_models::Embedder;
 use countersign_runtime::clock::Clock;
 use countersign_runtime::driver::{Driver, Hands, Models, Presence};
-use countersign_runtime::effect::{Journal, JournalError, SourceKinds};
+use countersign_runtime::effect::{Journal, JournalError, SourceKinds, sweep_journal};
 use countersign_runtime::engine::{Engine, Opened, fresh_name};
-use countersign_runtime::folder::{FolderError, Home};
+use countersign_runtime::folder::{FolderError, Home, hide_protocol};
+use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::worker::Crew;
 use countersign_runtime::workspace::{Workspace, WorkspaceError};
@@ -28,6 +29,9 @@ use crate::live::{Hub, Told};
 
 /// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
 const PATIENCE: i64 = 10 * 60 * 1000;
+
+/// Desks beyond which those of tenants that nobody asks for are put away.
+const MAX_DESKS: usize = 1_024;
 
 /// What a house is furnished with.
 pub struct Furniture {
@@ -47,6 +51,8 @@ pub struct Furniture {
     pub models: Arc<dyn Models>,
     /// What sources there can be.
     pub sources: Arc<dyn SourceKinds>,
+    /// What protocols may do here.
+    pub guard: ActionGuard,
     /// The contracts that ship.
     pub contracts: Arc<Registry>,
     /// The engine's own folder, and the folder of work.
@@ -166,11 +172,25 @@ impl House {
         &self.hub
     }
 
+    /// The desk of a tenant, where it was put there.
+    #[must_use]
+    pub fn known_desk(&self, tenant: &TenantId) -> Option<Arc<Desk>> {
+        let desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.get(tenant).map(Arc::clone)
+    }
+
     /// The desk of a tenant; it is put there when it is first asked for.
     pub fn desk(&self, tenant: &TenantId) -> Result<Arc<Desk>, HouseError> {
         let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(desk) = desks.get(tenant) {
             return Ok(Arc::clone(desk));
+        }
+        if desks.len() >= MAX_DESKS {
+            // One whose driver is in nobody's hands has nothing under way, and can be put there again.
+            let idle = |desk: &Arc<Desk>| {
+                Arc::strong_count(desk) == 1 && Arc::strong_count(&desk.driver) == 1
+            };
+            desks.retain(|tenant, desk| *tenant == TenantId::default() || !idle(desk));
         }
         let desk = Arc::new(self.furnish(tenant)?);
         desks.insert(tenant.clone(), Arc::clone(&desk));
@@ -192,6 +212,10 @@ impl House {
         let watch =
             if ours { Arc::clone(&self.furniture.watch) } else { Arc::new(Unwatched) as Arc<_> };
         let workspace = Workspace::open(own.workspace())?;
+        let workspace = match &self.furniture.protocol {
+            Some(folder) => hide_protocol(workspace, folder)?,
+            None => workspace,
+        };
         let engine = Engine::open(Opened {
             store: Arc::clone(store),
             clock: Arc::clone(clock),
@@ -210,11 +234,21 @@ impl House {
             None => engine,
         };
         let engine = Arc::new(engine);
-        let shown = workspace.clone().hide([".countersign", ".opencode"])?;
-        let hands =
-            Hands::new(workspace.clone(), shown, Journal::open(&own.effects())?, own.workspace())
-                .with_sources(Arc::clone(sources))
-                .with_data(home.folder().join(SHIPPED_DATA));
+        let journal = Journal::open(&own.effects())?;
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let (engine, journal) = (Arc::clone(&engine), journal.clone());
+            runtime.spawn(async move {
+                if let Err(error) = sweep_journal(&engine, &journal).await {
+                    let told = format!("notes of effects that are over stay: {error}");
+                    engine.watch().warned("any", &told);
+                }
+            });
+        }
+        let guard = self.furniture.guard.clone();
+        let guard = if ours { guard } else { guard.for_tenant(own.workspace().to_owned()) };
+        let hands = Hands::new(workspace.clone(), guard, journal, own.workspace())
+            .with_sources(Arc::clone(sources))
+            .with_data(home.folder().join(SHIPPED_DATA));
         let driver =
             Driver::new(Arc::clone(&engine), Arc::clone(models), hands, self.worker.clone())
                 .with_patience(PATIENCE);
@@ -231,7 +265,7 @@ impl House {
             return Err(HouseError::Name { tenant: tenant.clone() });
         }
         let folder = self.furniture.home.folder().join("tenants").join(tenant.as_str());
-        std::fs::create_dir_all(&folder)
+        countersign_runtime::private::create_folder(&folder)
             .map_err(|source| HouseError::NoFolder { tenant: tenant.clone(), source })?;
         Ok(Home::create(&folder)?)
     }

@@ -3,35 +3,27 @@
 //! Whoever is being answered gets the answer; streams get a last event; nobody new comes in.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use thiserror::Error;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
 
-use crate::access::{Demand, Hosts, Keyring};
+use crate::access::{Demand, Hosts, Keyring, LocalToken};
+use crate::connections::{ConnectionSlots, fit_connections};
 use crate::house::House;
-use crate::http::{App, Rates, router};
+use crate::http::{App, Quotas, Rates, router};
+use crate::service_limits::ServiceLimits;
 use crate::stop::Stopping;
-
-/// How many connections there are at most; who comes then waits.
-const MOST_CONNECTIONS: usize = 4_096;
 
 /// How often a key may ask in a second, where nobody says; for a while twice as often.
 const RATE: u32 = 100;
 
 /// How many runs are worked on at once.
 const AT_ONCE: usize = 64;
-
-/// How long a client may take to send the head of a request.
-const HEAD: Duration = Duration::from_secs(15);
 
 /// How long answers and steps may still take when the server is to end.
 const GRACE: Duration = Duration::from_secs(20);
@@ -59,6 +51,14 @@ pub enum ServeError {
         /// Where.
         address: SocketAddr,
     },
+    /// The token cannot be kept.
+    #[error("the token of this server cannot be kept in `{}`: {source}", folder.display())]
+    Token {
+        /// The engine's folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The keys cannot be read.
     #[error(transparent)]
     Keys(#[from] crate::access::KeyringError),
@@ -71,8 +71,10 @@ pub struct Server {
     house: Arc<House>,
     keyring: Arc<Keyring>,
     hosts: Hosts,
+    token: Option<Arc<LocalToken>>,
     grace: Duration,
     rate: u32,
+    limits: ServiceLimits,
 }
 
 impl Server {
@@ -101,7 +103,17 @@ impl Server {
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
-        Ok(Self { listeners, addresses: bound, house, keyring, hosts, grace: GRACE, rate: RATE })
+        let token = match bound.first() {
+            Some(first) if hosts.keyless() && demand == Demand::BeyondLoopback => {
+                let folder = house.furniture().home.folder().to_owned();
+                let token = LocalToken::open(&folder, first.port());
+                Some(Arc::new(token.map_err(|source| ServeError::Token { folder, source })?))
+            }
+            _ => None,
+        };
+        let (grace, rate, limits) = (GRACE, RATE, ServiceLimits::default());
+        let addresses = bound;
+        Ok(Self { listeners, addresses, house, keyring, hosts, token, grace, rate, limits })
     }
 
     /// Where it listens.
@@ -110,10 +122,22 @@ impl Server {
         &self.addresses
     }
 
+    /// What whoever comes without a key must show; `None` where nobody must, or everybody needs a key.
+    #[must_use]
+    pub fn token(&self) -> Option<&LocalToken> {
+        self.token.as_deref()
+    }
+
     /// The same server, which lets each key ask so many times a second.
     #[must_use]
     pub fn with_rate(self, rate: u32) -> Self {
         Self { rate, ..self }
+    }
+
+    /// The same server, which holds so much at once.
+    #[must_use]
+    pub fn with_limits(self, limits: ServiceLimits) -> Self {
+        Self { limits, ..self }
     }
 
     /// The same server, which gives what is under way so long to end.
@@ -125,19 +149,26 @@ impl Server {
     /// Serves, and keeps runs going, until it is to end. Then whatever is under way is brought to its end.
     pub async fn run(self, stopping: Stopping) {
         let house = Arc::clone(&self.house);
+        let connections = fit_connections(self.limits.connections);
+        let limits = ServiceLimits { connections, ..self.limits };
         let app = App {
             house: self.house,
             keyring: self.keyring,
             hosts: self.hosts,
+            token: self.token,
             inboxes: Arc::default(),
             metrics: Arc::default(),
             traces: Arc::default(),
             rates: Arc::new(Rates::new(self.rate)),
+            quotas: Arc::new(Quotas::new(&limits)),
+            body_pause: limits.body_pause,
+            answers: Arc::default(),
             stopping: stopping.clone(),
         };
         let (router, _) = router(app);
+        let slots = ConnectionSlots::new(connections, router);
         let served = self.listeners.into_iter().map(|listener| {
-            tokio::spawn(accept(listener, router.clone(), stopping.clone(), self.grace))
+            tokio::spawn(accept(listener, slots.clone(), stopping.clone(), self.grace))
         });
         let served: Vec<_> = served.collect();
         work(&house, stopping, self.grace).await;
@@ -200,11 +231,20 @@ impl Report for Warnings {
     }
 }
 
-async fn accept(listener: TcpListener, router: Router, mut stopping: Stopping, grace: Duration) {
+async fn accept(
+    listener: TcpListener,
+    slots: ConnectionSlots,
+    mut stopping: Stopping,
+    grace: Duration,
+) {
     let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
+        let reserved = tokio::select! {
+            biased;
+            () = stopping.said() => break,
+            reserved = slots.reserve() => reserved,
+        };
+        let Some(reserved) = reserved else { break };
         let stream = tokio::select! {
             biased;
             () = stopping.said() => break,
@@ -217,7 +257,7 @@ async fn accept(listener: TcpListener, router: Router, mut stopping: Stopping, g
                 }
             },
         };
-        let connection = served(stream, router.clone());
+        let (connection, permit) = slots.serve(stream, reserved);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that goes away is no fault of ours.
@@ -227,15 +267,4 @@ async fn accept(listener: TcpListener, router: Router, mut stopping: Stopping, g
     }
     drop(listener);
     drop(tokio::time::timeout(grace, graceful.shutdown()).await);
-}
-
-fn served(
-    stream: TcpStream,
-    router: Router,
-) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
-    // Events are small, and wanted at once.
-    drop(stream.set_nodelay(true));
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
 }

@@ -1,6 +1,7 @@
 //! What a store says when it cannot do what was asked. Never holds the text of a row.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::RunId;
@@ -71,6 +72,22 @@ pub enum StoreError {
         #[source]
         source: Cause,
     },
+    /// The file at the path is not the one that is open; nothing was kept. Passes when the file is put back.
+    #[error(
+        "`{}` was deleted, moved or replaced while it was open; put it back, or restart this process", path.display()
+    )]
+    Replaced {
+        /// The file, or its write-ahead log.
+        path: PathBuf,
+    },
+    /// So little room is left on the disk that commits may fail soon.
+    #[error("the disk of the database has {free} bytes left, and needs {floor}: free some space")]
+    LowSpace {
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that should be.
+        floor: u64,
+    },
     /// There is no room for more; nothing was kept.
     #[error("the database or its disk is full")]
     Full,
@@ -89,7 +106,10 @@ impl StoreError {
     /// Whether it may pass by itself: asking again later may help.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Unavailable { .. } | Self::Full)
+        matches!(
+            self,
+            Self::Busy { .. } | Self::Unavailable { .. } | Self::Replaced { .. } | Self::Full
+        )
     }
 
     pub(crate) fn malformed(what: impl Into<String>) -> Self {

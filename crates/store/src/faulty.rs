@@ -201,6 +201,10 @@ impl Store for FaultyStore {
         self.read(self.inner.keyed(run, key))
     }
 
+    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
+        self.read(self.inner.keys(run))
+    }
+
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         self.write(self.inner.take(taking))
     }
@@ -217,6 +221,18 @@ impl Store for FaultyStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
         self.write(self.inner.release(lease))
+    }
+
+    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+        self.write(self.inner.expire(lease))
+    }
+
+    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
+        self.read(self.inner.parked(tenant, now, limit))
+    }
+
+    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+        self.write(self.inner.unpark(run, now))
     }
 
     fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
@@ -249,6 +265,10 @@ impl Store for FaultyStore {
 
     fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
         self.write(self.inner.prune(pruning))
+    }
+
+    fn check_ready(&self) -> Reply<'_, ()> {
+        self.read(self.inner.check_ready())
     }
 
     fn wakes(&self) -> Wakes {

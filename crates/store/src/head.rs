@@ -1,6 +1,6 @@
 //! Where runs stand, how they are listed, and what their state is folded from.
 
-use crate::{EntryRow, Lease, RunId, Seal, SnapshotRow, TenantId};
+use crate::{EntryRow, Lease, MAX_WORKER_DEATHS, RunId, Seal, SnapshotRow, TenantId};
 
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,11 +31,25 @@ pub struct Head {
     pub wake_at: Option<i64>,
     /// The lease last given and not given back; it may be over.
     pub lease: Option<Lease>,
+    /// How many workers ended at this version without giving the run back, the holder of `lease` not counted.
+    pub deaths: u64,
     /// What was written down when its bodies were taken out; `None` where they are there.
     pub pruned: Option<Seal>,
 }
 
 impl Head {
+    /// Whether the run is parked at a time: [`MAX_WORKER_DEATHS`] workers ended while they worked on this
+    /// version, and nobody takes it until it is unparked.
+    #[must_use]
+    pub fn is_parked(&self, now: i64) -> bool {
+        let ended = match &self.lease {
+            Some(lease) if lease.until > now => return false,
+            Some(_) => 1,
+            None => 0,
+        };
+        self.deaths + ended >= MAX_WORKER_DEATHS
+    }
+
     /// Where a list goes on after this run.
     #[must_use]
     pub fn cursor(&self) -> RunCursor {

@@ -16,12 +16,20 @@ pub struct Lease {
     pub until: i64,
 }
 
+/// How many workers may end while they work on one version of a run. After that nobody takes it: it is
+/// parked until somebody says that it may go on ([`Store::unpark`](crate::Store::unpark)).
+pub const MAX_WORKER_DEATHS: u64 = 3;
+
 /// A run's side of its leases. Every store decides by this.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tenure {
     pub(crate) worker: Option<String>,
     pub(crate) epoch: u64,
     pub(crate) until: i64,
+    /// The version of the run when it was last taken.
+    pub(crate) version: u64,
+    /// How many workers ended at that version without giving the run back, the present one not counted.
+    pub(crate) deaths: u64,
 }
 
 impl Tenure {
@@ -30,14 +38,52 @@ impl Tenure {
         self.worker.is_some() && self.until > now
     }
 
-    /// What the run's tenure becomes when a worker asks for it; `None` while it is another's.
-    pub(crate) fn asked(&self, worker: &str, now: i64, until: i64) -> Option<Self> {
-        let (epoch, until) = match self.alive(now) {
-            true if self.worker.as_deref() != Some(worker) => return None,
-            true => (self.epoch, self.until.max(until)),
-            false => (self.epoch + 1, until),
-        };
-        Some(Self { worker: Some(worker.to_owned()), epoch, until })
+    /// What the run's tenure becomes when a worker asks for it at a version of the run; `None` while it is
+    /// another's, and where the run is parked.
+    pub(crate) fn asked(&self, worker: &str, now: i64, until: i64, version: u64) -> Option<Self> {
+        let taken = Some(worker.to_owned());
+        if self.alive(now) {
+            let own = self.worker == taken;
+            return own.then(|| Self { until: self.until.max(until), ..self.clone() });
+        }
+        // Whoever takes its own lease again is alive: the machine slept, or the store was away.
+        let own = self.worker == taken;
+        let deaths = self.deaths_at(version, self.worker.is_some() && !own);
+        let epoch = self.epoch + 1;
+        (deaths < MAX_WORKER_DEATHS).then_some(Self {
+            worker: taken,
+            epoch,
+            until,
+            version,
+            deaths,
+        })
+    }
+
+    /// How many workers ended at a version, with the present holder where it ended too. A run that went on
+    /// since it was taken has none.
+    pub(crate) fn deaths_at(&self, version: u64, holder_ended: bool) -> u64 {
+        if self.version == version { self.deaths + u64::from(holder_ended) } else { 0 }
+    }
+
+    /// Whether nobody takes the run any more, because too many workers ended on it.
+    pub(crate) fn parked(&self, now: i64, version: u64) -> bool {
+        !self.alive(now) && self.deaths_at(version, self.worker.is_some()) >= MAX_WORKER_DEATHS
+    }
+
+    /// The same, given back in order. Workers that ended before are not forgotten.
+    pub(crate) fn released(&self) -> Self {
+        Self { worker: None, until: 0, ..self.clone() }
+    }
+
+    /// The same, given back because its holder ended while the run was at a version.
+    pub(crate) fn expired(&self, version: u64) -> Self {
+        let deaths = self.deaths_at(version, self.worker.is_some());
+        Self { worker: None, until: 0, version, deaths, ..*self }
+    }
+
+    /// The same, given back because there is nothing to do, or because somebody says that it may go on.
+    pub(crate) fn rested(&self) -> Self {
+        Self { deaths: 0, ..self.released() }
     }
 
     /// Whether this lease is the one the run knows.

@@ -48,7 +48,7 @@ pub use error::{Cause, StoreError};
 #[cfg(feature = "suite")]
 pub use faulty::{Fault, FaultyStore, Plan};
 pub use head::{Head, Loaded, RunCursor, RunFilter};
-pub use lease::Lease;
+pub use lease::{Lease, MAX_WORKER_DEATHS};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{

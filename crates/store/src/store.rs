@@ -58,8 +58,12 @@ pub trait Store: Send + Sync {
     /// The version that took the input with this idempotency key.
     fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>>;
 
+    /// The idempotency keys of a run, with the version that took each, by key.
+    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>>;
+
     /// Takes runs that are due for a worker, all in one: those whose time to wake has come and that
-    /// nobody holds. Each lease is a new one, with a raised epoch.
+    /// nobody holds. Each lease is a new one, with a raised epoch. A run on which
+    /// [`MAX_WORKER_DEATHS`](crate::MAX_WORKER_DEATHS) workers ended at its version is parked, and not taken.
     ///
     /// One of each tenant in turn, of one tenant those first that are due longest; the turn goes on
     /// where the last call left it. A tenant of which `per_tenant` runs are held, by whomever, is
@@ -70,7 +74,7 @@ pub trait Store: Send + Sync {
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>>;
 
     /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
-    /// another's lease is alive.
+    /// another's lease is alive, and where the run is parked.
     ///
     /// Renewing keeps the epoch and never shortens; taking raises the epoch. Workers that must not
     /// share a run need different names.
@@ -84,6 +88,18 @@ pub trait Store: Send + Sync {
 
     /// Gives a lease back; nothing happens where it is not the current one. A run that is due stays so.
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+
+    /// Gives a lease back whose holder is known to have ended without doing so; nothing happens where it is
+    /// not the current one. It counts as if the lease had run out and another had taken the run: one worker
+    /// more ended at this version, unless the run went on since it was taken.
+    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+
+    /// Runs of one tenant that are parked at a time, by id.
+    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>>;
+
+    /// Lets a parked run be taken again, and forgets the workers that ended on it. `false` where the run is
+    /// not parked at this time; `NotFound` where there is none.
+    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool>;
 
     /// Gives a lease back because there is nothing to do for the run, and says when it must be looked
     /// at again, whatever it said before.
@@ -117,6 +133,11 @@ pub trait Store: Send + Sync {
     /// an empty body; the states that are to be kept; its keys. A run that was pruned before stays as it is.
     /// `Conflict` where the run is at another version, `NotFound` where there is none.
     fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned>;
+
+    /// Whether the next commit is likely to be kept: where it lies is there, and has room. Reads may work without.
+    fn check_ready(&self) -> Reply<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// Hints that something may be due, from now on.
     fn wakes(&self) -> Wakes;

@@ -63,6 +63,12 @@ impl Ledger {
         Ok(rows.iter().map(read).collect())
     }
 
+    /// Runs that are parked, or will be when the lease of the third worker is over.
+    pub(super) fn parked(&self) -> io::Result<Vec<String>> {
+        let from = "FROM runs WHERE lease_version = version AND lease_deaths >= 2";
+        Ok(self.ask(&["id"], from)?.iter().map(|row| text(&row[0])).collect())
+    }
+
     /// How many runs have not come to their end.
     pub(super) fn unended(&self) -> io::Result<i64> {
         let from = "FROM runs WHERE status NOT IN ('completed', 'failed') OR wake_at IS NOT NULL";

@@ -33,8 +33,12 @@ impl Acknowledged {
         Err(io::Error::other(format!("run {key} could not be begun")))
     }
 
-    /// Answers some of what is asked, once each.
+    /// Answers some of what is asked, once each, and lets runs go on that were parked.
     pub(super) fn answer(&mut self, site: &Site, ledger: &Ledger) -> io::Result<()> {
+        for run in ledger.parked()? {
+            // Where the third worker may still live, that is refused, and said again.
+            taken(site, &["resume", &run, "--json"])?;
+        }
         for (run, wait, answered) in ledger.questions()?.into_iter().take(SOME) {
             let place = format!("{run}/{wait}");
             let said = SAID.get(answered).copied().unwrap_or("Yes.");

@@ -110,6 +110,7 @@ impl Site {
         for (from, to) in SCRIPTS {
             fs::copy(templates.join(from), folder.path().join(to))?;
         }
+        testkit::trust(&program, folder.path());
         let server = (store != "sqlite").then(|| store.to_owned());
         Ok(Self { folder, program, server })
     }
@@ -130,6 +131,7 @@ impl Site {
             command.env_remove(name);
         }
         command.env("COUNTERSIGN_USER", "anna").env("COUNTERSIGN_MEMORY", "off");
+        command.env(testkit::CONFIG_HOME, testkit::config_home(self.path()));
         if let Some(server) = &self.server {
             command.env("COUNTERSIGN_STORE", server);
         }

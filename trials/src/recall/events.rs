@@ -38,5 +38,6 @@ fn event(conversation: &Conversation, turn: &Turn, position: u32) -> Result<Even
         tags: Vec::new(),
         entities: Vec::new(),
         expires: None,
+        seen_insights: Vec::new(),
     })
 }

@@ -276,6 +276,9 @@ pub(crate) struct About {
     /// The name of whoever spoke (event)
     #[arg(long, value_name = "NAME")]
     pub(crate) speaker: Option<String>,
+    /// The build of the packet that its writer was shown (event)
+    #[arg(long, value_name = "ID")]
+    pub(crate) build: Option<String>,
     /// When it happened, instead of now (event)
     #[arg(long, value_name = "TIME")]
     pub(crate) ts: Option<String>,

@@ -10,6 +10,7 @@ mod memory;
 mod runs;
 mod serve;
 mod store;
+mod trust;
 mod workers;
 
 pub(crate) use learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
@@ -24,6 +25,7 @@ pub(crate) use runs::{
 };
 pub(crate) use serve::{Key, KeyCommand, Mcp, Serve};
 pub(crate) use store::{Copy, Prune, Store, StoreCommand, Verify};
+pub(crate) use trust::{AllowArgs, Trust};
 pub(crate) use workers::{Worker, Workers};
 
 /// Models propose, contracts decide.
@@ -102,6 +104,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Make keys for the server, list them, take them back
     Key(Key),
+    /// Show what a protocol may use beyond files, and trust it, or not
+    Trust(Trust),
     /// Tell what is set up, and which setting came from where
     Doctor(Doctor),
     /// Hold one reply against one contract
@@ -181,6 +185,18 @@ pub(crate) enum ContractCommand {
         /// Print only the JSON Schema
         #[arg(long)]
         schema: bool,
+    },
+    /// Check contracts: faults, misspelt keywords, unknown formats, defaults that do not fit
+    #[command(
+        after_help = "Ends with 0 where no error was found, else with 1.\n\nExamples:\n  countersign contract check ./contracts/review.yaml\n  countersign contract check guardian_report analyst_plan --strict"
+    )]
+    Check {
+        /// The contracts: paths, ids, or `id@version`
+        #[arg(required = true, value_name = "CONTRACT")]
+        names: Vec<String>,
+        /// Count warnings as errors
+        #[arg(long)]
+        strict: bool,
     },
     /// Say whether a new version is compatible, with a value that proves it when it is not
     #[command(

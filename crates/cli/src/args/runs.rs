@@ -339,6 +339,9 @@ pub(crate) struct Export {
 pub(crate) struct Import {
     /// The file; `-` reads standard input
     pub(crate) file: PathBuf,
+    /// Trust the programs, hosts and sources of its protocol; without it, a run that has any is halted
+    #[arg(long)]
+    pub(crate) trust: bool,
     #[command(flatten)]
     pub(crate) site: Site,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use super::Site;
+use super::{AllowArgs, Site};
 
 /// Serves HTTP, and keeps runs going.
 #[derive(Debug, Parser)]
@@ -18,6 +18,7 @@ Examples:
   countersign serve --listen 127.0.0.1:8080 --model openai:gpt-5-mini
   countersign key create --tenant acme --role operator; countersign serve --listen 0.0.0.0:7070"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Serve {
     /// Where to listen; may be given several times. Addresses that others can reach need keys
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
@@ -31,6 +32,9 @@ pub(crate) struct Serve {
     /// Have every request show a key, also from this machine: behind a proxy, all the world seems to come from here
     #[arg(long)]
     pub(crate) keys: bool,
+    /// Let every user of this machine in without the token of `.countersign/token`
+    #[arg(long, conflicts_with = "keys")]
+    pub(crate) no_token: bool,
     /// How often a key may ask in a second; for a while twice as often
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: u32,
@@ -41,6 +45,8 @@ pub(crate) struct Serve {
     /// Open it in the browser
     #[arg(long)]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) allow: AllowArgs,
     #[command(flatten)]
     pub(crate) site: Site,
 }
@@ -69,6 +75,8 @@ pub(crate) struct Mcp {
     /// Leave yes and no to the person: the agent has no `approve` and no `deny`
     #[arg(long)]
     pub(crate) no_decisions: bool,
+    #[command(flatten)]
+    pub(crate) allow: AllowArgs,
     #[command(flatten)]
     pub(crate) site: Site,
 }

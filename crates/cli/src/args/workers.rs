@@ -3,7 +3,7 @@
 use clap::Parser;
 use countersign_core::protocol::parse_duration;
 
-use super::Site;
+use super::{AllowArgs, Site};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -43,6 +43,8 @@ pub(crate) struct Worker {
     /// Neither remember nor be reminded; the logs of runs are kept all the same
     #[arg(long)]
     pub(crate) no_memory: bool,
+    #[command(flatten)]
+    pub(crate) allow: AllowArgs,
     #[command(flatten)]
     pub(crate) site: Site,
 }

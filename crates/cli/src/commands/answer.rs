@@ -6,7 +6,7 @@ use std::sync::Arc;
 use countersign_core::json::{RepairLevel, read};
 use countersign_core::run::{Incoming, Wait, WaitKind, WaitShape};
 use countersign_runtime::watch::Unwatched;
-use countersign_runtime::workspace::bring;
+use countersign_runtime::workspace::{IncomingDocument, bring};
 use serde_json::Value;
 
 use super::{addressed, given};
@@ -52,5 +52,5 @@ pub(crate) fn brought(house: &House, file: &Path, wait: Option<&Wait>) -> Result
     let name =
         file.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     let workspace = countersign_runtime::workspace::Workspace::open(house.home.workspace())?;
-    Ok(bring(&workspace, wait, &name, &bytes)?)
+    Ok(bring(&workspace, wait, IncomingDocument::from_bytes(&name, &bytes))?)
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::{Check, Site};
 use crate::exit::{Error, Exit};
-use crate::house::{load_bundle, protocol_at};
+use crate::house::{load_bundle, protocol_at, protocol_near};
 use crate::output;
 use crate::settings::Settings;
 use crate::show::{self, BAD, GOOD};
@@ -60,7 +60,10 @@ fn named() -> Result<PathBuf, Error> {
         .canonicalize()
         .map_err(|source| Error::Unreadable { what: "this folder".to_owned(), source })?;
     let settings = Settings::read(&whole, &Site::default(), None)?;
-    protocol_at(settings.protocol.value.as_deref().map_or(here, Path::new))
+    match settings.protocol.value.as_deref() {
+        Some(named) => protocol_at(Path::new(named)),
+        None => protocol_near(here),
+    }
 }
 
 fn summary(

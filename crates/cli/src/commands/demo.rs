@@ -9,6 +9,7 @@ use countersign_runtime::watch::{Unwatched, Watch};
 
 use super::init::put;
 use super::run::{Manner, create, work};
+use super::trust::trust_own_model;
 use crate::args::{Demo, Site};
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
@@ -45,6 +46,7 @@ pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
         if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let house = House::open_in(folder, &Site::default(), args.model.as_deref(), watch)?;
+        trust_own_model(&house)?;
         let (protocol, _) = protocol(&house.protocol_folder()?)?;
         let start = Start {
             protocol: protocol.digest.clone(),

@@ -79,8 +79,6 @@ pub(super) fn lines(mut document: Value, patch: &Patch) -> String {
 
 #[cfg(test)]
 mod tests {
-    use anstream::adapter::strip_str;
-
     use super::*;
 
     #[test]
@@ -89,7 +87,7 @@ mod tests {
         let after = json!({"status": "b", "tasks": [{"id": 1}], "new": {"x": null}});
         let patch = Patch::between(&before, &after);
         assert_eq!(
-            strip_str(&lines(before, &patch)).to_string(),
+            crate::style::plain(&lines(before, &patch)),
             "- /old true\n~ /status \"a\" → \"b\"\n- /tasks/1 {\"id\":2}\n+ /new {\"x\":null}\n"
         );
     }

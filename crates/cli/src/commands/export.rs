@@ -1,7 +1,6 @@
 //! `countersign export RUN`: a run as one file.
 
-use std::fs;
-
+use countersign_runtime::private;
 use countersign_runtime::transfer::export;
 use serde_json::json;
 
@@ -17,11 +16,11 @@ pub(super) fn run(args: &Export, json: bool) -> Result<Exit, Error> {
         let text = export(&house.engine, &run).await?;
         let file = args.output.as_ref().filter(|file| file.as_os_str() != "-");
         let Some(file) = file else {
-            output::data(&text);
+            output::json_text(&text);
             return Ok(Exit::Good);
         };
         let shown = file.display().to_string();
-        fs::write(file, &text)
+        private::write_output(file, text.as_bytes())
             .map_err(|source| Error::Unwritable { what: shown.clone(), source })?;
         if json {
             output::json(&json!({ "run": run, "file": shown, "bytes": text.len() }));

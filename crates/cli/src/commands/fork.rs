@@ -8,6 +8,7 @@ use countersign_runtime::watch::{Unwatched, Watch};
 
 use super::diff;
 use super::run::{Manner, work};
+use super::trust;
 use crate::args::Fork;
 use crate::exit::{Error, Exit};
 use crate::house::{House, protocol, wait};
@@ -19,6 +20,7 @@ pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
         if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
     wait(async {
         let house = House::open(&args.site, args.model.as_deref(), watch)?;
+        trust::trust_own_model(&house)?;
         let run = house.run(Some(&args.run)).await?;
         // Another protocol where one is named, so that a changed prompt or contract can be tried.
         let protocol = match &args.site.protocol {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::args::{Graph, GraphFormat};
 use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, protocol_at, wait};
+use crate::house::{House, protocol, protocol_at, protocol_near, wait};
 use crate::output;
 use crate::settings::Settings;
 
@@ -53,8 +53,10 @@ fn of_workflow(args: &Graph) -> Result<Picture, Error> {
         .canonicalize()
         .map_err(|source| Error::Unreadable { what: "this folder".to_owned(), source })?;
     let settings = Settings::read(&whole, &args.site, None)?;
-    let folder =
-        protocol_at(settings.protocol.value.as_deref().map_or(here, std::path::Path::new))?;
+    let folder = match settings.protocol.value.as_deref() {
+        Some(named) => protocol_at(std::path::Path::new(named))?,
+        None => protocol_near(here)?,
+    };
     let (protocol, _) = protocol(&folder)?;
     let named = args.workflow.as_deref().unwrap_or(&protocol.default_workflow);
     let workflow = protocol.workflow(named).map_err(Error::Usage)?;

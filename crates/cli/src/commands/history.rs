@@ -26,7 +26,7 @@ pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
             if json {
                 output::json(&json!(events.collect::<Vec<_>>()));
             } else {
-                events.for_each(|event| output::data(&format!("{}\n", json!(event))));
+                events.for_each(|event| output::json_line(&json!(event)));
             }
             return Ok(Exit::Good);
         }

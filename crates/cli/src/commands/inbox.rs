@@ -1,9 +1,9 @@
 //! `countersign inbox [RUN]`: what waits for a person, the nearest deadline first.
 
 use countersign_core::run::{Time, Wait, WaitKind};
-use countersign_server::show::waiting;
+use countersign_server::show::{describe_parking, waiting};
 use countersign_server::wire::InboxRow;
-use countersign_store::{WaitFilter, WaitRow};
+use countersign_store::{Head, WaitFilter, WaitRow};
 use serde_json::json;
 
 use crate::args::Inbox;
@@ -26,13 +26,20 @@ const KINDS: [WaitKind; 6] = [
 pub(super) fn run(args: &Inbox, json: bool) -> Result<Exit, Error> {
     let kind = args.kind.as_deref().map(known).transpose()?;
     wait(async {
-        let waits = match House::find(&args.site)? {
-            Some(house) => found(&house, args, kind).await?,
-            None => Vec::new(),
+        let (waits, parked) = match House::find(&args.site)? {
+            Some(house) => (found(&house, args, kind).await?, parked(&house, args).await?),
+            None => (Vec::new(), Vec::new()),
         };
+        if !json {
+            for line in &parked {
+                output::data(line);
+            }
+        }
         if json {
             let rows = waits.iter().map(|(run, wait)| InboxRow::of(run, wait));
             output::json(&json!(rows.collect::<Vec<_>>()));
+        } else if waits.is_empty() && !parked.is_empty() {
+            output::talk("Nothing else waits for anybody.");
         } else if waits.is_empty() {
             output::talk("Nothing waits for anybody. `countersign list` shows the runs.");
         } else {
@@ -68,6 +75,26 @@ async fn found(
     }
     let rows = house.engine.store().waits(&filter).await?;
     rows.into_iter().map(read).collect()
+}
+
+/// Runs that go on only when somebody says so, because workers ended on them.
+async fn parked(house: &House, args: &Inbox) -> Result<Vec<String>, Error> {
+    if args.kind.is_some() {
+        return Ok(Vec::new());
+    }
+    let engine = &house.engine;
+    let now = engine.clock().now();
+    let heads = engine.store().parked(engine.tenant(), now.0, args.limit).await?;
+    let named = match &args.run {
+        Some(named) => Some(house.run(Some(named)).await?),
+        None => None,
+    };
+    let heads = heads.iter().filter(|head| named.as_ref().is_none_or(|run| *run == head.run.id));
+    let line = |head: &Head| {
+        let parked = describe_parking(head, now)?;
+        Some(format!("{HEADING}{}{HEADING:#}  {BAD}{parked}{BAD:#}\n\n", head.run.id))
+    };
+    Ok(heads.filter_map(line).collect())
 }
 
 fn read(row: WaitRow) -> Result<(String, Wait), Error> {

@@ -12,7 +12,7 @@ use crate::house::{House, NO_RUN, wait};
 use crate::output;
 use crate::show::{HEADING, status_style};
 use crate::table::table;
-use countersign_server::show::shortened;
+use countersign_server::show::{describe_parking, shortened};
 
 pub(super) fn run(args: &List, json: bool) -> Result<Exit, Error> {
     let status = args.status.as_deref().map(known).transpose()?;
@@ -45,7 +45,7 @@ fn known(word: &str) -> Result<Status, Error> {
 
 fn tell(heads: &[Head], now: Time, json: bool, empty: &str) {
     if json {
-        let rows = heads.iter().cloned().map(RunRow::from);
+        let rows = heads.iter().cloned().map(|head| RunRow::new(head, now));
         output::json(&json!(rows.collect::<Vec<_>>()));
         return;
     }
@@ -67,6 +67,6 @@ fn row(head: &Head, now: Time) -> [String; 7] {
         format!("{style}{}{style:#}", head.status),
         head.version.to_string(),
         elapsed::ago(now, Time(head.updated_at)),
-        shortened(&head.summary, 60),
+        describe_parking(head, now).unwrap_or_else(|| shortened(&head.summary, 60)),
     ]
 }

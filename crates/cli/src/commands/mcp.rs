@@ -25,7 +25,8 @@ pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
     wait(async {
         let model = args.model.as_deref();
         let house =
-            House::open_remembering(&args.site, model, Arc::new(Warnings), !args.no_memory)?;
+            House::open_remembering(&args.site, model, Arc::new(Warnings), !args.no_memory)?
+                .with_allowed(&args.allow)?;
         let mut signals = Signals::listen();
         if std::io::stdin().is_terminal() {
             output::talk(

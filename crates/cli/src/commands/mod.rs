@@ -37,6 +37,7 @@ mod status;
 mod store;
 mod submit;
 mod task;
+mod trust;
 mod worker;
 mod workers;
 
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
         Command::Serve(args) => serve::run(args, json),
         Command::Mcp(args) => mcp::run(args),
         Command::Key(args) => key::run(args, json),
+        Command::Trust(args) => trust::run(args, json),
         Command::Doctor(args) => Ok(doctor::run(args, json)),
         Command::Admit(args) => admit::run(args, json),
         Command::Contract(args) => contract::run(args, json),

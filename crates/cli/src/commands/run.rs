@@ -12,12 +12,13 @@ use countersign_server::wire::Worked;
 use serde_json::json;
 
 use super::held::holder;
-use super::people;
 use super::start::begin;
+use super::{people, trust};
 use crate::args::Run;
 use crate::exit::{Error, Exit};
 use crate::house::{House, wait};
 use crate::progress::Progress;
+use crate::signals::Signals;
 use crate::{output, product, show};
 
 pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
@@ -27,6 +28,7 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
     wait(async {
         let model = args.model.as_deref();
         let house = House::open_remembering(&args.site, model, watch, !args.no_memory)?;
+        trust::trust_own_model(&house)?;
         let talks = !json && !args.detach;
         let manner = match (args.stay, talks) {
             (true, _) => Manner::Stays,
@@ -37,6 +39,9 @@ pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
             Some(named) => house.run(Some(named)).await?,
             None => begin(&house, args, talks).await?,
         };
+        if talks {
+            trust::ask_for_run(&house, &run).await?;
+        }
         if args.queue {
             return queued(&house, &run, json).await;
         }
@@ -97,6 +102,9 @@ pub(super) async fn create(
     Ok(house.engine.begin(protocol, start, key).await?)
 }
 
+/// The exit code after Ctrl-C, as shells have it.
+const INTERRUPTED: i32 = 130;
+
 /// Works on a run until it rests for good, or for somebody who is not here.
 pub(super) async fn work(
     house: &House,
@@ -105,7 +113,17 @@ pub(super) async fn work(
     json: bool,
 ) -> Result<Exit, Error> {
     let driver = house.driver()?;
-    let rest = to_rest(house, &driver, run, manner).await?;
+    let mut signals = Signals::listen();
+    let rest = tokio::select! {
+        rest = to_rest(house, &driver, run, manner) => rest?,
+        () = signals.next() => {
+            // A run that is left in order is not one on which a worker ended. Where the store is away, the lease
+            // runs out by itself.
+            drop(driver.hand_back().await);
+            // A question at the terminal would keep the process until it is answered.
+            std::process::exit(INTERRUPTED)
+        }
+    };
     let outcome = house.engine.look(run).await?;
     let state = &outcome.state;
     let products = products(&house.engine, run).await?;
@@ -123,7 +141,8 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> R
     let mut followed = None;
     loop {
         let (rest, seen) = driven(driver, run).await?;
-        if manner == Manner::Leaves || matches!(rest, Rest::Ended(_) | Rest::Halted) {
+        if manner == Manner::Leaves || matches!(rest, Rest::Ended(_) | Rest::Halted | Rest::Parked)
+        {
             return Ok(rest);
         }
         if let Some(holder) = holder(house, run, &rest).await? {
@@ -241,6 +260,9 @@ fn tell(state: &State, rest: &Rest, holder: Option<&str>, products: &[Product]) 
     let run = &state.run;
     output::talk("");
     output::talk(&show::standing(state));
+    if let Some((by, Some(reason))) = &state.halted {
+        output::talk(&format!("Halted by {by}: {reason}."));
+    }
     match holder {
         Some(holder) => output::talk(&format!("{holder}, and goes on with it.")),
         None => show::rest(run, rest),

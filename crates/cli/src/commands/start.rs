@@ -7,9 +7,9 @@ use countersign_contracts::registry;
 use countersign_core::json::{RepairLevel, read};
 use countersign_core::protocol::{Document, Protocol, Workflow};
 use countersign_core::run::Start;
-use countersign_protocols::{Shipped, find};
+use countersign_protocols::Shipped;
 use countersign_runtime::projection::{read_back, state_folder};
-use countersign_server::catalog::{Catalog, CatalogError};
+use countersign_server::catalog::{Catalog, CatalogError, SHIPPED_PREFIX, find_shipped};
 use serde_json::Value;
 
 use super::run::create;
@@ -81,7 +81,12 @@ pub(super) async fn begin(house: &House, args: &Run, talks: bool) -> Result<Stri
 /// The protocol of the folder; where that has no such workflow, the shipped one of that name.
 fn meant(house: &House, args: &Run) -> Result<Meant, Error> {
     let named = args.workflow.as_deref();
-    let shipped = named.and_then(find).filter(|_| args.site.protocol.is_none());
+    let shipped = named.and_then(find_shipped).filter(|_| args.site.protocol.is_none());
+    if let Some(shipped) =
+        shipped.filter(|_| named.is_some_and(|it| it.starts_with(SHIPPED_PREFIX)))
+    {
+        return of_shipped(house, shipped);
+    }
     let folder = match (house.protocol_folder(), shipped) {
         (Ok(folder), _) => folder,
         (Err(_), Some(shipped)) => return of_shipped(house, shipped),
@@ -92,7 +97,13 @@ fn meant(house: &House, args: &Run) -> Result<Meant, Error> {
         (Some(name), Some(shipped)) if !protocol.workflows.contains_key(name) => {
             of_shipped(house, shipped)
         }
-        _ => {
+        (name, shipped) => {
+            if let (Some(name), Some(_)) = (name, shipped) {
+                output::talk(&format!(
+                    "`{name}` is a workflow of the protocol in {}; the one that ships is `{SHIPPED_PREFIX}{name}`",
+                    folder.display()
+                ));
+            }
             let workflow = named.unwrap_or(&protocol.default_workflow).to_owned();
             Ok(Meant { protocol, workflow, folder: Some(folder) })
         }

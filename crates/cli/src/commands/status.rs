@@ -14,7 +14,7 @@ use crate::house::{House, load_bundle, wait};
 use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
 use crate::table::table;
 use crate::{output, product};
-use countersign_server::show::shortened;
+use countersign_server::show::{describe_parking, shortened};
 
 pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
     wait(async {
@@ -30,7 +30,10 @@ pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
         };
         let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.digest());
         let products = products(&house.engine, &run).await?;
+        let head = house.engine.store().head(&house.engine.run_id(&run)).await?;
+        let parked = head.and_then(|head| describe_parking(&head, now));
         let standing = Standing::of(outcome, &log, now, digest.as_deref(), products);
+        let standing = standing.with_parking(parked);
         if json {
             output::json(&json!(RunStatus::from(&standing)));
         } else {
@@ -52,6 +55,9 @@ fn page(standing: &Standing, now: Time) -> String {
         state.phase,
         stretch(now.since(state.entered_at)),
     );
+    if let Some(parked) = &standing.parked {
+        page.push_str(&format!("{BAD}{parked}{BAD:#}\n"));
+    }
     if let Some(why) = why(state) {
         page.push_str(&format!("{why}\n"));
     }
@@ -278,8 +284,6 @@ fn models(standing: &Standing) -> String {
 
 #[cfg(test)]
 mod tests {
-    use anstream::adapter::strip_str;
-
     use super::*;
 
     #[test]
@@ -293,7 +297,7 @@ mod tests {
             (u64::MAX, u64::MAX - 1, "■■■■■■■■■■"),
             (0, 0, "□□□□□□□□□□"),
         ] {
-            assert_eq!(strip_str(&bar(spent, most)).to_string(), shown, "{spent} of {most}");
+            assert_eq!(crate::style::plain(&bar(spent, most)), shown, "{spent} of {most}");
         }
     }
 }

@@ -26,7 +26,8 @@ const PATIENCE: i64 = 10 * 60 * 1000;
 pub(super) fn run(args: &args::Worker, json: bool) -> Result<Exit, Error> {
     wait(async {
         let house =
-            House::open_remembering(&args.site, None, Arc::new(Unwatched), !args.no_memory)?;
+            House::open_remembering(&args.site, None, Arc::new(Unwatched), !args.no_memory)?
+                .with_allowed(&args.allow)?;
         let host = host();
         let name = args
             .name
@@ -108,7 +109,7 @@ impl Report for Lines {
             line.insert("at".to_owned(), json!(now));
             line.insert("worker".to_owned(), json!(self.terms.name));
             line.extend(as_json(&news));
-            output::data(&format!("{}\n", Value::Object(line)));
+            output::json_line(&Value::Object(line));
         } else {
             let text = self.text(&news);
             let time = moment(now);
@@ -164,7 +165,7 @@ fn rested(rest: &Rest) -> String {
         }
         Rest::Halted => {
             let style = status_style(Status::Halted);
-            format!("{style}halted{style:#}")
+            format!("{style}halted{style:#}; `countersign status` tells why")
         }
         Rest::Waiting => {
             let style = status_style(Status::Waiting);
@@ -174,6 +175,7 @@ fn rested(rest: &Rest) -> String {
         Rest::NeedsReply => "asks a model, and none is named; `countersign next` tells".to_owned(),
         Rest::Child(child) => format!("waits for run {child}"),
         Rest::Held | Rest::Stopped => "is handed back".to_owned(),
+        Rest::Parked => "is parked; `countersign status` tells why".to_owned(),
     }
 }
 
@@ -190,6 +192,7 @@ fn as_json(news: &News) -> Map<String, Value> {
                 Rest::NeedsReply => ("needs_reply", Value::Null),
                 Rest::Child(child) => ("child", json!(child)),
                 Rest::Held | Rest::Stopped => ("handed_back", Value::Null),
+                Rest::Parked => ("parked", Value::Null),
             };
             json!({ "news": "rested", "run": run.id, "rest": state, "of": more })
         }

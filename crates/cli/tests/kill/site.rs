@@ -86,6 +86,7 @@ impl Site {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
+        testkit::trust(env!("CARGO_BIN_EXE_countersign"), folder.path());
         Self { folder }
     }
 
@@ -106,6 +107,17 @@ impl Site {
         let place = format!("{run}/{wait}");
         let arguments = ["answer", &place, &format!("answer {wait}"), "--key", &key, "--json"];
         Errand { answers: Some(key.clone()), ..self.errand(run, &arguments) }
+    }
+
+    /// Lets a run go on on which too many processes were killed.
+    pub(crate) fn unpark(&self, run: &str) -> Errand {
+        self.errand(run, &["resume", run, "--json"])
+    }
+
+    /// Whether nobody works on a run any more, because too many processes were killed while they did.
+    pub(crate) fn is_parked(&self, run: &str) -> bool {
+        let sql = "SELECT lease_version = version AND lease_deaths >= 3 FROM runs WHERE id = ?1";
+        self.database().query_row(sql, [run], |row| row.get(0)).unwrap()
     }
 
     fn errand(&self, run: &str, arguments: &[&str]) -> Errand {
@@ -135,6 +147,7 @@ impl Errand {
         let child = Command::new(env!("CARGO_BIN_EXE_countersign"))
             .args(&self.arguments)
             .current_dir(&self.folder)
+            .env(testkit::CONFIG_HOME, testkit::config_home(&self.folder))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -165,7 +178,11 @@ impl Running {
         match output.status.code() {
             None => End::Killed,
             Some(0) => End::Good(serde_json::from_slice(&output.stdout).unwrap()),
-            Some(_) => End::Bad(String::from_utf8_lossy(&output.stderr).into_owned()),
+            // Programs are told what is wrong on standard output, as JSON.
+            Some(code) => {
+                let said = [&output.stdout[..], &output.stderr].concat();
+                End::Bad(format!("exit {code}: {}", String::from_utf8_lossy(&said)))
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ export async function person(browser, house, { name, theme = "light", width = 12
   if (name) await context.addInitScript((user) => localStorage.setItem("countersign.liking.user", JSON.stringify(user)), name);
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
+  let known = false;
   const faults = [];
   page.on("pageerror", (error) => faults.push(String(error.stack ?? error)));
   page.on("console", (message) => {
@@ -43,7 +44,12 @@ export async function person(browser, house, { name, theme = "light", width = 12
   return {
     page,
     faults,
-    to: (address) => page.goto(house.base + address),
+    // The first address carries the token, as the one that `serve` prints; from then on there is a cookie.
+    to: (address) => {
+      const first = !known;
+      known = true;
+      return page.goto(first ? house.opened(address) : house.base + address);
+    },
     /** Fails where something went wrong in the pages. */
     check: () => assert.deepEqual(faults, []),
     close: () => context.close(),

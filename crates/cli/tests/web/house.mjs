@@ -49,6 +49,15 @@ export class House {
     });
     this.child.removeAllListeners("exit");
     this.base = `http://${line}`;
+    const token = path.join(this.folder, ".countersign/token");
+    this.token = fs.existsSync(token) ? fs.readFileSync(token, "utf8").trim() : undefined;
+  }
+
+  /** An address of the page, which lets a browser in that was not there before. */
+  opened(address) {
+    const url = new URL(this.base + address);
+    if (this.token) url.searchParams.set("token", this.token);
+    return String(url);
   }
 
   /** Ends the server, as Ctrl-C does. */
@@ -68,7 +77,7 @@ export class House {
 
   /** Asks the API. */
   async api(method, at, body, headers = {}) {
-    const response = await fetch(`${this.base}/v1${at}`, { method, headers: { "content-type": "application/json", prefer: "wait=10", ...headers }, body: body === undefined ? undefined : JSON.stringify(body) });
+    const response = await fetch(`${this.base}/v1${at}`, { method, headers: { "content-type": "application/json", prefer: "wait=10", ...(this.token ? { authorization: `Bearer ${this.token}` } : {}), ...headers }, body: body === undefined ? undefined : JSON.stringify(body) });
     if (!response.ok) throw new Error(`${method} ${at}: ${response.status} ${await response.text()}`);
     return response.json();
   }

@@ -4,8 +4,10 @@
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;
 
+use super::describe::a_list;
 use super::explain::Explain;
-use crate::reply::{Code, Violation, show};
+use crate::nearest::nearest;
+use crate::reply::{Code, Violation, ViolationList, show};
 
 /// Puts the violations of the nearest branch, or one violation where no branch is near.
 pub(super) fn explain(
@@ -13,9 +15,13 @@ pub(super) fn explain(
     error: &ValidationError<'_>,
     pointer: &str,
     branches: &[Vec<ValidationError<'static>>],
-    into: &mut Vec<Violation>,
+    into: &mut ViolationList,
 ) {
     let base = pointer.strip_suffix(error.instance_path().as_str()).unwrap_or_default();
+    if let Some(violation) = unknown_kind(error, base, branches) {
+        into.push(violation);
+        return;
+    }
     let distance = |branch: &[ValidationError<'static>]| -> usize {
         branch.iter().map(|fault| weight(fault, error)).sum()
     };
@@ -24,17 +30,57 @@ pub(super) fn explain(
         .iter()
         .filter(|branch| distance(branch) == least)
         .map(|branch| {
-            let mut told = Vec::new();
+            let mut list = ViolationList::default();
             for fault in branch {
-                explain.fault(fault, base, &mut told);
+                explain.fault(fault, base, &mut list);
             }
-            told
+            list.finish()
         })
         .collect();
     match nearest.as_slice() {
         [only] if least < FOREIGN => into.extend(only.iter().cloned()),
         several => into.push(any_of(several, pointer, show(error.instance()))),
     }
+}
+
+/// Where one field says which branch is meant and every branch expects another value of it: all of
+/// these values, in one violation.
+fn unknown_kind(
+    error: &ValidationError<'_>,
+    base: &str,
+    branches: &[Vec<ValidationError<'static>>],
+) -> Option<Violation> {
+    let whole = error.instance_path().as_str();
+    let (first, others) = branches.split_first().filter(|(_, others)| !others.is_empty())?;
+    let listed = |fault: &ValidationError<'static>| match fault.kind() {
+        Kind::Constant { expected_value } => Some(vec![expected_value.as_ref().clone()]),
+        Kind::Enum { options } => options.as_array().cloned(),
+        _ => None,
+    };
+    let is_field = |fault: &&ValidationError<'static>| {
+        let rest = fault.instance_path().as_str().strip_prefix(whole).unwrap_or_default();
+        rest.len() > 1 && !rest[1..].contains('/') && listed(fault).is_some()
+    };
+    let field = first.iter().find(is_field)?;
+    let mut values = listed(field)?;
+    for branch in others {
+        let same = |fault: &&ValidationError<'static>| {
+            fault.instance_path() == field.instance_path() && listed(fault).is_some()
+        };
+        for value in listed(branch.iter().find(same)?)? {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+    }
+    let expected = format!("one of {}", a_list(values.iter().map(ToString::to_string)));
+    let at = format!("{base}{}", field.instance_path().as_str());
+    let violation = Violation::new(Code::Enum, at, expected, show(field.instance()));
+    let word = field.instance().as_str().unwrap_or_default();
+    Some(match nearest(word, values.iter().filter_map(|value| value.as_str())) {
+        Some(meant) => violation.hinting(format!("did you mean \"{meant}\"?")),
+        None => violation,
+    })
 }
 
 /// One line for branches that are equally near, or equally far.
@@ -47,16 +93,23 @@ fn any_of(branches: &[Vec<Violation>], pointer: &str, found: String) -> Violatio
     }
     let here = firsts.all(|fault| fault.pointer == pointer);
     let alternative = |branch: &Vec<Violation>| {
-        let parts = branch.iter().map(|fault| {
+        let parts = branch.iter().take(MOST_PARTS).map(|fault| {
             let expected = &fault.expected;
             if here { expected.clone() } else { format!("{expected} at {}", fault.pointer) }
         });
-        parts.collect::<Vec<_>>().join(" and ")
+        let words = parts.collect::<Vec<_>>().join(" and ");
+        if branch.len() > MOST_PARTS { format!("{words} and more") } else { words }
     };
-    let mut expected: Vec<String> = branches.iter().map(alternative).collect();
+    let mut expected: Vec<String> = branches.iter().take(MOST_PARTS).map(alternative).collect();
     expected.dedup();
+    if branches.len() > MOST_PARTS {
+        expected.push(format!("{} more alternatives", branches.len() - MOST_PARTS));
+    }
     Violation::new(Code::AnyOf, pointer, expected.join("; or "), found)
 }
+
+/// How many alternatives, and how many demands of each, one sentence names.
+const MOST_PARTS: usize = 12;
 
 /// From here on, a branch is not what the value tried to be.
 const FOREIGN: usize = 1000;
@@ -105,6 +158,20 @@ mod tests {
             &[
                 "/shapes/0/radius: expected a number, found nothing: the field is missing [required]",
             ],
+        );
+    }
+
+    #[test]
+    fn an_unknown_kind_lists_every_alternative() {
+        let shape = |kind: &str, fields: &[&str]| {
+            let mut required = vec!["kind"];
+            required.extend(fields);
+            json!({"type": "object", "required": required, "properties": {"kind": {"const": kind}}})
+        };
+        check(
+            json!({"oneOf": [shape("circle", &["r"]), shape("square", &["a"]), shape("box", &["a", "b", "c"])]}),
+            json!({"kind": "sqare"}),
+            &["/kind: expected one of \"circle\", \"square\", \"box\", found \"sqare\" [enum]"],
         );
     }
 

@@ -8,20 +8,39 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::budget::count_bytes;
+use super::default_check::{DeclaredDefault, broken_defaults};
+use super::reference::References;
 use super::schema::SchemaFault;
 use crate::json;
+use crate::limits::{self, MAX_DEFAULT_BYTES};
 
 /// How many references and `allOf` may lead from a place to what holds there.
 const DEEPEST_REFERENCE: usize = 64;
 /// How many places of its values a schema may tell apart.
 const MOST_NODES: usize = 100_000;
+/// How many subschemas may meet at all these places together.
+const MOST_PARTS: usize = 400_000;
 /// How many places inside one default may be looked at; one that needs more has no end.
 const MOST_INSIDE: usize = 10_000;
+/// How many places inside all defaults may be looked at.
+const MOST_INSIDE_ALL: usize = 1_000_000;
 
 /// The defaults of a schema, laid out along its values. Nodes without any are left out.
 #[derive(Debug, Clone)]
 pub(super) struct Defaults {
     nodes: Vec<Node>,
+    /// The defaults that do not fit the schema they stand in. They are never filled in.
+    pub(super) broken: Vec<BrokenDefault>,
+}
+
+/// A default that does not fit its own schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenDefault {
+    /// The place of the default in the schema.
+    pub pointer: String,
+    /// What is wrong with it.
+    pub message: String,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -39,30 +58,84 @@ struct Field {
     inside: Option<usize>,
 }
 
+/// What was filled in.
+#[derive(Debug, Default)]
+pub(super) struct Filled {
+    /// The pointers of what was added, outer ones first.
+    pub(super) added: Vec<String>,
+    /// Whether there was more to add than a value may gain.
+    pub(super) is_cut: bool,
+    bytes: usize,
+}
+
 /// The node of the root.
 const ROOT: usize = 0;
 
 impl Defaults {
     /// Lays out the defaults of a schema. One that asks for itself inside itself is refused.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaFault> {
+        if !declares_default(schema) {
+            return Ok(Self { nodes: vec![Node::default()], broken: Vec::new() });
+        }
         let mut nodes = Layout::of(schema)?.nodes;
         prune(&mut nodes);
-        let defaults = Self { nodes };
+        let mut defaults = Self { nodes, broken: Vec::new() };
+        let mut left = MOST_INSIDE_ALL;
+        let fault = |field: &Field, message: String| {
+            let pointer = format!("{}/default", field.schema);
+            Err(SchemaFault { pointer, message })
+        };
+        let mut declared: BTreeMap<String, DeclaredDefault> = BTreeMap::new();
+        let mut room = 8 * MAX_DEFAULT_BYTES;
         for field in defaults.nodes.iter().flat_map(|node| &node.fields) {
-            if let (Some(default), Some(inside)) = (&field.default, field.inside)
-                && !defaults.ends(inside, default, 0, &mut MOST_INSIDE.clone())
-            {
-                let message = "this default asks for defaults inside itself without end";
-                let pointer = format!("{}/default", field.schema);
-                return Err(SchemaFault { pointer, message: message.to_owned() });
+            let Some(default) = &field.default else { continue };
+            let mut filled = default.clone();
+            if let Some(inside) = field.inside {
+                let mut own = MOST_INSIDE.min(left);
+                let given = own;
+                if !defaults.ends(inside, default, 0, &mut own) {
+                    let message = "this default asks for defaults inside itself without end";
+                    return fault(field, message.to_owned());
+                }
+                left -= given - own;
+                let mut gained = Filled::default();
+                defaults.fill_node(inside, &mut filled, &mut String::new(), &mut gained);
+                room = room.saturating_sub(gained.bytes);
+                if gained.is_cut || count_bytes(&filled) > MAX_DEFAULT_BYTES || room == 0 {
+                    return fault(
+                        field,
+                        format!(
+                            "this default adds more than {MAX_DEFAULT_BYTES} bytes with the defaults inside it"
+                        ),
+                    );
+                }
+            }
+            declared
+                .entry(field.schema.clone())
+                .or_insert_with(|| DeclaredDefault { plain: default.clone(), filled });
+        }
+        defaults.leave_out(broken_defaults(schema, &declared));
+        Ok(defaults)
+    }
+
+    /// Forgets the defaults that do not fit.
+    fn leave_out(&mut self, broken: Vec<BrokenDefault>) {
+        if broken.is_empty() {
+            return;
+        }
+        let pointers: BTreeSet<&str> = broken.iter().map(|one| one.pointer.as_str()).collect();
+        for field in self.nodes.iter_mut().flat_map(|node| &mut node.fields) {
+            if pointers.contains(format!("{}/default", field.schema).as_str()) {
+                field.default = None;
             }
         }
-        Ok(defaults)
+        prune(&mut self.nodes);
+        self.broken = broken;
     }
 
     /// Whether filling in ends, told without filling in.
     fn ends(&self, node: usize, value: &Value, depth: usize, left: &mut usize) -> bool {
-        if depth > json::MAX_DEPTH || *left == 0 {
+        if depth > limits::MAX_DEPTH || *left == 0 {
             return false;
         }
         *left -= 1;
@@ -82,14 +155,14 @@ impl Defaults {
         }
     }
 
-    /// Fills in what is missing; gives the pointers of what was added.
-    pub(super) fn fill(&self, value: &mut Value) -> Vec<String> {
-        let mut added = Vec::new();
-        self.fill_node(ROOT, value, &mut String::new(), &mut added);
-        added
+    /// Fills in what is missing, as long as the value gains no more than it may.
+    pub(super) fn fill(&self, value: &mut Value) -> Filled {
+        let mut filled = Filled::default();
+        self.fill_node(ROOT, value, &mut String::new(), &mut filled);
+        filled
     }
 
-    fn fill_node(&self, node: usize, value: &mut Value, at: &mut String, added: &mut Vec<String>) {
+    fn fill_node(&self, node: usize, value: &mut Value, at: &mut String, filled: &mut Filled) {
         let node = &self.nodes[node];
         let length = at.len();
         match value {
@@ -98,13 +171,18 @@ impl Defaults {
                     if let Some(default) = &field.default
                         && !members.contains_key(&field.name)
                     {
+                        filled.bytes += at.len() + 2 * field.name.len() + count_bytes(default);
+                        filled.is_cut |= filled.bytes > MAX_DEFAULT_BYTES;
+                        if filled.is_cut {
+                            return;
+                        }
                         members.insert(field.name.clone(), default.clone());
-                        added.push(json::child(at, &field.name));
+                        filled.added.push(json::child(at, &field.name));
                     }
                     let Some(inside) = field.inside else { continue };
                     if let Some(member) = members.get_mut(&field.name) {
                         json::push(at, &field.name);
-                        self.fill_node(inside, member, at, added);
+                        self.fill_node(inside, member, at, filled);
                         at.truncate(length);
                     }
                 }
@@ -112,8 +190,11 @@ impl Defaults {
             Value::Array(items) => {
                 let Some(inside) = node.items else { return };
                 for (index, item) in items.iter_mut().enumerate() {
+                    if filled.is_cut {
+                        return;
+                    }
                     json::push(at, &index.to_string());
-                    self.fill_node(inside, item, at, added);
+                    self.fill_node(inside, item, at, filled);
                     at.truncate(length);
                 }
             }
@@ -122,11 +203,23 @@ impl Defaults {
     }
 }
 
+/// Whether a schema has a default anywhere.
+fn declares_default(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            members.contains_key("default") || members.values().any(declares_default)
+        }
+        Value::Array(items) => items.iter().any(declares_default),
+        _ => false,
+    }
+}
+
 /// A schema and its pointer.
 type Part<'s> = (String, &'s Value);
 
 struct Layout<'s> {
-    root: &'s Value,
+    references: References<'s>,
+    parts: usize,
     nodes: Vec<Node>,
     /// Nodes by the pointers of the schemas that meet there, so that recursion ends.
     known: BTreeMap<Vec<String>, usize>,
@@ -137,10 +230,11 @@ struct Layout<'s> {
 impl<'s> Layout<'s> {
     fn of(root: &'s Value) -> Result<Self, SchemaFault> {
         let (nodes, known, pending) = (Vec::new(), BTreeMap::new(), Vec::new());
-        let mut layout = Self { root, nodes, known, pending };
+        let references = References::new(root);
+        let mut layout = Self { references, parts: 0, nodes, known, pending };
         layout.node(vec![(String::new(), root)]);
         while let Some((node, parts)) = layout.pending.pop() {
-            if layout.nodes.len() > MOST_NODES {
+            if layout.nodes.len() > MOST_NODES || layout.parts > MOST_PARTS {
                 let message = format!("more than {MOST_NODES} places may have defaults");
                 return Err(SchemaFault { pointer: String::new(), message });
             }
@@ -165,6 +259,7 @@ impl<'s> Layout<'s> {
         for part in parts {
             self.meet(part, 0, &mut seen, &mut meeting);
         }
+        self.parts += meeting.len();
         let mut names: Vec<&'s str> = Vec::new();
         let mut fields: BTreeMap<&'s str, Vec<Part<'s>>> = BTreeMap::new();
         let mut items = Vec::new();
@@ -207,10 +302,8 @@ impl<'s> Layout<'s> {
         if depth > DEEPEST_REFERENCE || !seen.insert(pointer.clone()) {
             return;
         }
-        if let Some(target) = local_reference(schema)
-            && let Some(referred) = self.root.pointer(&target)
-        {
-            self.meet((target, referred), depth + 1, seen, meeting);
+        if let Some(target) = self.references.resolve_in(schema) {
+            self.meet(target, depth + 1, seen, meeting);
         }
         for (index, part) in
             schema.get("allOf").and_then(Value::as_array).into_iter().flatten().enumerate()
@@ -221,25 +314,26 @@ impl<'s> Layout<'s> {
     }
 }
 
-/// The pointer of `"$ref": "#/…"`.
-fn local_reference(schema: &Value) -> Option<String> {
-    let reference = schema.get("$ref")?.as_str()?;
-    reference.strip_prefix('#').map(str::to_owned)
-}
-
 /// Cuts the ways that lead to no default, so that filling walks only where there is work.
 fn prune(nodes: &mut [Node]) {
+    let mut leading: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut useful = vec![false; nodes.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        // Inner nodes mostly come after outer ones, so backwards one round does most of it.
-        for (index, node) in nodes.iter().enumerate().rev() {
-            let leads = |inside: &Option<usize>| inside.is_some_and(|inside| useful[inside]);
-            let now = leads(&node.items)
-                || node.fields.iter().any(|field| field.default.is_some() || leads(&field.inside));
-            changed |= now != useful[index];
-            useful[index] = now;
+    let mut pending = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        for inside in node.items.into_iter().chain(node.fields.iter().filter_map(|one| one.inside))
+        {
+            leading[inside].push(index);
+        }
+        if node.fields.iter().any(|field| field.default.is_some()) {
+            useful[index] = true;
+            pending.push(index);
+        }
+    }
+    while let Some(index) = pending.pop() {
+        for outer in &leading[index] {
+            if !std::mem::replace(&mut useful[*outer], true) {
+                pending.push(*outer);
+            }
         }
     }
     for node in nodes.iter_mut() {
@@ -259,7 +353,7 @@ mod tests {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     fn check(schema: Value, mut value: Value, filled: Value, added: &[&str]) {
-        let pointers = Defaults::of(&schema).unwrap().fill(&mut value);
+        let pointers = Defaults::of(&schema).unwrap().fill(&mut value).added;
         assert_eq!(value, filled);
         assert_eq!(pointers, added);
     }
@@ -335,5 +429,51 @@ mod tests {
             json!({"x": deep(&json!({"k": 1}))}),
             &[&format!("{}/k", "/x".repeat(61))],
         );
+    }
+
+    #[test]
+    fn a_value_gains_no_more_than_it_may() {
+        let text = "x".repeat(10_000);
+        let schema =
+            json!({"properties": {"l": {"items": {"properties": {"t": {"default": text}}}}}});
+        let defaults = Defaults::of(&schema).unwrap();
+        let mut value = json!({"l": vec![json!({}); 5_000]});
+        let filled = defaults.fill(&mut value);
+        assert!(filled.is_cut);
+        assert!(count_bytes(&value) < 2 * MAX_DEFAULT_BYTES);
+        // A long way to each of them counts too: it is told for each.
+        let schema = json!({"additionalProperties": false, "properties": {text.clone(): {"items": {"properties": {"t": {"default": 1}}}}}});
+        let filled =
+            Defaults::of(&schema).unwrap().fill(&mut json!({text: vec![json!({}); 5_000]}));
+        assert!(filled.is_cut && filled.added.len() < 200, "{}", filled.added.len());
+    }
+
+    #[test]
+    fn a_default_that_multiplies_is_refused_when_it_is_loaded() {
+        let inner = json!({"properties": (0..30).map(|number| (format!("f{number}"), json!({"default": "x".repeat(100)}))).collect::<Value>()});
+        let level = |inner: Value| {
+            json!({"properties": (0..12).map(|number| {
+            let mut field = inner.clone();
+            field["default"] = json!({});
+            (format!("g{number}"), field)
+        }).collect::<Value>()})
+        };
+        let schema = json!({"properties": {"a": {"default": {}, "properties": level(level(level(inner)))["properties"]}}});
+        let fault = Defaults::of(&schema).unwrap_err();
+        assert!(fault.message.contains("adds more than"), "{}", fault.message);
+    }
+
+    #[test]
+    fn a_default_that_does_not_fit_is_left_out() {
+        let schema = json!({"$defs": {"colour": {"enum": ["red"]}}, "properties": {
+            "a": {"type": "integer", "default": "x"},
+            "b": {"$ref": "#/$defs/colour", "default": "blue"},
+            "c": {"type": "object", "required": ["d"], "default": {}, "properties": {"d": {"default": 1}}},
+            "e ^%": {"type": "string", "default": "good"}
+        }});
+        let defaults = Defaults::of(&schema).unwrap();
+        let broken: Vec<&str> = defaults.broken.iter().map(|one| one.pointer.as_str()).collect();
+        assert_eq!(broken, ["/properties/a/default", "/properties/b/default"]);
+        check(schema, json!({}), json!({"c": {"d": 1}, "e ^%": "good"}), &["/c", "/c/d", "/e ^%"]);
     }
 }

@@ -122,14 +122,20 @@ impl Contract {
     /// Lets a reply in, or tells everything wrong with it.
     #[must_use]
     pub fn admit(&self, text: &str, finish: Finish, context: &Context<'_>) -> Verdict {
-        self.admit_bytes(text.as_bytes(), self.terms(finish), context)
+        self.admit_text(text, self.terms(finish), context)
     }
 
     /// The same for bytes that may be no text, on terms of the caller's.
     #[must_use]
     pub fn admit_bytes(&self, bytes: &[u8], terms: Terms, context: &Context<'_>) -> Verdict {
-        let accepted = Parsed::text_of(bytes)
-            .and_then(|text| Parsed::from_text(text, terms))
+        match Parsed::text_of(bytes) {
+            Ok(text) => self.admit_text(text, terms, context),
+            Err(violations) => Verdict::Refused(violations),
+        }
+    }
+
+    fn admit_text(&self, text: &str, terms: Terms, context: &Context<'_>) -> Verdict {
+        let accepted = Parsed::from_text(text, terms)
             .and_then(|parsed| parsed.validate(self))
             .and_then(|valid| valid.accept(self, context));
         Verdict::from(accepted)

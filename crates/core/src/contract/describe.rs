@@ -26,7 +26,10 @@ pub(super) fn describe(schema: &Value) -> String {
         return format!("one of {}", a_list(options.iter().map(Value::to_string)));
     }
     match schema.get("type") {
-        Some(Value::String(name)) => with_article(name),
+        Some(Value::String(name)) => match schema.get("format").and_then(Value::as_str) {
+            Some(format) if name == "string" => format!("text of the format `{format}`"),
+            _ => with_article(name),
+        },
         Some(Value::Array(names)) => {
             let names = names.iter().filter_map(Value::as_str).map(with_article);
             names.collect::<Vec<_>>().join(" or ")
@@ -37,13 +40,13 @@ pub(super) fn describe(schema: &Value) -> String {
 }
 
 /// Items with commas, cut where the list is long.
-pub(super) fn a_list(items: impl Iterator<Item = String>) -> String {
+pub(super) fn a_list(mut items: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 24;
-    let items: Vec<String> = items.collect();
-    if items.len() <= SHOWN {
-        return items.join(", ");
+    let shown = items.by_ref().take(SHOWN).collect::<Vec<_>>().join(", ");
+    match items.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
-    format!("{} and {} more", items[..SHOWN].join(", "), items.len() - SHOWN)
 }
 
 /// A type's name as it stands in a sentence.

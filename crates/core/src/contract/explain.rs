@@ -9,7 +9,10 @@ use super::branch;
 use super::describe::{ANYTHING, a_list, describe, with_article};
 use crate::json;
 use crate::nearest::nearest;
-use crate::reply::{Code, Violation, show};
+use crate::reply::{Code, Violation, ViolationList, show};
+
+/// How many names a missing or unknown one is compared with, in search of a slip.
+const COMPARED_NAMES: usize = 256;
 
 /// Explains faults against the schema that was broken.
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +23,16 @@ pub(super) struct Explain<'s> {
 impl<'s> Explain<'s> {
     /// Turns one fault of the engine into violations: several for unknown fields, the nearest
     /// branch's for alternatives.
-    pub(super) fn fault(self, error: &ValidationError<'_>, base: &str, into: &mut Vec<Violation>) {
+    pub(super) fn fault(self, error: &ValidationError<'_>, base: &str, into: &mut ViolationList) {
         use ValidationErrorKind as Kind;
+        if into.is_full() {
+            into.count_more(match error.kind() {
+                Kind::AdditionalProperties { unexpected }
+                | Kind::UnevaluatedProperties { unexpected } => unexpected.len(),
+                _ => 1,
+            });
+            return;
+        }
         let pointer = format!("{base}{}", error.instance_path().as_str());
         let found = show(error.instance());
         let single =
@@ -34,7 +45,13 @@ impl<'s> Explain<'s> {
             Kind::AdditionalProperties { unexpected }
             | Kind::UnevaluatedProperties { unexpected } => {
                 let known = self.known_fields(error);
-                into.extend(unexpected.iter().map(|name| unknown(&pointer, name, &known, error)));
+                for (index, name) in unexpected.iter().enumerate() {
+                    if into.is_full() {
+                        into.count_more(unexpected.len() - index);
+                        break;
+                    }
+                    into.push(unknown(&pointer, name, &known, error));
+                }
                 return;
             }
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
@@ -53,7 +70,8 @@ impl<'s> Explain<'s> {
                     format!("one of {}", a_list(options.iter().map(ToString::to_string)));
                 let violation = single(Code::Enum, expected);
                 let word = error.instance().as_str().unwrap_or_default();
-                match nearest(word, options.iter().filter_map(|option| option.as_str())) {
+                let names = options.iter().filter_map(|option| option.as_str());
+                match nearest(word, names.take(COMPARED_NAMES)) {
                     Some(meant) => violation.hinting(format!("did you mean \"{meant}\"?")),
                     None => violation,
                 }
@@ -105,8 +123,11 @@ impl<'s> Explain<'s> {
         let message = format!("{at}: expected {declared}, found nothing: the field is missing");
         let violation = Violation::new(Code::Required, at, declared, "nothing").saying(message);
         let present = error.instance().as_object().into_iter().flat_map(|object| object.keys());
-        let known = self.known_fields(error);
-        let strangers = present.map(String::as_str).filter(|name| !known.contains(name));
+        let known = self.beside(error).and_then(|object| object.get("properties")?.as_object());
+        let strangers = present
+            .map(String::as_str)
+            .filter(|name| known.is_none_or(|known| !known.contains_key(*name)))
+            .take(COMPARED_NAMES);
         match nearest(field, strangers) {
             Some(name) => violation.hinting(format!("there is a field `{name}`; rename it")),
             None => violation,
@@ -148,7 +169,7 @@ fn unknown(pointer: &str, name: &str, known: &[&str], error: &ValidationError<'_
     let at = json::child(pointer, name);
     let message = format!("{at}: `{name}` is no field of this object; expected {expected}");
     let violation = Violation::new(Code::UnknownField, at, expected, value).saying(message);
-    match nearest(name, known.iter().copied()) {
+    match nearest(name, known.iter().copied().take(COMPARED_NAMES)) {
         Some(meant) => violation.hinting(format!("did you mean `{meant}`?")),
         None => violation,
     }

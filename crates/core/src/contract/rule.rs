@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::expr::Expr;
 use crate::json::{Pattern, Way};
-use crate::reply::{Code, Context, Violation, show};
+use crate::reply::{Code, Context, Violation, ViolationList, show};
 
 /// The names an expression of a rule may use.
 pub const NAMES: [&str; 5] = ["reply", "state", "run", "new", "item"];
@@ -54,16 +54,16 @@ impl Rule {
     }
 
     /// Puts the rule to a reply.
-    pub fn check(&self, reply: &Value, context: &Context<'_>, into: &mut Vec<Violation>) {
+    pub fn check(&self, reply: &Value, context: &Context<'_>, into: &mut ViolationList) {
         let mut roots = [Some(reply), context.state, context.run, context.new, None];
         match &self.each {
-            None => into.extend(self.ask(&roots, None, reply, &mut 0)),
+            None => self.ask(&roots, None, reply, &mut 0, into),
             Some(pattern) => {
                 let (mut spent, mut ended) = (0, false);
                 pattern.for_each(reply, &mut |way, item| {
                     if spent < STEPS {
                         roots[ITEM] = Some(item);
-                        into.extend(self.ask(&roots, Some(way), reply, &mut spent));
+                        self.ask(&roots, Some(way), reply, &mut spent, into);
                     } else if !ended {
                         ended = true;
                         into.push(self.ended_early(way));
@@ -90,15 +90,20 @@ impl Rule {
         way: Option<&Way<'_>>,
         reply: &Value,
         spent: &mut usize,
-    ) -> Option<Violation> {
+        into: &mut ViolationList,
+    ) {
         let applies = self.when.as_ref().map(|when| when.test_counting(roots, spent));
         let verdict = match applies {
-            Some(Ok(false)) => return None,
+            Some(Ok(false)) => return,
             Some(Err(error)) => Err(error),
             Some(Ok(true)) | None => self.then.test_counting(roots, spent),
         };
         if let Ok(true) = verdict {
-            return None;
+            return;
+        }
+        if into.is_full() {
+            into.count_more(1);
+            return;
         }
         let pointer = way.map_or_else(|| self.at.clone(), |way| format!("{way}{}", self.at));
         let found = reply.pointer(&pointer).map_or_else(|| "nothing".to_owned(), show);
@@ -107,11 +112,11 @@ impl Rule {
             Ok(_) => {
                 let place = if pointer.is_empty() { "the reply" } else { &pointer };
                 let message = format!("{place}: {}; found {}", self.says, violation.found);
-                Some(violation.saying(message))
+                into.push(violation.saying(message));
             }
             Err(error) => {
                 let message = format!("rule `{}` could not be decided: {}", self.id, error.message);
-                Some(violation.saying(message))
+                into.push(violation.saying(message));
             }
         }
     }

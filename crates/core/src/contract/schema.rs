@@ -3,20 +3,26 @@
 //! Formats are asserted, references never leave the
 //! document, and patterns run on a linear engine. What the faults mean is said in `explain.rs`.
 
+use std::sync::OnceLock;
+
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::alternatives::{self, DEEPEST_EXPLAINED};
-use super::defaults::Defaults;
+use super::bounds::check_bounds;
+use super::defaults::{BrokenDefault, Defaults, Filled};
+use super::engine;
 use super::explain::Explain;
+use super::explain_cost::{count_branches, explaining_steps};
+use super::graph::SchemaGraph;
+use super::pattern_cost::check_patterns;
+use super::reference::is_draft_07;
 use crate::json;
-use crate::reply::{Code, Violation};
+use crate::reply::{Code, Violation, ViolationList};
 
-/// How many violations of one reply are told. Whoever breaks more has other troubles, and a
-/// hostile reply must not cost more than it is worth.
-const MOST_VIOLATIONS: usize = 1000;
+/// How many steps finding the first violation may take.
+const MAX_FIRST_STEPS: u64 = 2_000_000;
 
 /// A compiled schema.
 #[derive(Debug)]
@@ -25,8 +31,9 @@ pub struct Schema {
     validator: Validator,
     defaults: Defaults,
     own_fields: Vec<String>,
-    /// Whether alternatives lead back to themselves.
-    recurs: bool,
+    /// How many alternatives the schema has in all.
+    branches: usize,
+    graph: OnceLock<SchemaGraph>,
 }
 
 /// Why a text is no schema we take.
@@ -42,15 +49,17 @@ pub struct SchemaFault {
 impl Schema {
     /// Compiles a schema.
     pub fn compile(source: Value) -> Result<Self, SchemaFault> {
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .with_pattern_options(PatternOptions::regex())
+        check_bounds(&source)?;
+        check_patterns(&source)?;
+        check_dialect(&source)?;
+        let validator = engine::options(&source)
             .build(&with_properties(&source))
             .map_err(|error| fault(&error, &source))?;
         let defaults = Defaults::of(&source)?;
         let own_fields = own_fields(&source);
-        let recurs = alternatives::recur(&source);
-        Ok(Self { source, validator, defaults, own_fields, recurs })
+        let branches = count_branches(&source);
+        let graph = OnceLock::new();
+        Ok(Self { source, validator, defaults, own_fields, branches, graph })
     }
 
     /// The schema as it was written.
@@ -59,9 +68,20 @@ impl Schema {
         &self.source
     }
 
-    /// Fills in declared defaults; gives the pointers of what it added.
+    /// Fills in declared defaults, as long as the value gains at most
+    /// [`MAX_DEFAULT_BYTES`](crate::limits::MAX_DEFAULT_BYTES); gives the pointers of what it added.
     pub fn fill(&self, value: &mut Value) -> Vec<String> {
+        self.defaults.fill(value).added
+    }
+
+    pub(super) fn fill_measured(&self, value: &mut Value) -> Filled {
         self.defaults.fill(value)
+    }
+
+    /// The declared defaults that do not fit the schema they stand in, and are not filled in.
+    #[must_use]
+    pub fn broken_defaults(&self) -> &[BrokenDefault] {
+        &self.defaults.broken
     }
 
     /// Whether the value fits, without telling why not.
@@ -70,52 +90,63 @@ impl Schema {
         self.validator.is_valid(value)
     }
 
-    /// Everything wrong with the value, in the order of the schema.
+    /// The steps that the validation of a value takes at most, told without validating; `None`
+    /// beyond the limit. Where alternatives lead back to themselves they may double with every
+    /// level of the value, and the engine cannot be stopped.
+    pub(crate) fn validation_steps(&self, value: &Value, limit: u64) -> Option<u64> {
+        self.graph.get_or_init(|| SchemaGraph::new(&self.source)).validation_steps(value, limit)
+    }
+
+    /// What is wrong with the value, in the order of the schema: the first of it in words, the
+    /// rest counted. Of a value that is too large to list everything, the first violation alone.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         if self.validator.is_valid(value) {
             return Vec::new();
         }
-        if self.recurs && alternatives::depth(value) > DEEPEST_EXPLAINED {
-            let found = "one that does not, nested too deep in alternatives to say where";
-            return vec![Violation::new(Code::Schema, "", "a value that fits the schema", found)];
-        }
-        let mut violations = Vec::new();
-        for error in self.validator.iter_errors(value) {
-            if violations.len() >= MOST_VIOLATIONS {
-                let expected = format!("at most {MOST_VIOLATIONS} violations");
-                violations.push(Violation::new(
-                    Code::Schema,
-                    "",
-                    expected,
-                    "more, which are not told",
-                ));
-                break;
+        let mut list = ViolationList::default();
+        let explain = Explain { schema: &self.source };
+        if self.validation_steps(value, explaining_steps(value)).is_some() {
+            for error in self.validator.iter_errors(value) {
+                explain.fault(&error, "", &mut list);
             }
-            Explain { schema: &self.source }.fault(&error, "", &mut violations);
+        } else if self.branches > 0 || self.validation_steps(value, MAX_FIRST_STEPS).is_none() {
+            // The engine would try every way through everything inside before it says a word.
+            return vec![unexplained("too large to say where")];
+        } else if let Err(error) = self.validator.validate(value) {
+            explain.fault(&error, "", &mut list);
+            let hint = "the value is too large to list every violation; this is the first";
+            return list.finish().into_iter().map(|one| one.hinting(hint)).collect();
         }
-        violations.dedup();
-        violations
+        list.finish()
     }
 
-    /// How much of the schema something names.
-    pub(crate) fn likeness(&self, names: impl Fn(&str) -> bool) -> Likeness {
-        Likeness { named: self.own_fields.iter().filter(|field| names(field)).count() }
+    /// The fields a reply may have at its top, sorted.
+    pub(crate) fn own_fields(&self) -> &[String] {
+        &self.own_fields
     }
 }
 
-/// How many of the top fields of a schema are named somewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Likeness {
-    pub(crate) named: usize,
+fn unexplained(why: &str) -> Violation {
+    let found = format!("one that does not, {why}");
+    Violation::new(Code::Schema, "", "a value that fits the schema", found)
 }
 
-impl Likeness {
-    /// One field is enough to be an attempt at the reply: better to ask again than to let the
-    /// wrong one in.
-    pub(crate) fn rival(self) -> bool {
-        self.named > 0
+/// Refuses a `$schema` other than 2020-12 and draft-07.
+fn check_dialect(schema: &Value) -> Result<(), SchemaFault> {
+    let known = match schema.get("$schema") {
+        None => true,
+        Some(Value::String(dialect)) => {
+            let dialect = dialect.trim_end_matches('#');
+            dialect == "https://json-schema.org/draft/2020-12/schema" || is_draft_07(schema)
+        }
+        Some(_) => false,
+    };
+    if known {
+        return Ok(());
     }
+    let message = "an unknown `$schema`; known are 2020-12 and draft-07".to_owned();
+    Err(SchemaFault { pointer: "/$schema".to_owned(), message })
 }
 
 /// The fields a reply of this schema may have at its top.
@@ -138,8 +169,9 @@ fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
         let message = "a `$ref` leads out of the document; put the schema under `$defs`";
         return SchemaFault { pointer, message: message.to_owned() };
     }
-    let mut violations = Vec::new();
+    let mut violations = ViolationList::default();
     Explain { schema: &Value::Null }.fault(error, "", &mut violations);
+    let violations = violations.finish();
     let engine = error.to_string();
     let message = match violations.first() {
         Some(violation)
@@ -150,9 +182,6 @@ fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
         }
         Some(violation) if violation.code != Code::Schema => {
             format!("expected {}, found {}", violation.expected, violation.found)
-        }
-        _ if engine.contains("must be registered") => {
-            "an unknown `$schema`; known are 2020-12 and draft-07".to_owned()
         }
         _ => engine,
     };

@@ -41,6 +41,41 @@ pub(super) struct Node {
     pub(super) parenthesized: bool,
 }
 
+impl Node {
+    /// The operations it consists of, in the order of the source; those of callbacks too.
+    pub(super) fn children(&self) -> Vec<&Node> {
+        match &self.kind {
+            Kind::Undefined
+            | Kind::Null
+            | Kind::Bool(_)
+            | Kind::Num(_)
+            | Kind::Str(_)
+            | Kind::Root(_)
+            | Kind::Local(_) => Vec::new(),
+            Kind::Template { parts: nodes, .. } | Kind::Builtin { args: nodes, .. } => {
+                nodes.iter().collect()
+            }
+            Kind::Array(items) => items.iter().map(Item::node).collect(),
+            Kind::Object(entries) => entries.iter().flat_map(Entry::nodes).collect(),
+            Kind::Member { object, .. } | Kind::Matches { subject: object, .. } => vec![object],
+            Kind::Index { object, key, .. } => vec![object, key],
+            Kind::Method { object, args, .. } => std::iter::once(&**object).chain(args).collect(),
+            Kind::Each { object, callback, initial, .. } => {
+                let body = match &**callback {
+                    Callback::Arrow { body, .. } => Some(body),
+                    Callback::Convert(_) => None,
+                };
+                std::iter::once(&**object).chain(body).chain(initial.as_deref()).collect()
+            }
+            Kind::Chain(inner) | Kind::Unary { operand: inner, .. } => vec![inner],
+            Kind::Binary { left, right, .. } | Kind::Logical { left, right, .. } => {
+                vec![left, right]
+            }
+            Kind::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
+        }
+    }
+}
+
 /// What an operation does.
 #[derive(Debug)]
 pub(super) enum Kind {
@@ -178,6 +213,7 @@ pub(super) enum UnaryOp {
     Not,
     Plus,
     Minus,
+    TypeOf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

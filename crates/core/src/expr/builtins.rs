@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::budget::Budget;
 use super::coerce::{to_boolean, to_number, to_text};
 use super::error::Fault;
+use super::json_text;
 use super::methods::argument;
 use super::methods::string::code_units;
 use super::natural;
@@ -48,6 +49,18 @@ pub(super) fn call<'a>(
         Builtin::Floor => Val::Num(to_number(first, budget)?.floor()),
         Builtin::Ceil => Val::Num(to_number(first, budget)?.ceil()),
         Builtin::Round => Val::Num(round(to_number(first, budget)?)),
+        Builtin::Sqrt => Val::Num(to_number(first, budget)?.sqrt()),
+        Builtin::Pow => {
+            let (base, exponent) =
+                (to_number(first, budget)?, to_number(argument(args, 1), budget)?);
+            Val::Num(power(base, exponent))
+        }
+        Builtin::Trunc => Val::Num(to_number(first, budget)?.trunc()),
+        Builtin::Sign => Val::Num(sign(to_number(first, budget)?)),
+        Builtin::Stringify => {
+            json_text::stringify(first, argument(args, 1), argument(args, 2), budget)?
+        }
+        Builtin::Parse => json_text::parse(first, budget)?,
         Builtin::Text(function) => natural::call(function, first, argument(args, 1), budget)?,
         Builtin::Pointer(function) => pointers::call(function, first, argument(args, 1), budget)?,
     })
@@ -105,7 +118,7 @@ fn values<'a>(value: &Val<'a>, asked: &str, budget: &mut Budget) -> Result<Vec<V
 }
 
 /// The fields in JavaScript's order: array indices ascending, then the others as they were written.
-fn fields<'a>(
+pub(super) fn fields<'a>(
     map: &'a Map<String, Value>,
     budget: &mut Budget,
 ) -> Result<Vec<(&'a str, &'a Value)>, Fault> {
@@ -139,6 +152,19 @@ fn extreme(
 /// Numeric order in which `-0` comes before `0`.
 fn is_less(left: f64, right: f64) -> bool {
     left < right || (left == right && left.is_sign_negative() && !right.is_sign_negative())
+}
+
+/// `Math.pow`: unlike C, there is no power of ±1 where the exponent has no end or is not a number.
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent.is_nan() || (exponent.is_infinite() && base.abs() == 1.0) {
+        return f64::NAN;
+    }
+    base.powf(exponent)
+}
+
+/// `Math.sign`: -1, 1, or the number itself where it is zero or not a number.
+fn sign(number: f64) -> f64 {
+    if number == 0.0 || number.is_nan() { number } else { number.signum() }
 }
 
 /// Halves go up, also below zero; the sign of zero is kept.

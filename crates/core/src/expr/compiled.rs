@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::ast::Node;
 use super::error::{EvalError, ExprError};
 use super::eval::Evaluation;
+use super::inherited::{InheritedName, inherited_names};
 use super::literals::literals;
 use super::outlook::{Known, Outlook, outlook};
 use super::parser::{Tree, parse};
@@ -29,6 +30,7 @@ pub struct Expr {
     locals: usize,
     uses: Vec<bool>,
     reads: Vec<ReadPath>,
+    inherited: Vec<InheritedName>,
 }
 
 impl Expr {
@@ -36,7 +38,8 @@ impl Expr {
     pub fn compile(source: &str, names: &[&str]) -> Result<Self, ExprError> {
         let Tree { root, locals, uses } = parse(source, names)?;
         let reads = read_paths(&root, locals);
-        Ok(Self { source: source.to_owned(), root, locals, uses, reads })
+        let inherited = inherited_names(&root);
+        Ok(Self { source: source.to_owned(), root, locals, uses, reads, inherited })
     }
 
     /// The text it was compiled from.
@@ -61,6 +64,12 @@ impl Expr {
     #[must_use]
     pub fn outlook(&self, known: Known<'_>) -> Outlook {
         outlook(&self.root, self.locals, known)
+    }
+
+    /// The names it reads, or asks for with `in`, that JavaScript would find on every object.
+    #[must_use]
+    pub fn inherited_names(&self) -> &[InheritedName] {
+        &self.inherited
     }
 
     /// The strings, numbers and truth values that are written out in it.

@@ -10,10 +10,12 @@ use super::ast::{BinaryOp, Kind, LogicalOp, Node, UnaryOp};
 use super::budget::Budget;
 use super::builtins;
 use super::coerce::{
-    loose_equal, order, strict_equal, to_boolean, to_number, to_primitive, write_text,
+    loose_equal, order, strict_equal, to_boolean, to_integer, to_number, to_primitive, to_text,
+    write_text,
 };
 use super::error::{Failure, Fault};
 use super::methods::{array, string};
+use super::number::in_base;
 use super::property::{self, Key};
 use super::text::Text;
 use super::value::{Elements, Val};
@@ -167,6 +169,7 @@ impl<'e, 'a> Evaluation<'e, 'a> {
         let args = self.all(args)?;
         let budget = &mut self.budget;
         let called = match (Elements::of(value), value) {
+            _ if method == Method::ToString => to_string(value, &args, budget).map(Some),
             (Some(elements), _) => array::call(&elements, method, &args, budget),
             (None, Val::Str(text)) => string::call(text, method, &args, budget),
             _ => Ok(None),
@@ -211,6 +214,7 @@ impl<'e, 'a> Evaluation<'e, 'a> {
         let value = self.eval(operand)?;
         let number = match op {
             UnaryOp::Not => return Ok(Val::Bool(!to_boolean(&value))),
+            UnaryOp::TypeOf => return Ok(Val::Str(Text::Borrowed(type_name(&value)))),
             UnaryOp::Plus | UnaryOp::Minus => to_number(&value, &mut self.budget),
         };
         let number = number.map_err(|fault| located(node, fault))?;
@@ -265,6 +269,28 @@ impl<'e, 'a> Evaluation<'e, 'a> {
             Fault::new(format!("`{path}` is {found}, so `{name}` cannot be called on it")),
         )
     }
+}
+
+/// What `typeof` says.
+pub(super) fn type_name(value: &Val<'_>) -> &'static str {
+    match value {
+        Val::Undefined => "undefined",
+        Val::Bool(_) => "boolean",
+        Val::Num(_) => "number",
+        Val::Str(_) => "string",
+        Val::Null | Val::Json(_) | Val::List(_) | Val::Object(_) => "object",
+    }
+}
+
+/// `value.toString()`, for a number also with a base.
+fn to_string<'a>(value: &Val<'a>, args: &[Val<'a>], budget: &mut Budget) -> Result<Val<'a>, Fault> {
+    if let (Val::Num(number), Some(base)) = (value, args.first())
+        && !matches!(base, Val::Undefined)
+    {
+        let base = to_integer(base, budget)?;
+        return Val::string(in_base(*number, base)?, budget);
+    }
+    Ok(Val::Str(to_text(value, budget)?))
 }
 
 /// Says where a fault happened.

@@ -2,7 +2,10 @@
 
 use serde_json::{Number, Value};
 
-use super::ast::{Callback, Entry, Kind, Node};
+use super::ast::{Kind, Node};
+
+/// How many are found; who searches with them has long given up by then.
+const MOST_LITERALS: usize = 1_000;
 
 /// Every string, number and truth value of the tree, each once, in the order of the source.
 pub(super) fn literals(root: &Node) -> Vec<Value> {
@@ -24,60 +27,9 @@ fn collect(node: &Node, found: &mut Vec<Value>) {
     if let Some(literal) = literal.filter(|literal| !found.contains(literal)) {
         found.push(literal);
     }
-    match &node.kind {
-        Kind::Undefined
-        | Kind::Null
-        | Kind::Bool(_)
-        | Kind::Num(_)
-        | Kind::Str(_)
-        | Kind::Root(_)
-        | Kind::Local(_) => {}
-        Kind::Template { parts: nodes, .. } | Kind::Builtin { args: nodes, .. } => {
-            for node in nodes {
-                collect(node, found);
-            }
-        }
-        Kind::Array(items) => {
-            for item in items {
-                collect(item.node(), found);
-            }
-        }
-        Kind::Object(entries) => {
-            for node in entries.iter().flat_map(Entry::nodes) {
-                collect(node, found);
-            }
-        }
-        Kind::Member { object, .. } | Kind::Matches { subject: object, .. } => {
-            collect(object, found);
-        }
-        Kind::Index { object, key, .. } => {
-            collect(object, found);
-            collect(key, found);
-        }
-        Kind::Method { object, args, .. } => {
-            collect(object, found);
-            for arg in args {
-                collect(arg, found);
-            }
-        }
-        Kind::Each { object, callback, initial, .. } => {
-            collect(object, found);
-            if let Callback::Arrow { body, .. } = &**callback {
-                collect(body, found);
-            }
-            if let Some(initial) = initial {
-                collect(initial, found);
-            }
-        }
-        Kind::Chain(inner) | Kind::Unary { operand: inner, .. } => collect(inner, found),
-        Kind::Binary { left, right, .. } | Kind::Logical { left, right, .. } => {
-            collect(left, found);
-            collect(right, found);
-        }
-        Kind::Conditional { condition, then, otherwise } => {
-            collect(condition, found);
-            collect(then, found);
-            collect(otherwise, found);
+    for child in node.children() {
+        if found.len() < MOST_LITERALS {
+            collect(child, found);
         }
     }
 }

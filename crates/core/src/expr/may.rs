@@ -9,6 +9,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::number::to_js_string;
+use crate::limits::MAX_TOLD_VALUES;
 
 /// What a value may be. Without anything in it, there is no such value: the way to it fails.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -130,6 +131,41 @@ impl May {
             Value::Array(items) => Self::list(items.len(), items.len()),
             Value::Object(_) => Self::only(Plain::Object),
         }
+    }
+
+    /// One of these values; of lists and objects only the kind is kept.
+    #[must_use]
+    pub fn one_of(values: &[Value]) -> Self {
+        if values.len() > MAX_TOLD_VALUES {
+            return Self::one_of_kinds(values);
+        }
+        let mut all = Self::default();
+        let (mut texts, mut numbers) = (BTreeSet::new(), Vec::new());
+        for value in values {
+            match value {
+                Value::String(text) => {
+                    texts.insert(text.clone());
+                }
+                Value::Number(number) => numbers.extend(number.as_f64()),
+                other => all = all.or(&Self::value(other)),
+            }
+        }
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        Self { texts: Texts::of(texts), numbers: Numbers::of(numbers), ..all }
+    }
+
+    /// Whatever is of the kind of one of these values.
+    fn one_of_kinds(values: &[Value]) -> Self {
+        let mut all = Self::default();
+        for value in values {
+            match value {
+                Value::String(_) => all.texts = Texts::Any,
+                Value::Number(_) => all.numbers = Numbers::ANY,
+                other => all = all.or(&Self::value(other)),
+            }
+        }
+        all
     }
 
     /// Whether there is no such value.

@@ -25,6 +25,7 @@ mod compound;
 mod refusal;
 mod reads;
 mod literals;
+mod inherited;
 mod may;
 mod outlook;
 mod narrow;
@@ -43,6 +44,7 @@ mod making;
 mod methods;
 mod sorting;
 mod builtins;
+mod json_text;
 mod natural;
 mod pointers;
 #[cfg(test)]
@@ -50,6 +52,7 @@ mod tests;
 
 pub use compiled::Expr;
 pub use error::{EvalError, ExprError};
+pub use inherited::InheritedName;
 pub use may::{May, Numbers, Plain, Texts};
 pub use object::Object;
 pub use outlook::{Known, NeverHolds, Outlook};

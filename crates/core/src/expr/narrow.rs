@@ -3,7 +3,7 @@
 use super::ast::{BinaryOp, Kind, LogicalOp, Node, UnaryOp};
 use super::may::{May, Numbers, Plain};
 use super::outlook::Walk;
-use super::set_ops::{as_numbers, nullish, worded};
+use super::set_ops::{as_numbers, nullish, typed, worded};
 use super::vocabulary::Method;
 
 /// What holds of paths at the moment, in the order it was learnt.
@@ -117,6 +117,17 @@ impl Walk<'_> {
             StrictNotEqual,
         };
         let (seen_left, seen_right) = (self.see(left).may, self.see(right).may);
+        let equal =
+            matches!((op, truth), (StrictEqual | Equal, true) | (StrictNotEqual | NotEqual, false));
+        for (one, other) in [(left, right), (right, left)] {
+            if let (Kind::Unary { op: UnaryOp::TypeOf, operand }, Kind::Str(name), true) =
+                (&one.kind, &other.kind, equal)
+                && let Some(kind) = typed(name)
+            {
+                let seen = self.see(operand).may.and(&kind);
+                self.narrowing.learn(operand, seen);
+            }
+        }
         match (op, truth) {
             (StrictEqual, true) | (StrictNotEqual, false) => {
                 let both = seen_left.and(&seen_right);

@@ -2,6 +2,7 @@
 //!
 //! Not a formatter for people: the text is exact, so canonical JSON can be built on it.
 
+use super::error::Fault;
 use super::text::is_js_space;
 
 /// Writes a number as JavaScript's `String(x)` does: `1e+21`, `1e-7`, `0` for `-0`.
@@ -145,6 +146,34 @@ fn is_decimal(text: &str) -> bool {
         && all_digits(whole)
         && all_digits(fraction)
         && exponent_holds
+}
+
+/// The number as `toString` writes it with this base. Beside base ten only whole numbers that are exact
+/// can be written: of other ones engines differ in the last digits.
+pub(super) fn in_base(number: f64, base: f64) -> Result<String, Fault> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if !(2.0..=36.0).contains(&base) {
+        return Err(Fault::new("the base of `toString` is a number from 2 to 36"));
+    }
+    if base == 10.0 || !number.is_finite() {
+        return Ok(to_js_string(number));
+    }
+    if number.fract() != 0.0 || number.abs() > EXACT {
+        return Err(Fault::new(
+            "`toString` with a base needs a whole number up to 9007199254740992",
+        ));
+    }
+    let (mut left, base) = (number.abs() as u64, base as u64);
+    let mut digits: Vec<u8> = Vec::new();
+    while left > 0 || digits.is_empty() {
+        let digit = (left % base) as u8;
+        digits.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
+        left /= base;
+    }
+    if number < 0.0 {
+        digits.push(b'-');
+    }
+    Ok(digits.iter().rev().map(|digit| char::from(*digit)).collect())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::may::{May, Numbers, Plain, Texts};
 use super::narrow::Narrowing;
 use super::reads::ReadStep;
 use super::set_ops::{at_least, builtin_gives, compared, is_nullish, lengths, nullish, unary};
-use super::vocabulary::{Each, Method, Prototype};
+use super::vocabulary::{Each, Method};
 
 /// What is known of the value at a path of a root: slot, steps.
 pub type Known<'k> = &'k dyn Fn(usize, &[ReadStep]) -> May;
@@ -41,6 +41,9 @@ pub struct NeverHolds {
 
 /// How many operations are looked at, repetitions counted; what comes later may be anything.
 const MOST_STEPS: usize = 20_000;
+
+/// How many comparisons that never hold are told.
+const MOST_NEVER: usize = 100;
 
 /// Looks ahead.
 pub(super) fn outlook(root: &Node, locals: usize, known: Known<'_>) -> Outlook {
@@ -282,6 +285,10 @@ impl Walk<'_> {
 
     fn method(&self, object: &Seen, method: Method, args: &[Seen]) -> Seen {
         let (lists, texts) = (object.may.lists, object.may.texts != Texts::None);
+        if method == Method::ToString {
+            let some = object.may.clone().without(&[Plain::Undefined, Plain::Null]);
+            return Seen::of(if some.is_never() { May::default() } else { May::text() });
+        }
         if lists.is_none() && !texts {
             return Seen::of(May::default());
         }
@@ -324,9 +331,13 @@ impl Walk<'_> {
                 path: None,
                 element: Some(Box::new(Seen::of(May::text()))),
             },
-            Method::Join | Method::ToLowerCase | Method::ToUpperCase | Method::Trim => {
-                Seen::of(May::text())
-            }
+            Method::Join
+            | Method::Replace
+            | Method::ReplaceAll
+            | Method::ToLowerCase
+            | Method::ToString
+            | Method::ToUpperCase
+            | Method::Trim => Seen::of(May::text()),
         }
     }
 
@@ -451,7 +462,8 @@ impl Walk<'_> {
         };
         if !may.has(Plain::True) && may.has(Plain::False) {
             let span = node.span.range();
-            if !self.never.iter().any(|told| told.span == span) {
+            let few = self.never.len() < MOST_NEVER;
+            if few && !self.never.iter().any(|told| told.span == span) {
                 let (left, right) = (left.may, right.may);
                 let never = NeverHolds { span, left_span, right_span, left, right };
                 self.never.push(never);
@@ -470,8 +482,7 @@ impl Walk<'_> {
         let known = others.is_never() && held.lists.is_none();
         let may_be_there = |name: &String| {
             let field = self.member(object, name, false).may;
-            // `in` also finds what JavaScript's own objects bring along, such as `toString`.
-            !field.without(&[Plain::Undefined]).is_never() || Prototype::Object.has(name)
+            !field.without(&[Plain::Undefined]).is_never()
         };
         May::truth(!known || names.iter().any(may_be_there), true)
     }

@@ -158,6 +158,7 @@ impl<'s> Parser<'s, '_> {
             TokenKind::Punct(Punct::Not) => UnaryOp::Not,
             TokenKind::Punct(Punct::Plus) => UnaryOp::Plus,
             TokenKind::Punct(Punct::Minus) => UnaryOp::Minus,
+            TokenKind::Name("typeof") => UnaryOp::TypeOf,
             _ => return self.postfix(),
         };
         let start = self.token.span;

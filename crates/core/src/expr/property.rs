@@ -1,4 +1,7 @@
 //! Reading a property: own fields, elements and lengths; never anything from a prototype.
+//!
+//! A name that JavaScript finds on every object is absent here unless the object has it; `check` tells
+//! where an expression names one.
 
 use std::borrow::Cow;
 
@@ -78,13 +81,13 @@ pub(super) fn named<'a>(
     if let Some(map) = value.as_object() {
         return match own(map, name) {
             Some(found) => Ok(Val::from_json(found)),
-            None => absent(Prototype::Object, name),
+            None => Ok(Val::Undefined),
         };
     }
     match value {
         Val::Object(object) => match object.get(name) {
             Some(found) => Ok(found.clone()),
-            None => absent(Prototype::Object, name),
+            None => Ok(Val::Undefined),
         },
         Val::Str(text) if name == "length" => {
             budget.scan(text.as_str().len())?;
@@ -121,14 +124,12 @@ pub(super) fn keyed<'a>(
     }
 }
 
-/// `key in value`: own fields, elements, `length`, and what the prototypes hold.
+/// `key in value`: own fields, elements and `length`. JavaScript finds what the prototypes hold too,
+/// and would open a gate for whoever names a field `constructor`.
 pub(super) fn contains(value: &Val<'_>, key: &Key<'_>) -> bool {
-    let prototype = prototype(value);
-    match (key, value) {
-        (Key::Name(name), _) => {
-            has_own(value, name).unwrap_or(name == "length") || prototype.has(name)
-        }
-        (Key::Index(index), _) => has_own(value, &index.to_string()).unwrap_or_else(|| {
+    match key {
+        Key::Name(name) => has_own(value, name).unwrap_or(name == "length"),
+        Key::Index(index) => has_own(value, &index.to_string()).unwrap_or_else(|| {
             Elements::of(value).is_some_and(|elements| (*index as usize) < elements.len())
         }),
     }

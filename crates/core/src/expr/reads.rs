@@ -3,6 +3,7 @@
 //! For analysis only: nothing here decides what an evaluation does. A path ends where a name is
 //! computed or a value is made anew; a method's callback goes on with "an element" of what it walks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -53,13 +54,16 @@ enum Shape {
 
 /// Finds every path the tree reads.
 pub(super) fn read_paths(root: &Node, locals: usize) -> Vec<ReadPath> {
-    let mut walk = Walk { paths: Vec::new(), locals: vec![Shape::Unknown; locals] };
+    let by_span = BTreeMap::new();
+    let mut walk = Walk { paths: Vec::new(), by_span, locals: vec![Shape::Unknown; locals] };
     walk.read(root);
     walk.paths
 }
 
 struct Walk {
     paths: Vec<ReadPath>,
+    /// The positions of the paths that are read at one stretch of the source.
+    by_span: BTreeMap<(usize, usize), Vec<usize>>,
     locals: Vec<Shape>,
 }
 
@@ -77,7 +81,9 @@ impl Walk {
 
     fn note(&mut self, slot: usize, steps: Vec<ReadStep>, span: Range<usize>) {
         let path = ReadPath { slot, steps, span };
-        if !self.paths.contains(&path) {
+        let here = self.by_span.entry((path.span.start, path.span.end)).or_default();
+        if !here.iter().any(|known| self.paths[*known] == path) {
+            here.push(self.paths.len());
             self.paths.push(path);
         }
     }

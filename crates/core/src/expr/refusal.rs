@@ -140,7 +140,6 @@ impl Parser<'_, '_> {
     pub(super) fn refused_word(&self, word: &str, span: Span) -> ExprError {
         let mut error = self.refuse(span, format!("`{word}` may not stand in an expression"));
         error.hint = match word {
-            "typeof" => Some("compare with `undefined`, or use `Array.isArray`".to_owned()),
             "function" => Some("write an arrow function: `t => t.done`".to_owned()),
             _ => None,
         };

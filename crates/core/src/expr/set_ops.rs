@@ -1,5 +1,7 @@
 //! What operators, lengths and builtins make of sets of values, for looking ahead.
 
+use std::collections::BTreeSet;
+
 use super::ast::{BinaryOp, UnaryOp};
 use super::may::{May, Numbers, Plain, Texts};
 use super::vocabulary::{Builtin, Convert, PointerFunction, TextFunction};
@@ -26,10 +28,10 @@ pub(super) fn lengths(held: &May) -> Numbers {
         Texts::None => {}
         Texts::Any => all = all.or(&at_least(0.0)),
         Texts::OneOf(texts) => {
-            for text in texts {
-                let length = text.encode_utf16().count() as f64;
-                all = all.or(&May { numbers: Numbers::one(length), ..May::default() });
-            }
+            let lengths = texts.iter().map(|text| text.encode_utf16().count());
+            let lengths: BTreeSet<usize> = lengths.collect();
+            let lengths = lengths.into_iter().map(|length| length as f64).collect();
+            all = all.or(&May { numbers: Numbers::OneOf(lengths), ..May::default() });
         }
     }
     all.numbers
@@ -64,8 +66,37 @@ pub(super) fn builtin_gives(builtin: Builtin, first: Option<&May>) -> May {
         | Builtin::Abs
         | Builtin::Floor
         | Builtin::Ceil
-        | Builtin::Round => May::number(),
+        | Builtin::Round
+        | Builtin::Sqrt
+        | Builtin::Pow
+        | Builtin::Trunc => May::number(),
+        Builtin::Sign => May { numbers: Numbers::ANY, ..May::default() },
+        Builtin::Stringify => {
+            let absent = if first.has(Plain::Undefined) {
+                May::only(Plain::Undefined)
+            } else {
+                May::default()
+            };
+            let others = first.clone().without(&[Plain::Undefined]);
+            if others.is_never() { absent } else { absent.or(&May::text()) }
+        }
+        Builtin::Parse => May::json(),
     }
+}
+
+/// The values of which `typeof` gives this name.
+pub(super) fn typed(name: &str) -> Option<May> {
+    Some(match name {
+        "undefined" => May::only(Plain::Undefined),
+        "boolean" => May::truth(true, true),
+        "number" => May::number(),
+        "string" => May::text(),
+        // `null` and lists too.
+        "object" => {
+            May::only(Plain::Object).or(&May::only(Plain::Null)).or(&May::list(0, usize::MAX))
+        }
+        _ => return None,
+    })
 }
 
 pub(super) fn unary(op: UnaryOp, may: &May) -> May {
@@ -74,6 +105,12 @@ pub(super) fn unary(op: UnaryOp, may: &May) -> May {
         _ if may.is_never() => May::default(),
         UnaryOp::Not => {
             May::truth(!may.counting_as(false).is_never(), !may.counting_as(true).is_never())
+        }
+        UnaryOp::TypeOf => {
+            let names = ["undefined", "boolean", "number", "string", "object"].into_iter();
+            let possible = |name: &&str| typed(name).is_some_and(|kind| !may.and(&kind).is_never());
+            let names = names.filter(possible).map(str::to_owned).collect();
+            May { texts: Texts::OneOf(names), ..May::default() }
         }
         UnaryOp::Plus if only_numbers => may.clone(),
         UnaryOp::Minus if only_numbers => {

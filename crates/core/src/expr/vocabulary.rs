@@ -25,11 +25,14 @@ pub(super) enum Method {
     IndexOf,
     Join,
     LastIndexOf,
+    Replace,
+    ReplaceAll,
     Slice,
     Split,
     StartsWith,
     ToLowerCase,
     ToReversed,
+    ToString,
     ToUpperCase,
     Trim,
 }
@@ -56,6 +59,12 @@ pub(super) enum Builtin {
     Floor,
     Ceil,
     Round,
+    Sqrt,
+    Pow,
+    Trunc,
+    Sign,
+    Stringify,
+    Parse,
     Text(TextFunction),
     Pointer(PointerFunction),
 }
@@ -107,10 +116,14 @@ const METHODS: &[(&str, Method, usize)] = &[
     ("toUpperCase", Method::ToUpperCase, 0),
     ("trim", Method::Trim, 0),
     ("split", Method::Split, 2),
+    ("replace", Method::Replace, 2),
+    ("replaceAll", Method::ReplaceAll, 2),
+    ("toString", Method::ToString, 1),
 ];
 
 const ONE: usize = 1;
 const TWO: usize = 2;
+const THREE: usize = 3;
 const ANY: usize = usize::MAX;
 
 /// Namespace (empty for a plain function), name, id, and the most arguments it takes.
@@ -128,6 +141,12 @@ const BUILTINS: &[(&str, &str, Builtin, usize)] = &[
     ("Math", "floor", Builtin::Floor, ONE),
     ("Math", "ceil", Builtin::Ceil, ONE),
     ("Math", "round", Builtin::Round, ONE),
+    ("Math", "sqrt", Builtin::Sqrt, ONE),
+    ("Math", "pow", Builtin::Pow, TWO),
+    ("Math", "trunc", Builtin::Trunc, ONE),
+    ("Math", "sign", Builtin::Sign, ONE),
+    ("JSON", "stringify", Builtin::Stringify, THREE),
+    ("JSON", "parse", Builtin::Parse, ONE),
     ("Text", "words", Builtin::Text(TextFunction::Words), ONE),
     ("Text", "fingerprint", Builtin::Text(TextFunction::Fingerprint), ONE),
     ("Text", "similarity", Builtin::Text(TextFunction::Similarity), TWO),

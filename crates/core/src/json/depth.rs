@@ -1,10 +1,6 @@
-//! How deep values nest, and how deep those may that are kept in a log.
+//! How deep values nest.
 
 use serde_json::Value;
-
-/// How deep a document, an answer or a result may nest. Less than a reply may: in the log they stand
-/// inside events, and what reads events stops at 128 levels.
-pub const MAX_KEPT_DEPTH: usize = 100;
 
 /// How many arrays and objects stand in one another; a plain value has none. No recursion: values
 /// come from outside.

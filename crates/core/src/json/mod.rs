@@ -10,14 +10,16 @@ mod number;
 mod reader;
 mod canonical;
 mod depth;
+mod measure;
 mod sha256;
 
 pub use canonical::{canonical, digest};
-pub use depth::{MAX_KEPT_DEPTH, nesting};
+pub use depth::nesting;
+pub use measure::{JsonSize, measure_json};
 pub use pointer::{Pattern, Way, child, parent, push, split};
 pub use reader::{
-    Flaw, FlawKind, MAX_DEPTH, Reading, Stop, StopKind, pass_space, read, read_prefix, read_spans,
+    Flaw, FlawKind, Reading, Stop, StopKind, locate, pass_space, read, read_prefix, read_spans,
 };
 pub use repair::{Repair, RepairClass, RepairKind, RepairLevel};
-pub use sha256::sha256;
+pub use sha256::{DigestBuilder, sha256};
 pub use span::Span;

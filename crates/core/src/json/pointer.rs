@@ -91,6 +91,14 @@ impl Segment<'_> {
         }
     }
 
+    /// How much the step adds to a pointer, escapes not counted.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Key(key) => 1 + key.len(),
+            Self::Index(index) => 2 + index.checked_ilog10().unwrap_or(0) as usize,
+        }
+    }
+
     /// The pointer of this step and the rest behind it.
     pub(super) fn before(self, rest: &str) -> String {
         let mut pointer = String::new();

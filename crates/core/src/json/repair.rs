@@ -5,6 +5,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Span;
+use crate::limits::MAX_REPAIRS;
 
 /// How far a repair goes beyond what the text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,20 +82,31 @@ pub enum RepairKind {
     ByteOrderMark,
     /// A code fence around the object.
     CodeFence,
+    /// A null where a provider's schema leaves no other way to leave a field out. The driver makes it
+    /// before admission; its span is the whole text.
+    NullForAbsent,
     /// A comma before a closing bracket.
     TrailingComma,
     /// A `//` or `/* */` comment.
     Comment,
     /// A string in single quotes.
     SingleQuotes,
-    /// A string in typographic quotes.
+    /// A string in typographic quotes, with nothing inside that could end it elsewhere.
     SmartQuotes,
+    /// A string in typographic quotes that holds other quotes.
+    MixedQuotes,
     /// A key without quotes.
     BareKey,
     /// `True`, `False` or `None`.
     PythonLiteral,
     /// A raw line break or tab inside a string.
     RawNewline,
+    /// The same behind a comma, where two strings that lost their quotes look alike.
+    DoubtfulNewline,
+    /// White space of Unicode's that is none of JSON's, between tokens.
+    UnicodeSpace,
+    /// A lone wrapper around the object: a member such as `result`, a list of one, a string.
+    Wrapper,
     /// A string that the end of the text cut off.
     UnterminatedString,
     /// An object that the end of the text cut off.
@@ -115,16 +127,21 @@ pub enum RepairKind {
 
 impl RepairKind {
     /// Every kind, by class.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 22] = [
         Self::ByteOrderMark,
         Self::CodeFence,
+        Self::NullForAbsent,
         Self::TrailingComma,
         Self::Comment,
-        Self::SingleQuotes,
+        Self::RawNewline,
+        Self::UnicodeSpace,
         Self::SmartQuotes,
+        Self::Wrapper,
+        Self::SingleQuotes,
+        Self::MixedQuotes,
         Self::BareKey,
         Self::PythonLiteral,
-        Self::RawNewline,
+        Self::DoubtfulNewline,
         Self::UnterminatedString,
         Self::UnterminatedObject,
         Self::UnterminatedArray,
@@ -139,14 +156,20 @@ impl RepairKind {
     #[must_use]
     pub fn class(self) -> RepairClass {
         match self {
-            Self::ByteOrderMark | Self::CodeFence | Self::TrailingComma | Self::Comment => {
-                RepairClass::Lossless
-            }
-            Self::SingleQuotes
+            Self::ByteOrderMark
+            | Self::CodeFence
+            | Self::NullForAbsent
+            | Self::TrailingComma
+            | Self::Comment
+            | Self::RawNewline
+            | Self::UnicodeSpace
             | Self::SmartQuotes
+            | Self::Wrapper => RepairClass::Lossless,
+            Self::SingleQuotes
+            | Self::MixedQuotes
             | Self::BareKey
             | Self::PythonLiteral
-            | Self::RawNewline => RepairClass::Syntactic,
+            | Self::DoubtfulNewline => RepairClass::Syntactic,
             Self::UnterminatedString
             | Self::UnterminatedObject
             | Self::UnterminatedArray
@@ -164,13 +187,18 @@ impl RepairKind {
         match self {
             Self::ByteOrderMark => "leave out the byte-order mark",
             Self::CodeFence => "leave out the code fence",
+            Self::NullForAbsent => "leave the field out",
             Self::TrailingComma => "remove the comma before the closing bracket",
             Self::Comment => "leave out comments; JSON has none",
             Self::SingleQuotes => "use double quotes",
-            Self::SmartQuotes => "use straight double quotes",
+            Self::SmartQuotes | Self::MixedQuotes => "use straight double quotes",
+            Self::UnicodeSpace => "use plain spaces between keys and values",
+            Self::Wrapper => "send the object itself, without a wrapper",
             Self::BareKey => "put the key in double quotes",
             Self::PythonLiteral => "write true, false or null",
-            Self::RawNewline => "write a line break inside a string as \\n, a tab as \\t",
+            Self::RawNewline | Self::DoubtfulNewline => {
+                "write a line break inside a string as \\n, a tab as \\t"
+            }
             Self::UnterminatedString => "close the string",
             Self::UnterminatedObject | Self::UnterminatedArray => "close every bracket",
             Self::MissingComma => "put a comma between the members",
@@ -187,13 +215,18 @@ impl RepairKind {
         match self {
             Self::ByteOrderMark => "byte_order_mark",
             Self::CodeFence => "code_fence",
+            Self::NullForAbsent => "null_for_absent",
             Self::TrailingComma => "trailing_comma",
             Self::Comment => "comment",
             Self::SingleQuotes => "single_quotes",
             Self::SmartQuotes => "smart_quotes",
+            Self::MixedQuotes => "mixed_quotes",
+            Self::UnicodeSpace => "unicode_space",
+            Self::Wrapper => "wrapper",
             Self::BareKey => "bare_key",
             Self::PythonLiteral => "python_literal",
             Self::RawNewline => "raw_newline",
+            Self::DoubtfulNewline => "doubtful_newline",
             Self::UnterminatedString => "unterminated_string",
             Self::UnterminatedObject => "unterminated_object",
             Self::UnterminatedArray => "unterminated_array",
@@ -216,14 +249,44 @@ pub struct Repair {
     pub class: RepairClass,
     /// The bytes it concerns.
     pub span: Span,
+    /// How many mends of this kind the span covers: 1, unless there were too many to keep each.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub count: usize,
 }
 
 impl Repair {
     /// Records a mend.
     #[must_use]
     pub fn new(kind: RepairKind, span: Span) -> Self {
-        Self { kind, class: kind.class(), span }
+        Self { kind, class: kind.class(), span, count: 1 }
     }
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_one(count: &usize) -> bool {
+    *count == 1
+}
+
+/// Keeps the first [`MAX_REPAIRS`] mends as they are, and counts the others by their kind.
+pub(super) fn fold_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
+    if repairs.len() <= MAX_REPAIRS {
+        return repairs;
+    }
+    let rest = repairs.split_off(MAX_REPAIRS);
+    for repair in rest {
+        match repairs[MAX_REPAIRS..].iter_mut().find(|kept| kept.kind == repair.kind) {
+            Some(kept) => {
+                kept.span = Span::new(kept.span.start, repair.span.end.max(kept.span.end));
+                kept.count += 1;
+            }
+            None => repairs.push(repair),
+        }
+    }
+    repairs
 }
 
 impl Serialize for RepairKind {

@@ -5,17 +5,34 @@ use sha2::{Digest as _, Sha256};
 /// SHA-256 of these parts, one behind the other, in 64 hexadecimal digits.
 #[must_use]
 pub fn sha256(parts: &[&[u8]]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut hasher = Sha256::new();
+    let mut digest = DigestBuilder::default();
     for part in parts {
-        hasher.update(part);
+        digest.update(part);
     }
-    let mut text = String::with_capacity(64);
-    for byte in hasher.finalize() {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    digest.finish()
+}
+
+/// The SHA-256 of bytes that come in pieces, so that no caller needs all of them at once.
+#[derive(Debug, Clone, Default)]
+pub struct DigestBuilder(Sha256);
+
+impl DigestBuilder {
+    /// Adds the next piece.
+    pub fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
     }
-    text
+
+    /// The digest of all pieces, in 64 hexadecimal digits.
+    #[must_use]
+    pub fn finish(self) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(64);
+        for byte in self.0.finalize() {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        text
+    }
 }
 
 #[cfg(test)]

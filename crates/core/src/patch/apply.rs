@@ -3,19 +3,18 @@
 //! Only the places that a patch names are touched: no copy of the document is made, and a patch that
 //! stops half-way is taken back step by step. Not here: whether a patch may write where it writes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::difference::difference;
 use super::error::{Fault, Obstacle};
 use super::slot::{Slot, find};
 use super::undo::Undo;
 use super::{Op, PatchError, Pointer};
-use crate::json::{MAX_KEPT_DEPTH, nesting};
-
-/// How much `copy` may multiply in one patch, in bytes of keys and texts and one for every value.
-/// Without a bound, thirty operations could make a billion copies.
-pub const MAX_COPIED: usize = 1 << 20;
+use crate::json::nesting;
+use crate::limits::{MAX_COPIED_BYTES, MAX_RECORDED_DEPTH, MAX_WALKED_BYTES};
 
 /// A change of a document: RFC 6902 operations, done in order. Stored and sent as the bare array.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +58,19 @@ impl Patch {
     /// assert_eq!(document, json!({"domain": {"price": 10}}));
     /// ```
     pub fn apply(&self, document: &mut Value) -> Result<Self, PatchError> {
-        let mut work = Work { document, done: Vec::new(), copied: 0 };
-        for (index, op) in self.ops.iter().enumerate() {
+        let mut work = Work { document, done: Vec::new(), copied: 0, walked: 0 };
+        let mut index = 0;
+        while let Some(op) = self.ops.get(index) {
+            let removed = work.remove_members(&self.ops[index..]);
+            if removed > 0 {
+                index += removed;
+                continue;
+            }
             if let Err(fault) = work.step(op) {
                 work.revert();
                 return Err(fault.at(index, op));
             }
+            index += 1;
         }
         let mut ops = Vec::with_capacity(work.done.len());
         work.done.into_iter().rev().for_each(|undo| undo.invert(&mut ops));
@@ -77,6 +83,8 @@ struct Work<'d> {
     document: &'d mut Value,
     done: Vec<Undo>,
     copied: usize,
+    /// Bytes of values that were looked through because they moved deeper.
+    walked: usize,
 }
 
 impl Work<'_> {
@@ -102,7 +110,8 @@ impl Work<'_> {
             }
             Op::Copy { from, path } => {
                 let value = find(self.document, from.as_str()).map_err(Fault::From)?;
-                self.copied += weight(value, MAX_COPIED - self.copied).ok_or_else(too_much)?;
+                self.copied +=
+                    weight(value, MAX_COPIED_BYTES - self.copied).ok_or_else(too_much)?;
                 shallow_enough(path, value)?;
                 let value = value.clone();
                 self.add(path, value)
@@ -113,6 +122,56 @@ impl Work<'_> {
                 difference(value, found).map_or(Ok(()), |difference| Err(difference.into()))
             }
         }
+    }
+
+    /// Takes several members of one object away at once, as the first operations ask one by one: each
+    /// alone would move all that stand behind it. Gives how many operations that were; none where the
+    /// first ones ask for something else, or for what is not there.
+    fn remove_members(&mut self, ops: &[Op]) -> usize {
+        let removed = |op: &Op| match op {
+            Op::Remove { path } => {
+                path.split_last().map(|(parent, name)| (parent.to_owned(), name.into_owned()))
+            }
+            _ => None,
+        };
+        let Some((parent, _)) = ops.first().and_then(removed) else { return 0 };
+        if ops.get(1).and_then(removed).is_none_or(|(other, _)| other != parent) {
+            return 0;
+        }
+        let Some(Value::Object(members)) = self.document.pointer_mut(&parent) else { return 0 };
+        let mut order: BTreeMap<String, usize> = BTreeMap::new();
+        let mut paths: Vec<Pointer> = Vec::new();
+        for op in ops {
+            let Some((_, name)) = removed(op).filter(|(other, _)| *other == parent) else { break };
+            // The operation at which it stops is told by its own step.
+            if order.contains_key(&name) || !members.contains_key(&name) {
+                break;
+            }
+            order.insert(name, paths.len());
+            paths.push(op.path().clone());
+        }
+        if paths.len() < 2 {
+            return 0;
+        }
+        let mut taken: Vec<Option<(usize, Value)>> = vec![None; paths.len()];
+        let mut kept = Map::with_capacity(members.len() - paths.len());
+        for (position, (name, value)) in std::mem::take(members).into_iter().enumerate() {
+            match order.get(&name) {
+                Some(number) => taken[*number] = Some((position, value)),
+                None => {
+                    kept.insert(name, value);
+                }
+            }
+        }
+        *members = kept;
+        let taken = paths.into_iter().zip(taken).filter_map(|(path, taken)| {
+            let (position, old) = taken?;
+            Some((path, position, old))
+        });
+        let taken: Vec<(Pointer, usize, Value)> = taken.collect();
+        let count = taken.len();
+        self.done.push(Undo::RemovedMembers { parent, taken });
+        count
     }
 
     fn add(&mut self, path: &Pointer, value: Value) -> Result<(), Fault> {
@@ -135,10 +194,11 @@ impl Work<'_> {
             return Err(Fault::Path(Obstacle::new(expected, "a place inside it")));
         }
         if path.depth() > from.depth() {
+            self.walked += weight(value, MAX_WALKED_BYTES - self.walked).ok_or_else(too_far)?;
             shallow_enough(path, value)?;
         }
         let again = if from.is_below(path) {
-            self.copied += weight(value, MAX_COPIED - self.copied).ok_or_else(too_much)?;
+            self.copied += weight(value, MAX_COPIED_BYTES - self.copied).ok_or_else(too_much)?;
             Some(value.clone())
         } else {
             None
@@ -168,10 +228,10 @@ impl Work<'_> {
 /// A document that cannot be read back would be lost, so none is made.
 fn shallow_enough(path: &Pointer, value: &Value) -> Result<(), Fault> {
     let depth = path.depth() + nesting(value);
-    if depth <= MAX_KEPT_DEPTH {
+    if depth <= MAX_RECORDED_DEPTH {
         return Ok(());
     }
-    let expected = format!("at most {MAX_KEPT_DEPTH} levels of nesting");
+    let expected = format!("at most {MAX_RECORDED_DEPTH} levels of nesting");
     Err(Fault::Path(Obstacle::new(expected, depth.to_string())))
 }
 
@@ -192,6 +252,11 @@ fn weight(value: &Value, limit: usize) -> Option<usize> {
 }
 
 fn too_much() -> Fault {
-    let expected = format!("at most {MAX_COPIED} bytes to be copied by one patch");
+    let expected = format!("at most {MAX_COPIED_BYTES} bytes to be copied by one patch");
+    Fault::From(Obstacle::new(expected, "more"))
+}
+
+fn too_far() -> Fault {
+    let expected = format!("at most {MAX_WALKED_BYTES} bytes to be moved deeper by one patch");
     Fault::From(Obstacle::new(expected, "more"))
 }

@@ -6,15 +6,20 @@
 use serde_json::Value;
 
 use super::error::{member, named};
+use super::pointer::below_index;
 use super::reach::{Lengths, Reach};
-use super::{Op, Patch, Pointer, PointerError};
-use crate::reply::{Code, Violation};
+use super::{Op, Patch, Pointer, PointerError, PointerSet};
+use crate::limits::MAX_LISTED_NAMES;
+use crate::reply::{Code, Violation, ViolationList};
 
 /// The places that may be written, and those that may not whatever the first list says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authority {
     writes: Vec<Pointer>,
     protected: Vec<Pointer>,
+    /// The same, to be looked up.
+    write_set: PointerSet,
+    protected_set: PointerSet,
 }
 
 impl Authority {
@@ -23,13 +28,13 @@ impl Authority {
         writes: &[W],
         protected: &[P],
     ) -> Result<Self, PointerError> {
-        Ok(Self {
-            writes: writes.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?,
-            protected: protected
-                .iter()
-                .map(|text| text.as_ref().parse())
-                .collect::<Result<_, _>>()?,
-        })
+        let writes: Vec<Pointer> =
+            writes.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
+        let protected: Vec<Pointer> =
+            protected.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
+        let set = |all: &[Pointer]| PointerSet::from_pointers(all.iter().map(Pointer::as_str));
+        let (write_set, protected_set) = (set(&writes), set(&protected));
+        Ok(Self { writes, protected, write_set, protected_set })
     }
 
     /// The places that may be written.
@@ -76,14 +81,14 @@ impl Authority {
     #[must_use]
     pub fn check(&self, patch: &Patch, document: &Value) -> Vec<Violation> {
         let mut lengths = Lengths::of(document);
-        let mut violations = Vec::new();
+        let mut violations = ViolationList::default();
         for (index, op) in patch.ops.iter().enumerate() {
             violations.extend(self.overlooked(index, op));
             for reach in lengths.writes(op) {
                 violations.extend(self.judge(index, &reach));
             }
         }
-        violations
+        violations.finish()
     }
 
     /// What `test` and the `from` of `copy` may not look at: a model that may write one place is not
@@ -97,7 +102,7 @@ impl Authority {
                 return None;
             }
         };
-        if self.writes.iter().any(|allowed| covers(allowed, place)) {
+        if self.write_set.covers(place.as_str()) {
             return None;
         }
         let (at, found) = (member(index, name), named(place.as_str()));
@@ -131,24 +136,27 @@ impl Authority {
         })
     }
 
-    /// The first protected place that is written.
+    /// A protected place that is written: the first in the list.
     fn hit(&self, reach: &Reach) -> Option<(&Pointer, Touch)> {
-        self.protected.iter().find_map(|protected| {
-            if covers(protected, &reach.place) {
-                return Some((protected, Touch::Inside));
-            }
-            if protected.is_below(&reach.place) && reach.shift.is_none() {
-                return Some((protected, Touch::Around));
-            }
-            let shift = reach.shift.as_ref()?;
-            let index = protected.index_in(shift.array.as_str())?;
-            (index >= shift.first).then_some((protected, Touch::Shifts))
-        })
+        let place = reach.place.as_str();
+        let inside = self.protected_set.find_covering(place).map(|at| (at, Touch::Inside));
+        let (around, touch) = match &reach.shift {
+            None => (place, Touch::Around),
+            Some(shift) => (shift.array.as_str(), Touch::Shifts),
+        };
+        let shifts = |pointer: &str| match &reach.shift {
+            None => true,
+            Some(shift) => below_index(pointer, around).is_some_and(|index| index >= shift.first),
+        };
+        let touched = self.protected_set.inside(around).filter(|(pointer, _)| shifts(pointer));
+        let touched = touched.map(|(_, at)| at).min().map(|at| (at, touch));
+        let first = inside.into_iter().chain(touched).min_by_key(|(at, _)| *at);
+        first.map(|(at, touch)| (&self.protected[at], touch))
     }
 
     /// The first place written that is not among those that may be.
     fn beyond(&self, reach: &Reach) -> Option<Pointer> {
-        let may = |place: &Pointer| self.writes.iter().any(|allowed| covers(allowed, place));
+        let may = |place: &Pointer| self.write_set.covers(place.as_str());
         match &reach.shift {
             Some(shift) if may(&shift.array) => None,
             Some(shift) => (shift.first..=shift.last)
@@ -162,8 +170,10 @@ impl Authority {
         match self.writes.as_slice() {
             [] => "no change at all".to_owned(),
             places => {
-                let names: Vec<&str> = places.iter().map(Pointer::as_str).collect();
-                format!("a place under {}", names.join(" or "))
+                let listed = &places[..places.len().min(MAX_LISTED_NAMES)];
+                let names: Vec<&str> = listed.iter().map(Pointer::as_str).collect();
+                let more = if listed.len() < places.len() { " or one of others" } else { "" };
+                format!("a place under {}{more}", names.join(" or "))
             }
         }
     }
@@ -175,9 +185,4 @@ enum Touch {
     Inside,
     Around,
     Shifts,
-}
-
-/// Whether a place is the other one or lies around it.
-fn covers(outer: &Pointer, place: &Pointer) -> bool {
-    outer == place || place.is_below(outer)
 }

@@ -6,6 +6,7 @@
 use serde_json::Value;
 
 use super::{Op, Patch, Pointer};
+use crate::limits::MAX_DIFF_POINTER_BYTES;
 
 impl Patch {
     /// What must be done to `before` to make it `after`; nothing where they are equal.
@@ -34,6 +35,10 @@ impl Patch {
 fn walk(at: &Pointer, before: &Value, after: &Value, ops: &mut Vec<Op>) {
     match (before, after) {
         _ if before == after => {}
+        // Below a long pointer every operation would repeat it.
+        _ if at.as_str().len() > MAX_DIFF_POINTER_BYTES => {
+            ops.push(Op::Replace { path: at.clone(), value: after.clone() });
+        }
         (Value::Object(old), Value::Object(new)) => {
             for key in old.keys().filter(|key| !new.contains_key(*key)) {
                 ops.push(Op::Remove { path: at.child(key) });
@@ -98,6 +103,15 @@ mod tests {
                 {"op": "add", "path": "/f~0", "value": []},
             ]),
         );
+    }
+
+    #[test]
+    fn what_changes_below_a_long_key_is_replaced_at_that_key() {
+        let key = "k".repeat(2_000);
+        let (before, after) = (json!({&key: {"a": 1, "b": 2}}), json!({&key: {"a": 2, "b": 3}}));
+        let path = format!("/{key}");
+        let value = json!({"a": 2, "b": 3});
+        check(&before, &after, &json!([{"op": "replace", "path": path, "value": value}]));
     }
 
     #[test]

@@ -5,7 +5,10 @@
 
 use serde_json::Value;
 
+use super::read::invalid;
 use super::{Op, Patch, Pointer};
+use crate::limits::MAX_PATCH_POINTER_BYTES;
+use crate::reply::Violation;
 
 impl Patch {
     /// The operations that do to `target` what the merge patch would.
@@ -30,6 +33,7 @@ impl Patch {
     /// patch.apply(&mut document).unwrap();
     /// assert_eq!(document, json!({"title": "z", "author": {"given": "b"}}));
     /// ```
+    /// A merge patch from outside is read with [`Patch::try_merge`].
     #[must_use]
     pub fn merge(target: &Value, merge: &Value) -> Self {
         let mut ops = Vec::new();
@@ -41,17 +45,31 @@ impl Patch {
         }
         Self { ops }
     }
+
+    /// The same, or a violation where the operations would name far more than the merge patch says: a
+    /// long key of `target` stands in the pointer of every member inside it.
+    pub fn try_merge(target: &Value, merge: &Value) -> Result<Self, Vec<Violation>> {
+        let bytes = pointer_bytes(target, merge, 0, MAX_PATCH_POINTER_BYTES);
+        if bytes <= MAX_PATCH_POINTER_BYTES {
+            return Ok(Self::merge(target, merge));
+        }
+        let expected =
+            format!("places whose pointers have at most {MAX_PATCH_POINTER_BYTES} bytes together");
+        Err(vec![invalid("", expected, "more").hinting("replace the object around them instead")])
+    }
 }
 
-/// The operations for what is inside two objects.
+/// The operations for what is inside two objects. Members are taken away last, one after the other, so
+/// that they can be taken away at once.
 fn members(ops: &mut Vec<Op>, pointer: &Pointer, target: &Value, merge: &Value) {
+    let mut removals = Vec::new();
     for (name, value) in merge.as_object().into_iter().flatten() {
         let path = pointer.child(name);
         match (target.get(name), value) {
-            (Some(_), Value::Null) => ops.push(Op::Remove { path }),
+            (Some(_), Value::Null) => removals.push(Op::Remove { path }),
             (None, Value::Null) => {
                 ops.push(Op::Add { path: path.clone(), value: Value::Null });
-                ops.push(Op::Remove { path });
+                removals.push(Op::Remove { path });
             }
             (Some(Value::Object(_)), Value::Object(inside)) if inside.is_empty() => {
                 ops.push(Op::Move { from: path.clone(), path });
@@ -61,6 +79,25 @@ fn members(ops: &mut Vec<Op>, pointer: &Pointer, target: &Value, merge: &Value) 
             (None, _) => ops.push(Op::Add { path, value: without_nulls(value) }),
         }
     }
+    ops.append(&mut removals);
+}
+
+/// How many bytes the pointers of [`Patch::merge`] have together; more than `limit` is not counted on.
+fn pointer_bytes(target: &Value, merge: &Value, around: usize, limit: usize) -> usize {
+    let mut sum: usize = 0;
+    for (name, value) in merge.as_object().into_iter().flatten() {
+        let path = around + 1 + name.len();
+        sum = sum.saturating_add(match (target.get(name), value) {
+            (Some(old @ Value::Object(_)), Value::Object(inside)) if !inside.is_empty() => {
+                pointer_bytes(old, value, path, limit.saturating_sub(sum))
+            }
+            _ => 2 * path,
+        });
+        if sum > limit {
+            break;
+        }
+    }
+    sum
 }
 
 /// What a merge patch makes of nothing: itself, without the members that are null. Nulls in arrays

@@ -11,6 +11,7 @@
 //! no other. Not here: versions, the document's own contract, and who may ask for a change at all.
 
 mod pointer;
+mod pointer_set;
 mod op;
 mod apply;
 mod slot;
@@ -24,9 +25,9 @@ mod tagged;
 mod authority;
 mod reach;
 
-pub use apply::{MAX_COPIED, Patch};
+pub use apply::Patch;
 pub use authority::Authority;
 pub use error::PatchError;
 pub use op::Op;
 pub use pointer::{Pointer, PointerError};
-pub use read::MAX_OPS;
+pub(crate) use pointer_set::PointerSet;

@@ -83,7 +83,7 @@ impl Pointer {
 
     /// The index at which this place lies in, or below, an item of the array.
     pub(super) fn index_in(&self, array: &str) -> Option<usize> {
-        below(&self.0, array)?.split('/').nth(1).and_then(index)
+        below_index(&self.0, array)
     }
 
     /// This place once an item has been put into the array before the item it lies in.
@@ -97,6 +97,11 @@ impl Pointer {
             None => self.clone(),
         }
     }
+}
+
+/// The index at which a pointer lies in, or below, an item of the array.
+pub(super) fn below_index(pointer: &str, array: &str) -> Option<usize> {
+    below(pointer, array)?.split('/').nth(1).and_then(index)
 }
 
 /// What of a pointer stands behind another; begins with `/`.

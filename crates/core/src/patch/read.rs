@@ -7,12 +7,9 @@ use serde_json::{Map, Value};
 use super::error::member;
 use super::slot::kind;
 use super::{Op, Patch, Pointer, PointerError};
+use crate::limits::MAX_PATCH_OPS;
 use crate::nearest::nearest;
-use crate::reply::{Code, Violation, show};
-
-/// How many operations a patch may have when it is read. Each may shift a whole array, so their
-/// number bounds the time that a hostile patch can take.
-pub const MAX_OPS: usize = 1_000;
+use crate::reply::{Code, Violation, ViolationList, show};
 
 /// What is done with members that an operation has no use for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,21 +33,20 @@ pub(super) fn operations(value: &Value, strangers: Strangers) -> Result<Patch, V
     let Value::Array(items) = value else {
         return Err(vec![invalid("", "an array of operations", kind(value))]);
     };
-    if items.len() > MAX_OPS {
-        let expected = format!("at most {MAX_OPS} operations");
+    if items.len() > MAX_PATCH_OPS {
+        let expected = format!("at most {MAX_PATCH_OPS} operations");
         return Err(vec![invalid("", expected, items.len().to_string())]);
     }
-    let mut reader = Reader { violations: Vec::new(), strangers };
-    let ops: Vec<Op> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, item)| reader.operation(index, item))
-        .collect();
-    if reader.violations.is_empty() { Ok(Patch { ops }) } else { Err(reader.violations) }
+    let mut reader = Reader { violations: ViolationList::default(), strangers };
+    let mut ops: Vec<Op> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        ops.extend(reader.operation(index, item));
+    }
+    if reader.violations.count() == 0 { Ok(Patch { ops }) } else { Err(reader.violations.finish()) }
 }
 
 struct Reader {
-    violations: Vec<Violation>,
+    violations: ViolationList,
     strangers: Strangers,
 }
 
@@ -145,6 +141,9 @@ impl Reader {
             _ => &["op", "path", "value"],
         };
         for (name, value) in members {
+            if self.violations.is_full() {
+                break;
+            }
             if !known.contains(&name.as_str()) && !value.is_null() {
                 let names = known.join("`, `");
                 let expected = format!("only `{names}` in an operation `{verb}`");

@@ -110,7 +110,13 @@ impl<'v> Slot<'v> {
                 Err(Obstacle::new(expected, named("")))
             }
             Self::Member(members, key) => {
-                let position = members.keys().position(|other| *other == key);
+                // What was added a moment ago stands last, and is found without a search.
+                let is_last = members.keys().next_back().is_some_and(|last| *last == key);
+                let position = if is_last {
+                    Some(members.len() - 1)
+                } else {
+                    members.keys().position(|other| *other == key)
+                };
                 let position = position.expect("a slot that is taken from holds a value");
                 let value = members.shift_remove(&key).expect("its key was found a line above");
                 Ok((value, Position::Member(position)))

@@ -9,7 +9,7 @@ use super::Patch;
 use super::read::{Strangers, invalid, operations};
 use super::slot::kind;
 use crate::json;
-use crate::reply::{Violation, show};
+use crate::reply::{Violation, ViolationList, show};
 
 const FORMATS: &str = "\"json_patch\" or \"merge_patch\"";
 
@@ -23,7 +23,7 @@ impl Patch {
             let expected = "an object with `format` and `ops`";
             return Err(vec![invalid("", expected, kind(tagged))]);
         };
-        let mut violations: Vec<Violation> = members
+        let mut violations: ViolationList = members
             .iter()
             .filter(|(name, value)| !matches!(name.as_str(), "format" | "ops") && !value.is_null())
             .map(|(name, value)| {
@@ -38,7 +38,10 @@ impl Patch {
                     violations.extend(faults.into_iter().map(|fault| fault.under("/ops")));
                 })
             }
-            (Some("merge_patch"), Some(ops @ Value::Object(_))) => Ok(Self::merge(document, ops)),
+            (Some("merge_patch"), Some(ops @ Value::Object(_))) => Self::try_merge(document, ops)
+                .map_err(|faults| {
+                    violations.extend(faults.into_iter().map(|fault| fault.under("/ops")));
+                }),
             (known @ Some("json_patch" | "merge_patch"), _) => {
                 let expected = if known == Some("json_patch") {
                     "an array of operations, for the format is json_patch"
@@ -55,8 +58,8 @@ impl Patch {
             }
         };
         match patch {
-            Ok(patch) if violations.is_empty() => Ok(patch),
-            _ => Err(violations),
+            Ok(patch) if violations.count() == 0 => Ok(patch),
+            _ => Err(violations.finish()),
         }
     }
 

@@ -4,7 +4,7 @@
 //! operations are for later, for the log and for people, and RFC 6902 cannot say where among its
 //! siblings a key stood.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::slot::{Position, Slot};
 use super::{Op, Pointer};
@@ -18,6 +18,8 @@ pub(super) enum Undo {
     Replaced { path: Pointer, old: Value },
     /// A value was taken away from this position among its siblings.
     Removed { path: Pointer, position: Position, old: Value },
+    /// Several members of one object were taken away, in this order, from these positions.
+    RemovedMembers { parent: String, taken: Vec<(Pointer, usize, Value)> },
     /// A value went from one place to another.
     Moved {
         from: Pointer,
@@ -41,6 +43,10 @@ impl Undo {
                 swap(document, &path, old);
             }
             Self::Removed { path, position, old } => put_back(document, &path, position, old),
+            Self::RemovedMembers { parent, taken } => {
+                let Some(Value::Object(members)) = document.pointer_mut(&parent) else { return };
+                *members = interleaved(std::mem::take(members), taken);
+            }
             Self::Moved { from, position, path, old, again: _ } => {
                 let value = match old {
                     Some(old) => swap(document, &path, old),
@@ -57,6 +63,10 @@ impl Undo {
             Self::Added { path } => ops.push(Op::Remove { path }),
             Self::Replaced { path, old } => ops.push(Op::Replace { path, value: old }),
             Self::Removed { path, old, .. } => ops.push(Op::Add { path, value: old }),
+            Self::RemovedMembers { taken, .. } => {
+                let added = taken.into_iter().rev();
+                ops.extend(added.map(|(path, _, old)| Op::Add { path, value: old }));
+            }
             Self::Moved { from, path, old, again: Some(value), .. } => {
                 ops.push(match old {
                     Some(old) => Op::Replace { path, value: old },
@@ -82,6 +92,23 @@ impl Undo {
             }
         }
     }
+}
+
+/// The members with those that were taken away back at the positions they had.
+fn interleaved(
+    members: Map<String, Value>,
+    mut taken: Vec<(Pointer, usize, Value)>,
+) -> Map<String, Value> {
+    taken.sort_by_key(|(_, position, _)| *position);
+    let mut all = Map::with_capacity(members.len() + taken.len());
+    let mut members = members.into_iter();
+    for (path, position, old) in taken {
+        all.extend(members.by_ref().take(position - all.len()));
+        let name = path.split_last().map(|(_, name)| name.into_owned()).unwrap_or_default();
+        all.insert(name, old);
+    }
+    all.extend(members);
+    all
 }
 
 const HOLDS: &str = "what was changed a moment ago is still there";

@@ -1,5 +1,7 @@
 //! Agents as prompts need them: resolved against their base, with their rules' texts.
 
+use std::sync::Arc;
+
 use super::{ByLanguage, Origin};
 
 /// A resolved agent.
@@ -22,7 +24,7 @@ pub struct Agent {
     /// Names of skills, told in the prompt.
     pub skills: Vec<String>,
     /// The rules injected into its prompts: name and text.
-    pub rules: Vec<(String, ByLanguage<String>)>,
+    pub rules: Vec<(String, Arc<ByLanguage<String>>)>,
     /// Where it was said; `None` for a base.
     pub origin: Option<Origin>,
 }

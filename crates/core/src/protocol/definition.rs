@@ -31,7 +31,7 @@ pub struct Protocol {
     /// Agents by id, resolved against their bases.
     pub agents: BTreeMap<String, Arc<Agent>>,
     /// Rules for prompts by name: the file's name without folder and extension.
-    pub rules: BTreeMap<String, ByLanguage<String>>,
+    pub rules: BTreeMap<String, Arc<ByLanguage<String>>>,
     /// Contracts of the folder, and the shipped ones.
     pub contracts: Registry,
     /// Hooks by id.

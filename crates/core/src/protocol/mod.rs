@@ -21,6 +21,8 @@ mod budget;
 mod agent;
 mod hook;
 mod policy;
+mod files;
+mod pattern;
 mod memory;
 mod load;
 mod check;
@@ -34,6 +36,7 @@ pub use definition::{Protocol, StateFormat};
 pub use document::{Document, ENGINE_NAMES, EnginePlace};
 pub use duration::{Duration, parse_duration};
 pub use each::Each;
+pub use files::{FileAccess, FilePolicy, fold_name};
 pub use gate::{Check, Gate, Retry, RetryMode};
 pub use hook::Hook;
 pub use language::{ByLanguage, is_language};
@@ -42,13 +45,15 @@ pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
 pub use memory::{MemoryUse, WorkingPart};
 pub use origin::Origin;
 pub use outcome::{Otherwise, Outcome};
+pub use pattern::PathPattern;
 pub use policy::{Policy, Program, Source as RetrievalSource};
 pub use template::Template;
+pub(crate) use ticket::Needs;
 pub use work::{
     Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, ListedChoice, Purpose,
     Question, Shape, Work,
 };
-pub use workflow::{Phase, Transition, Workflow, WorkflowInput};
+pub use workflow::{Phase, Transition, Workflow, WorkflowIndex, WorkflowInput};
 
 /// The names an expression of a protocol may use, in the order of their slots.
 ///

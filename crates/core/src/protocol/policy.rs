@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Budget, Duration};
+use super::{Budget, Duration, FilePolicy};
 
 /// The policy of a protocol. What is not here is not allowed.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Policy {
     pub hosts: Vec<String>,
     /// Where things are looked up, by name.
     pub sources: BTreeMap<String, Source>,
+    /// Hidden files that runs may reach.
+    pub files: FilePolicy,
     /// What a million tokens cost, by model, in millionths of the currency: in, out.
     pub prices: BTreeMap<String, (u64, u64)>,
     /// Limits of a whole run.

@@ -2,32 +2,58 @@
 //!
 //! Work that begins anew takes back what it gave, and all that was given on the strength of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Phase, Workflow};
+
+/// Who needs which ticket: the positions of phases by the ticket.
+pub(crate) type Needs<'w> = BTreeMap<&'w str, Vec<usize>>;
 
 impl Workflow {
     /// The tickets that entering a phase takes back: its own, and those given by phases that need one of
     /// them, and by the ways out of those, and so on.
     #[must_use]
     pub fn taken_back_by<'w>(&'w self, phase: &'w Phase) -> BTreeSet<&'w str> {
-        let mut taken: BTreeSet<&str> = phase.gives.iter().map(String::as_str).collect();
-        if taken.is_empty() {
-            return taken;
+        if phase.gives.is_empty() {
+            return BTreeSet::new();
         }
-        loop {
-            let before = taken.len();
-            for other in &self.phases {
-                if other.needs.iter().any(|need| taken.contains(need.as_str())) {
-                    taken.extend(other.gives.iter().map(String::as_str));
-                    let ways = self.transitions.iter().filter(|way| way.from == other.id);
-                    taken.extend(ways.flat_map(|way| &way.gives).map(String::as_str));
+        self.taken_back_with(phase, &self.needs_by_ticket())
+    }
+
+    /// The phases of this workflow by the tickets they need.
+    pub(crate) fn needs_by_ticket(&self) -> Needs<'_> {
+        let mut needs = Needs::new();
+        for (position, phase) in self.phases.iter().enumerate() {
+            for ticket in &phase.needs {
+                needs.entry(ticket).or_default().push(position);
+            }
+        }
+        needs
+    }
+
+    /// The same as [`Self::taken_back_by`] for whoever asks of many phases.
+    pub(crate) fn taken_back_with<'w>(
+        &'w self,
+        phase: &'w Phase,
+        needs: &Needs<'w>,
+    ) -> BTreeSet<&'w str> {
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        let mut passed: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<&str> = phase.gives.iter().map(String::as_str).collect();
+        while let Some(ticket) = open.pop() {
+            if !taken.insert(ticket) {
+                continue;
+            }
+            for position in needs.get(ticket).into_iter().flatten() {
+                if passed.insert(*position) {
+                    let other = &self.phases[*position];
+                    open.extend(other.gives.iter().map(String::as_str));
+                    let ways = self.ways_out(&other.id).into_iter();
+                    open.extend(ways.flat_map(|(_, way)| &way.gives).map(String::as_str));
                 }
             }
-            if taken.len() == before {
-                return taken;
-            }
         }
+        taken
     }
 
     /// The first ticket that a phase needs and that would not be held once it is entered.

@@ -1,5 +1,6 @@
 //! A workflow: phases and the ways between them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -28,6 +29,39 @@ pub struct Workflow {
     pub transitions: Vec<Transition>,
     /// Where it was said.
     pub origin: Origin,
+    /// Where its phases and the ways out of them stand in the lists above.
+    pub index: WorkflowIndex,
+}
+
+/// The positions of the phases and transitions of a workflow, by the ids of phases.
+#[derive(Debug, Default)]
+pub struct WorkflowIndex {
+    phases: BTreeMap<String, usize>,
+    /// The ways out of a phase, in the order they are asked.
+    ways_out: BTreeMap<String, Vec<usize>>,
+}
+
+impl WorkflowIndex {
+    /// The index of these phases and transitions. Of phases with one id the first counts.
+    #[must_use]
+    pub fn new(phases: &[Phase], transitions: &[Transition]) -> Self {
+        let mut index = Self::default();
+        for (position, phase) in phases.iter().enumerate() {
+            index.phases.entry(phase.id.clone()).or_insert(position);
+        }
+        for (position, way) in transitions.iter().enumerate() {
+            match index.ways_out.get_mut(&way.from) {
+                Some(ways) => ways.push(position),
+                None => {
+                    index.ways_out.insert(way.from.clone(), vec![position]);
+                }
+            }
+        }
+        for ways in index.ways_out.values_mut() {
+            ways.sort_by_key(|position| transitions[*position].priority);
+        }
+        index
+    }
 }
 
 /// What a run may be started with: checked like an answer, and then the first thing that changes the document.
@@ -97,17 +131,21 @@ impl Workflow {
     /// A phase by its id.
     #[must_use]
     pub fn phase(&self, id: &str) -> Option<&Phase> {
-        self.phases.iter().find(|phase| phase.id == id)
+        self.position(id).map(|position| &self.phases[position])
+    }
+
+    /// The position of a phase in the list.
+    #[must_use]
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.index.phases.get(id).copied()
     }
 
     /// The ways out of a phase with their positions in the workflow, in the order they are asked:
     /// lowest priority first, ties in the order of the files.
     #[must_use]
     pub fn ways_out(&self, phase: &str) -> Vec<(usize, &Transition)> {
-        let ways = self.transitions.iter().enumerate();
-        let mut ways: Vec<_> = ways.filter(|(_, way)| way.from == phase).collect();
-        ways.sort_by_key(|(_, way)| way.priority);
-        ways
+        let ways = self.index.ways_out.get(phase).into_iter().flatten();
+        ways.map(|position| (*position, &self.transitions[*position])).collect()
     }
 
     /// What a document holds at the places of `output`, in their order. A place that holds nothing gives nothing.
@@ -122,6 +160,6 @@ impl Workflow {
     /// Whether a run that stands here is done.
     #[must_use]
     pub fn ends_in(&self, phase: &Phase) -> bool {
-        phase.terminal || !self.transitions.iter().any(|way| way.from == phase.id)
+        phase.terminal || !self.index.ways_out.contains_key(&phase.id)
     }
 }

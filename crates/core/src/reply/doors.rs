@@ -7,10 +7,14 @@ use serde_json::Value;
 
 use super::intake::{self, Candidate, Finish, Terms, not_an_object};
 use super::place;
+use super::rival::{self, Likeness, Rival};
 use super::scan::{self, Found};
+use super::standing;
 use super::violation::{Code, Violation};
-use crate::contract::{Contract, Likeness, Schema};
-use crate::json::{Repair, RepairKind, RepairLevel, Span};
+use super::violation_list::ViolationList;
+use super::wrapper;
+use crate::contract::Contract;
+use crate::json::{FlawKind, Repair, RepairKind, RepairLevel, Span};
 
 /// What a rule may look at beside the reply.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,8 +40,10 @@ pub struct Parsed<'t> {
 pub struct Valid<'t> {
     text: &'t str,
     fitting: Vec<Fitting>,
-    /// Candidates that do not fit and yet look like attempts at the reply.
-    rivals: Vec<Span>,
+    /// Candidates that do not fit, and pieces outside, that look like attempts at the reply.
+    rivals: Vec<Rival>,
+    /// What else the text holds.
+    found: Found,
     level: RepairLevel,
 }
 
@@ -45,6 +51,8 @@ pub struct Valid<'t> {
 struct Fitting {
     value: Value,
     span: Span,
+    /// Where it stands with its wrapper, if it has one.
+    outer: Span,
     repairs: Vec<Repair>,
     defaults: Vec<String>,
 }
@@ -127,28 +135,38 @@ impl<'t> Parsed<'t> {
 
     /// The second door: which candidates fit the schema.
     pub fn validate(self, contract: &Contract) -> Result<Valid<'t>, Vec<Violation>> {
-        let Self { text, found, terms } = self;
+        let Self { text, mut found, terms } = self;
         let level = terms.repairs;
-        let alone = found.candidates.len() == 1;
+        let candidates = std::mem::take(&mut found.candidates);
+        let alone = candidates.len() == 1;
         let mut fitting = Vec::new();
         let mut refused: Vec<Refused> = Vec::new();
-        for candidate in found.candidates {
+        for candidate in candidates {
             let (span, unclosed) = (candidate.span, candidate.unclosed);
             // A lone candidate has nobody to be compared with.
             let likeness = if alone && !candidate.prose {
                 Likeness::default()
             } else {
-                likeness(text, &candidate, contract)
+                rival::measure_likeness(text, &candidate, contract.schema.own_fields())
             };
-            if candidate.prose && likeness.named == 0 {
+            if candidate.prose && !likeness.is_attempt() {
+                continue;
+            }
+            // What a closing mark makes reasoning is none where it stands as a reply would.
+            let reasoned = found.reasoned.is_some_and(|end| span.end <= end);
+            if reasoned && standing::find_quotation(text, span, &found).is_some() {
                 continue;
             }
             // Beside another candidate, one that the end of the text cut off is not to be guessed.
             let finish = if alone { terms.finish } else { stricter(&candidate, terms.finish) };
             let unclosed = unclosed || finish != terms.finish;
-            match fit(text, candidate, finish, contract) {
+            let says = candidate.reading.as_ref().ok().filter(|_| !alone);
+            let says = says.map(|reading| reading.value.clone());
+            match fit_or_unwrap(text, candidate, level, finish, contract) {
                 Ok(fit) => fitting.push(fit),
-                Err(violations) => refused.push(Refused { span, unclosed, likeness, violations }),
+                Err(violations) => {
+                    refused.push(Refused { span, unclosed, likeness, says, violations });
+                }
             }
         }
         // A reply that ends inside an object was cut off, whatever stood before.
@@ -162,13 +180,8 @@ impl<'t> Parsed<'t> {
             let Some(told) = told else { return Err(vec![scan::none(text)]) };
             return Err(place::fill(told.violations, text, told.span.start, level));
         }
-        let mut rivals: Vec<Span> =
-            refused.iter().filter(|one| one.likeness.rival()).map(|one| one.span).collect();
-        rivals.extend(found.torn);
-        let named =
-            |prose: &Span| contract.schema.likeness(|field| keyed(&text[prose.range()], field));
-        rivals.extend(found.prose.iter().filter(|prose| named(prose).rival()));
-        Ok(Valid { text, fitting, rivals, level })
+        let rivals = find_rivals(text, &found, refused, contract);
+        Ok(Valid { text, fitting, rivals, found, level })
     }
 }
 
@@ -176,43 +189,39 @@ struct Refused {
     span: Span,
     unclosed: bool,
     likeness: Likeness,
+    /// What it says, where it could be read.
+    says: Option<Value>,
     violations: Vec<Violation>,
 }
 
-/// How much of the contract a candidate names, itself or anywhere inside: a reply in a wrapper is
-/// still an attempt at the reply.
-fn likeness(text: &str, candidate: &Candidate, contract: &Contract) -> Likeness {
-    match &candidate.reading {
-        Ok(reading) => deepest(&reading.value, &contract.schema),
-        Err(_) => {
-            let written = &text[candidate.span.range()];
-            contract.schema.likeness(|field| written.contains(field))
+/// What beside the fitting candidates could be the real reply.
+fn find_rivals(
+    text: &str,
+    found: &Found,
+    refused: Vec<Refused>,
+    contract: &Contract,
+) -> Vec<Rival> {
+    let fields = contract.schema.own_fields();
+    let mut rivals = Vec::new();
+    let mut said = Vec::new();
+    for one in refused {
+        let span = one.span;
+        if one.likeness.is_attempt() {
+            let quoted = || standing::find_quotation(text, span, found).is_some();
+            rivals.push(match &one.says {
+                Some(value) if quoted() => Rival::restating(span, value.clone()),
+                _ => Rival::new(span),
+            });
         }
+        said.push((span, one.says));
     }
-}
-
-fn deepest(value: &Value, schema: &Schema) -> Likeness {
-    let own = schema.likeness(|field| value.get(field).is_some());
-    let inside: &mut dyn Iterator<Item = &Value> = match value {
-        Value::Array(items) => &mut items.iter(),
-        Value::Object(members) => &mut members.values(),
-        _ => return own,
-    };
-    inside.map(|member| deepest(member, schema)).fold(own, Ord::max)
-}
-
-/// Whether a text has the field as a key: in quotes of any kind, a colon after it.
-fn keyed(text: &str, field: &str) -> bool {
-    let mut rest = text;
-    while let Some(at) = rest.find(field) {
-        let before = rest[..at].ends_with(['"', '\'', '“', '”']);
-        rest = &rest[at + field.len()..];
-        let after = rest.trim_start_matches(['"', '\'', '“', '”']);
-        if before && after.len() < rest.len() && after.trim_start().starts_with(':') {
-            return true;
-        }
+    rivals.extend(found.torn.map(Rival::new));
+    let reasoned = found.reasoned.unwrap_or(0);
+    for prose in found.prose.iter().filter(|prose| prose.end > reasoned) {
+        let prose = Span::new(prose.start.max(reasoned), prose.end);
+        rivals.extend(rival::find_claims(text, prose, fields, &said));
     }
-    false
+    rivals
 }
 
 /// A candidate whose end was supplied was cut off, whatever the provider says.
@@ -229,6 +238,24 @@ fn stricter(candidate: &Candidate, finish: Finish) -> Finish {
         Ok(reading) if reading.repairs.iter().any(supplied) => Finish::Length,
         _ => finish,
     }
+}
+
+/// The candidate as it is; or, where only that fits, what its lone wrapper holds.
+fn fit_or_unwrap(
+    text: &str,
+    mut candidate: Candidate,
+    level: RepairLevel,
+    finish: Finish,
+    contract: &Contract,
+) -> Result<Fitting, Vec<Violation>> {
+    let outer = candidate.span;
+    if let Ok(reading) = &candidate.reading
+        && let Some(inner) = wrapper::unwrap(text, reading, level, contract)
+    {
+        candidate.span = inner.span;
+        candidate.reading = Ok(inner);
+    }
+    fit(text, candidate, finish, contract).map(|fitting| Fitting { outer, ..fitting })
 }
 
 fn fit(
@@ -255,31 +282,26 @@ fn fit(
                 .at(repair.span),
         ]);
     }
-    let mut violations: Vec<Violation> =
+    let mut violations: ViolationList =
         reading.flaws.iter().map(|flaw| intake::flawed(text, flaw)).collect();
+    violations.count_more(reading.flaw_count - reading.flaws.len());
     let mut value = reading.value;
     let (defaults, broken) = against_schema(&mut value, contract);
     // A number that could not be read is not there to be validated.
-    if !violations.iter().any(|one| one.code == Code::LossyNumber) {
+    if !reading.flaws.iter().any(|flaw| flaw.kind == FlawKind::LossyNumber) {
         violations.extend(broken);
     }
-    if violations.is_empty() {
-        Ok(Fitting { value, span, repairs: reading.repairs, defaults })
+    if violations.count() == 0 {
+        Ok(Fitting { value, span, outer: span, repairs: reading.repairs, defaults })
     } else {
-        Err(violations)
+        Err(violations.finish())
     }
 }
 
-/// Fills in defaults, and holds the value against the schema. A fault in a value nobody wrote
-/// gets a word about where it came from.
+/// Fills in defaults, and holds the value against the schema.
 fn against_schema(value: &mut Value, contract: &Contract) -> (Vec<String>, Vec<Violation>) {
-    let defaults = contract.schema.fill(value);
-    let mut violations = contract.schema.violations(value);
-    for violation in violations.iter_mut().filter(|one| defaults.contains(&one.pointer)) {
-        let origin = "the field was not given; its default was filled in";
-        violation.hint.get_or_insert(origin.to_owned());
-    }
-    (defaults, violations)
+    let completion = contract.schema.complete(value);
+    (completion.defaults, completion.violations)
 }
 
 impl Valid<'_> {
@@ -292,9 +314,10 @@ impl Valid<'_> {
         if !violations.is_empty() {
             return Err(violations);
         }
-        let whole = Fitting { value, span: Span::default(), repairs: Vec::new(), defaults };
-        let level = RepairLevel::None;
-        Ok(Valid { text: "", fitting: vec![whole], rivals: Vec::new(), level })
+        let span = Span::default();
+        let whole = Fitting { value, span, outer: span, repairs: Vec::new(), defaults };
+        let (rivals, found) = (Vec::new(), Found::default());
+        Ok(Valid { text: "", fitting: vec![whole], rivals, found, level: RepairLevel::None })
     }
 
     /// The third door: the rules, and the demand that exactly one candidate passes them.
@@ -303,20 +326,20 @@ impl Valid<'_> {
         contract: &Contract,
         context: &Context<'_>,
     ) -> Result<Accepted, Vec<Violation>> {
-        let Self { text, fitting, mut rivals, level } = self;
+        let Self { text, fitting, mut rivals, found, level } = self;
         let rules: Vec<_> = contract.rules.iter().filter(|rule| !rule.lacks(context)).collect();
         let mut passed: Vec<Fitting> = Vec::new();
         let mut failed = (0, Vec::new());
         for fit in fitting {
-            let mut violations = Vec::new();
+            let mut violations = ViolationList::default();
             for rule in &rules {
                 rule.check(&fit.value, context, &mut violations);
             }
-            if violations.is_empty() {
+            if violations.count() == 0 {
                 passed.push(fit);
             } else {
-                rivals.push(fit.span);
-                failed = (fit.span.start, violations);
+                rivals.push(Rival::new(fit.span));
+                failed = (fit.span.start, violations.finish());
             }
         }
         let Some(first) = passed.first() else {
@@ -324,10 +347,23 @@ impl Valid<'_> {
             return Err(place::fill(violations, text, start, level));
         };
         let other = passed.iter().find(|other| other.value != first.value).map(|other| other.span);
-        if let Some(rival) = other.or_else(|| rivals.first().copied()) {
+        let rival = rivals.iter().find(|rival| !rival.agrees_with(&first.value));
+        if let Some(rival) = other.or(rival.map(|rival| rival.span)) {
             return Err(vec![ambiguous(first.span, rival)]);
         }
-        let Fitting { value, span, repairs, defaults } = passed.swap_remove(0);
+        // They all say the same; one of them has to stand as a reply.
+        let mut quotation = None;
+        let standing = passed.iter().position(|fit| {
+            let quoted = standing::find_quotation(text, fit.outer, &found);
+            let stands = quoted.is_none();
+            quotation = quoted.map(|quoted| quoted.into_violation(fit.outer));
+            stands
+        });
+        if let (None, Some(violation)) = (standing, quotation) {
+            return Err(vec![violation]);
+        }
+        let taken = passed.swap_remove(standing.unwrap_or_default());
+        let Fitting { value, span, repairs, defaults, .. } = taken;
         let span = (!text.is_empty()).then_some(span);
         Ok(Accepted { value, span, repairs, defaults })
     }

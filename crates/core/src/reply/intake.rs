@@ -8,12 +8,11 @@ use serde_json::Value;
 use crate::json::{
     self, Flaw, FlawKind, Reading, Repair, RepairKind, RepairLevel, Span, Stop, StopKind,
 };
+use crate::limits::{self, MAX_KEY_BYTES, MAX_POINTER_BYTES, MAX_REPLY_BYTES};
 
 use super::scan::{self, Found};
 use super::violation::{Code, Violation, shorten, show};
-
-/// How many bytes a reply may have.
-pub const MAX_BYTES: usize = 1 << 20;
+use super::wrapper;
 
 /// What may stand around the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,8 +102,8 @@ pub struct Candidate {
 /// Finds every candidate. No candidate at all is a violation; so are limits.
 pub(super) fn candidates(text: &str, terms: Terms) -> Result<Found, Vec<Violation>> {
     let level = terms.repairs;
-    if text.len() > MAX_BYTES {
-        let expected = format!("at most {MAX_BYTES} bytes");
+    if text.len() > MAX_REPLY_BYTES {
+        let expected = format!("at most {MAX_REPLY_BYTES} bytes");
         let found = "more than that";
         return Err(vec![Violation::new(Code::TooLarge, "", expected, found)]);
     }
@@ -129,7 +128,8 @@ fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<
         return Err(Box::new(Violation::new(Code::NoJson, "", "a JSON object", "nothing")));
     }
     if text.as_bytes()[start] != b'{' {
-        return Err(Box::new(no_object_at(text, start, end)));
+        return wrapper::find_wrapped_object(text, Span::new(start, end), level)
+            .ok_or_else(|| Box::new(no_object_at(text, start, end)));
     }
     let mut reading = json::read_prefix(&text[..end], start, level);
     if let Ok(reading) = &mut reading {
@@ -204,7 +204,7 @@ fn fenced(text: &str, level: RepairLevel) -> Result<Candidate, Box<Violation>> {
 }
 
 /// The inside of the one fence that encloses `within`, and the fence's own stretch.
-fn fence(text: &str, within: Span) -> Option<(Span, Span)> {
+pub(super) fn fence(text: &str, within: Span) -> Option<(Span, Span)> {
     let outer = &text[within.range()];
     let start = within.start + (outer.len() - trim_start(outer).len());
     let end = within.start + trim_end(outer).len();
@@ -246,8 +246,14 @@ fn stopped(text: &str, stop: Stop) -> Violation {
     };
     match stop.kind {
         StopKind::TooDeep => {
-            let expected = format!("at most {} levels of nesting", json::MAX_DEPTH);
+            let expected = format!("at most {} levels of nesting", limits::MAX_DEPTH);
             Violation::new(Code::TooDeep, "", expected, "one more")
+        }
+        StopKind::PointerTooLong => {
+            let expected = format!(
+                "keys of at most {MAX_KEY_BYTES} bytes, and at most {MAX_POINTER_BYTES} in all keys around a value"
+            );
+            Violation::new(Code::PointerTooLong, "", expected, found()).hinting("use shorter keys")
         }
         StopKind::EndOfText { expected } => {
             Violation::new(Code::Truncated, stop.pointer, expected, "the end of the reply")
@@ -288,9 +294,10 @@ pub(super) fn flawed(text: &str, flaw: &Flaw) -> Violation {
 
 /// A piece of the reply as a violation shows it: one line, in quotes.
 pub(super) fn quoted(text: &str) -> String {
-    let line = text.trim_start().lines().next().unwrap_or_default();
-    let short: String = line.chars().take(24).collect();
-    let more = if short.len() < text.trim().len() { "…" } else { "" };
+    let text = text.trim_start();
+    // Only as far as is shown: the line may be the whole reply.
+    let short: String = text.chars().take_while(|c| !matches!(c, '\r' | '\n')).take(24).collect();
+    let more = if text[short.len()..].trim_start().is_empty() { "" } else { "…" };
     format!("`{}{more}`", short.trim_end())
 }
 

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::intake::Intake;
-use super::{Code, Violation};
+use super::{Code, Violation, count_violations};
 use crate::contract::Contract;
 
 /// How many tokens the text may take, as estimated by [`tokens`].
@@ -63,7 +63,7 @@ impl Reask {
 /// The text for the model.
 #[must_use]
 pub fn reask(contract: &Contract, violations: &[Violation]) -> String {
-    let count = violations.len();
+    let count = count_violations(violations);
     let noun = if count == 1 { "violation" } else { "violations" };
     let mut text =
         format!("Your reply was refused: {count} {noun} of the contract `{}`.\n", contract.id);
@@ -72,6 +72,10 @@ pub fn reask(contract: &Contract, violations: &[Violation]) -> String {
         MAX_TOKENS.saturating_sub(tokens(&text) + tokens(&end) + tokens("… and 9999 more.\n"));
     let mut used = 0;
     for (index, violation) in violations.iter().enumerate() {
+        if violation.code == Code::MoreViolations {
+            let _ = writeln!(text, "… and {} more.", count - index);
+            break;
+        }
         let line = line(index + 1, violation);
         used += tokens(&line);
         if used > room && index > 0 {
@@ -163,7 +167,7 @@ mod tests {
     fn it_stays_short_and_counts_the_rest() {
         let wrong: Vec<String> = (0..900).map(|n| format!("\"неверно {n}\"")).collect();
         let violations = refused(&format!("{{\"a\": 1, \"list\": [{}]}}", wrong.join(",")));
-        assert_eq!(violations.len(), 900);
+        assert_eq!(count_violations(&violations), 900);
         let text = reask(&contract(), &violations);
         assert!(tokens(&text) <= MAX_TOKENS, "{} tokens", tokens(&text));
         let told = text.lines().filter(|line| line.contains("/list/")).count();

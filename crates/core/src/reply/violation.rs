@@ -2,7 +2,7 @@
 //!
 //! A violation is data, not an error: it is logged, shown, and put into the next prompt.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -79,6 +79,22 @@ impl Violation {
         self
     }
 
+    /// How many bytes of text it carries.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let hint = self.hint.as_ref().map_or(0, String::len);
+        self.pointer.len() + self.expected.len() + self.found.len() + self.message.len() + hint
+    }
+
+    /// For the last of a list that leaves some out: how many there are, and how many are listed.
+    pub(super) fn counted(&self) -> Option<(usize, usize)> {
+        if self.code != Code::MoreViolations {
+            return None;
+        }
+        let listed = self.expected.split(' ').nth(2)?.parse().ok()?;
+        Some((self.found.parse().ok()?, listed))
+    }
+
     /// The same with a place in the text.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
@@ -94,7 +110,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A value as a violation shows it: JSON, cut at 60 characters.
+/// A value as a violation shows it: JSON, cut at 60 characters. Only as much of the value is
+/// written as is shown.
 #[must_use]
 pub fn show(value: &Value) -> String {
     match value {
@@ -102,14 +119,39 @@ pub fn show(value: &Value) -> String {
         Value::Object(members) if members.len() > 3 => {
             format!("an object of {} fields", members.len())
         }
-        other => shorten(&other.to_string()),
+        other => {
+            let mut beginning = Beginning::default();
+            // Writing ends early where the value is long, which is what the writer is for.
+            let _ = write!(beginning, "{other}");
+            shorten(&beginning.text)
+        }
     }
 }
 
+/// Takes as much text as [`shorten`] looks at, and refuses the rest.
+#[derive(Default)]
+struct Beginning {
+    text: String,
+}
+
+impl fmt::Write for Beginning {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = (4 * SHOWN_CHARS + 4).saturating_sub(self.text.len());
+        if room == 0 {
+            return Err(fmt::Error);
+        }
+        let end = text.floor_char_boundary(room.max(4));
+        self.text.push_str(&text[..end]);
+        Ok(())
+    }
+}
+
+/// How many characters of a value a violation shows.
+const SHOWN_CHARS: usize = 60;
+
 /// The beginning of a text, where it is long.
 pub(crate) fn shorten(text: &str) -> String {
-    const LIMIT: usize = 60;
-    match text.char_indices().nth(LIMIT) {
+    match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -156,6 +198,8 @@ codes! {
     Truncated = "truncated",
     /// Nesting beyond the limit.
     TooDeep = "too_deep",
+    /// A key, or all keys around a value together, beyond the limit.
+    PointerTooLong = "pointer_too_long",
     /// A key its object already had.
     DuplicateKey = "duplicate_key",
     /// A number no JSON value can hold.
@@ -164,6 +208,8 @@ codes! {
     LoneSurrogate = "lone_surrogate",
     /// More than one object could be the reply.
     Ambiguous = "ambiguous",
+    /// An object inside a sentence, a quotation or a document is no reply.
+    QuotedObject = "quoted_object",
     /// More objects than will be looked at.
     TooManyCandidates = "too_many_candidates",
     /// A field that must be there is not.
@@ -220,6 +266,8 @@ codes! {
     PatchFailed = "patch_failed",
     /// A `test` that does not hold.
     TestFailed = "test_failed",
+    /// More violations than are listed.
+    MoreViolations = "more_violations",
 }
 
 impl fmt::Display for Code {

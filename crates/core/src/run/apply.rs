@@ -97,6 +97,7 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 && let Some(step) = &mut state.step
             {
                 step.provider_failures = 0;
+                step.build.clone_from(&reply.build);
                 step.turns.push(Turn { role: Role::Assistant, text: reply.text.clone() });
             }
             if let Incoming::ToolFinished { action, ok, output } = &input.what {
@@ -161,9 +162,9 @@ pub fn apply(state: &mut State, event: &Event) -> Result<(), CorruptLog> {
                 }
             }
         }
-        Event::ReplyAccepted { attempt, repairs, .. } => {
-            let phase = state.phase.clone();
-            state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs: repairs.len() });
+        Event::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
+            let (phase, repairs) = (state.phase.clone(), repairs.len() + more_repairs);
+            state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs });
             state.step = None;
             if let Some(Blocked::Trouble { .. }) = state.blocked.take() {
                 state.round.forgive();

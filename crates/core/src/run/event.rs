@@ -116,9 +116,15 @@ pub enum Event {
         /// What was mended on the way.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,
+        /// How many repairs more there were than the list keeps.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more_repairs: usize,
         /// Where defaults were filled in.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         defaults: Vec<String>,
+        /// How many defaults more there were than the list keeps.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more_defaults: usize,
     },
     /// The document changed.
     DocumentChanged {
@@ -312,6 +318,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What one run tells another.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Time;
+use crate::json::Repair;
 use crate::reply::Finish;
 
 /// Something that came, when, and under which key.
@@ -223,7 +224,7 @@ pub struct Fork {
 pub struct ModelReply {
     /// The order.
     pub action: String,
-    /// The text, as it came.
+    /// The text, as it came but for `repairs`.
     pub text: String,
     /// Whether the model was cut off.
     #[serde(default)]
@@ -242,6 +243,10 @@ pub struct ModelReply {
     /// The build of the memory packet that stood in the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
+    /// What the driver changed in the text before it was put to the contract. The bytes as they came are in
+    /// `exchange`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
 }
 
 /// What a call cost.

@@ -99,10 +99,20 @@ pub enum Rejection {
     #[error("the {what} nests {found} levels deep; at most {most} can be kept")]
     TooDeep {
         /// What came.
-        what: &'static str,
+        what: String,
         /// How deep.
         found: usize,
         /// How deep it may be.
+        most: usize,
+    },
+    /// A value that is out of proportion.
+    #[error("the {what} has {found} bytes; at most {most} can be kept")]
+    TooLarge {
+        /// What came.
+        what: String,
+        /// How many bytes it has as JSON.
+        found: usize,
+        /// How many it may have.
         most: usize,
     },
     /// Nothing is due.
@@ -153,6 +163,7 @@ impl Rejection {
             Self::UnknownOrder { .. } => "unknown_order",
             Self::WrongOrder { .. } => "wrong_order",
             Self::TooDeep { .. } => "too_deep",
+            Self::TooLarge { .. } => "too_large",
             Self::NothingDue => "nothing_due",
             Self::NothingToSubmit { .. } => "nothing_to_submit",
             Self::NothingToResume { .. } => "nothing_to_resume",

@@ -116,6 +116,10 @@ pub struct ModelStep {
     /// Tools used in this round, in the order they were asked for, and what they gave.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
+    /// The build of the memory packet that the last reply was written with: what the model asks its
+    /// tools for may come from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 /// One thing said between a model and us.

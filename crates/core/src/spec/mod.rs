@@ -5,9 +5,11 @@
 
 mod source;
 mod diagnostic;
+mod findings;
 mod tree;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use findings::Findings;
 pub use source::{Place, Source};
 pub use tree::Tree;

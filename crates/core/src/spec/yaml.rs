@@ -10,8 +10,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
 
+use super::tree::{INDEX_BYTES, too_long_keys};
 use super::{Diagnostic, Source};
 use crate::json::{self, Span};
+use crate::limits::{MAX_PLACE_BYTES, MAX_YAML_DEPTH};
 
 /// Parses one document.
 pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Span>), Diagnostic> {
@@ -19,7 +21,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Spa
         budget: serde_saphyr::budget! {
             max_nodes: 50_000,
             max_events: 200_000,
-            max_depth: 64,
+            max_depth: MAX_YAML_DEPTH,
             max_aliases: 64,
             max_anchors: 64,
             max_total_scalar_bytes: 4 << 20,
@@ -41,9 +43,32 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<(Value, BTreeMap<String, Spa
             };
             Diagnostic::new("invalid_yaml", message, source, span)
         })?;
+    if node_pointer_bytes(&root.value, 0, MAX_PLACE_BYTES) > MAX_PLACE_BYTES {
+        return Err(too_long_keys(source));
+    }
     let mut places = BTreeMap::new();
     let value = convert(root, &mut String::new(), &mut places);
     Ok((value, places))
+}
+
+/// How many bytes the pointers to all members have; more than `limit` is not counted on.
+fn node_pointer_bytes(node: &Node, around: usize, limit: usize) -> usize {
+    let mut sum = around;
+    let mut add = |key: usize, member: &Node| {
+        let left = limit.saturating_sub(sum);
+        sum = sum.saturating_add(node_pointer_bytes(member, around + 1 + key, left));
+        sum <= limit
+    };
+    match node {
+        Node::Scalar(_) => {}
+        Node::List(items) => {
+            let _ = items.iter().all(|item| add(INDEX_BYTES, &item.value));
+        }
+        Node::Table(members) => {
+            let _ = members.iter().all(|(key, member)| add(key.value.len(), &member.value));
+        }
+    }
+    sum
 }
 
 enum Node {
@@ -108,7 +133,7 @@ fn beyond_limits(text: &str) -> Option<&'static str> {
     let counter = counter.split([' ', '{']).next()?;
     Some(match counter {
         "Nodes" | "Events" => "too many values, those of its aliases counted",
-        "Depth" => "lists and tables stand inside one another more than 64 levels deep",
+        "Depth" => "lists and tables stand inside one another more than 32 levels deep",
         "Aliases" | "Anchors" | "AliasAnchorRatio" => "too many anchors or aliases",
         "ScalarBytes" | "CommentBytes" => "too much text",
         _ => "more than is read",
@@ -233,7 +258,7 @@ mod tests {
         );
         assert_eq!(
             told("[".repeat(80) + &"]".repeat(80)),
-            "not YAML that is taken: lists and tables stand inside one another more than 64 levels deep"
+            "not YAML that is taken: lists and tables stand inside one another more than 32 levels deep"
         );
         let source = Arc::new(Source::new("x.yaml", "[".repeat(20_000)));
         assert!(parse(&source).unwrap_err().to_string().contains("[invalid_yaml]"));

@@ -14,9 +14,15 @@ mod terms;
 mod similarity;
 mod numbers;
 mod slug;
+mod display;
+mod confusable;
 #[cfg(test)]
 mod pairs;
 
+pub use confusable::shape;
+pub use display::{
+    escape_for_display, escape_json_for_display, escape_line_for_display, is_hidden,
+};
 pub use fingerprint::fingerprint;
 pub use numbers::numbers;
 pub use similarity::{SAME, similarity};

@@ -59,7 +59,6 @@ const NUMBERS: &[&str] = &[
 ];
 /// Parts of JavaScript that are not ours, for the list of refusals.
 const FOREIGN: &[&str] = &[
-    "typeof state.n",
     "Math.max(...state.nums)",
     "{a() { return 1 }}",
     "{get a() { return 1 }}",
@@ -184,7 +183,13 @@ impl<'r> Generator<'r> {
                 self.grouped(format!("{op}{operand}"))
             }
             4 => {
-                let name = self.rng.one_of(&["abs", "floor", "ceil", "round"]);
+                let name = self
+                    .rng
+                    .one_of(&["abs", "floor", "ceil", "round", "sqrt", "trunc", "sign", "pow"]);
+                if name == "pow" {
+                    let base = self.draw(Kind::Num, depth);
+                    return format!("Math.pow({base}, {})", self.draw(Kind::Num, 0));
+                }
                 format!("Math.{name}({})", self.draw(Kind::Num, depth))
             }
             5 => {
@@ -234,7 +239,35 @@ impl<'r> Generator<'r> {
             };
         }
         let depth = depth - 1;
-        match self.rng.below(14) {
+        match self.rng.below(18) {
+            14 => {
+                let kind = KINDS[self.rng.below(KINDS.len())];
+                format!("typeof {}", self.receiver(kind, depth))
+            }
+            15 => self.replaced(depth),
+            16 => {
+                let kind = KINDS[self.rng.below(KINDS.len())];
+                let base = match self.rng.below(4) {
+                    0 => self.rng.one_of(&["2", "16", "36", "10", "7", "undefined", "'8'", "1"]),
+                    _ => "",
+                };
+                format!("{}.toString({base})", self.receiver(kind, depth))
+            }
+            17 => {
+                let kind = KINDS[self.rng.below(KINDS.len())];
+                let more = self.rng.one_of(&[
+                    "",
+                    "",
+                    "",
+                    ", null, 2",
+                    ", undefined, '\\t'",
+                    ", null, '--------------'",
+                    ", 1, 20",
+                    ", null, -1",
+                    ", null, true",
+                ]);
+                format!("JSON.stringify({}{more})", self.draw(kind, depth))
+            }
             0 | 1 => {
                 let (left, right) = (self.draw(Kind::Str, depth), self.draw(Kind::Str, depth));
                 self.infix(&left, " + ", &right)
@@ -284,6 +317,24 @@ impl<'r> Generator<'r> {
                 self.element(&list, &index)
             }
         }
+    }
+
+    fn replaced(&mut self, depth: usize) -> String {
+        let text = self.receiver(Kind::Str, depth);
+        let name = self.rng.one_of(&["replace", "replaceAll"]);
+        let pattern = match self.rng.below(4) {
+            0 => self.draw(Kind::Any, 0),
+            1 => "'a'".to_owned(),
+            _ => self.draw(Kind::Str, 0),
+        };
+        let replacement = match self.rng.below(3) {
+            0 => self.draw(Kind::Str, depth),
+            _ => self
+                .rng
+                .one_of(&["'[$&]'", "'$$'", "'$`|'", "\"$'\"", "'$1$<a>$'", "'$$$&$'", "1"])
+                .to_owned(),
+        };
+        format!("{text}.{name}({pattern}, {replacement})")
     }
 
     pub(crate) fn bool(&mut self, depth: usize) -> String {

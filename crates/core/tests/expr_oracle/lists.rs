@@ -42,6 +42,9 @@ const METHODS: &[&str] = &[
     "toLowerCase",
     "toUpperCase",
     "trim",
+    "replace",
+    "replaceAll",
+    "toString",
 ];
 
 impl Generator<'_> {
@@ -275,7 +278,17 @@ impl Generator<'_> {
         }
         let depth = depth - 1;
         let kind = KINDS[self.rng.below(KINDS.len())];
-        match self.rng.below(8) {
+        match self.rng.below(9) {
+            8 => {
+                let kind = KINDS[self.rng.below(KINDS.len())];
+                let text = match self.rng.below(4) {
+                    0 => self.draw(Kind::Str, depth),
+                    1 => "'{\"a\": [1, -0, {\"10\": null, \"9\": \"\\u00e9\"}], \"a\": true}'"
+                        .to_owned(),
+                    _ => format!("JSON.stringify({})", self.draw(kind, depth)),
+                };
+                format!("JSON.parse({text})")
+            }
             0 => {
                 let object = self.receiver(kind, depth);
                 let field = self.rng.one_of(FIELDS);

@@ -184,6 +184,7 @@ fn replied(chance: &mut Chance, action: &str) -> Incoming {
         sent: None,
         exchange: None,
         build: None,
+        repairs: Vec::new(),
     };
     Incoming::ModelReplied(Box::new(reply))
 }

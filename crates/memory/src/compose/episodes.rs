@@ -223,7 +223,8 @@ fn at_its_age<'a>(ctx: &Context<'_>, row: &'a Episode, rule: &mut String) -> Cow
 fn withheld(ctx: &Context<'_>, row: &Episode, text: &str) -> bool {
     let mut texts = vec![text];
     texts.extend(row.tags.iter().chain(&row.entities).map(String::as_str));
-    ctx.guard.withholds(&texts.join("\n"), &row.sources.iter(), &ctx.evidences)
+    ctx.guard.taints(row.sources.iter())
+        || ctx.guard.withholds(&texts.join("\n"), &row.sources.iter(), &ctx.evidences)
 }
 
 fn text(row: &Episode) -> String {

@@ -17,6 +17,7 @@ const SUMMARY: usize = 80;
 /// An event that can be cited.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Witness<'a> {
+    pub(super) id: &'a str,
     pub(super) kind: EventKind,
     pub(super) origin: Origin,
     pub(super) ts: Time,
@@ -32,12 +33,12 @@ impl<'a> Evidences<'a> {
     pub(super) fn of(found: &'a Found) -> Self {
         let listed = found.evidence.iter().map(|(id, cited)| {
             let (kind, origin, ts) = (cited.kind, cited.origin, cited.ts);
-            (id.as_str(), Witness { kind, origin, ts, text: &cited.text })
+            (id.as_str(), Witness { id, kind, origin, ts, text: &cited.text })
         });
         let events = found.quotes.iter().map(|scored| &scored.row).chain(&found.window);
         let shown = events.map(|event| {
             let (kind, origin, ts) = (event.kind, event.origin, event.ts);
-            (event.id.as_str(), Witness { kind, origin, ts, text: &event.text })
+            (event.id.as_str(), Witness { id: &event.id, kind, origin, ts, text: &event.text })
         });
         Self(listed.chain(shown).collect())
     }

@@ -18,7 +18,7 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
     let days = i64::from(policy.episode_window);
     let from = now.after(-(days * DAY));
     let since = super::moment::told(from);
-    object(json!({
+    let mut filters = object(json!({
         "as_of": now.to_string(),
         "purpose": ctx.request.purpose,
         "task_type": ctx.request.task_type.as_deref().unwrap_or(GENERIC),
@@ -37,7 +37,11 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
         } else {
             "shares of the policy"
         },
-    }))
+    }));
+    if ctx.guard.tainted() > 0 {
+        filters.insert("written_after_guesses".to_owned(), ctx.guard.tainted().into());
+    }
+    filters
 }
 
 /// What was not looked at as a whole, in an order of its own.

@@ -200,7 +200,9 @@ fn filter(ctx: &Context<'_>, fact: &Fact, text: &str) -> Option<Reason> {
         Some(Reason::Expired)
     } else if fact.key.is_empty() || !told {
         Some(Reason::Invalid)
-    } else if ctx.guard.withholds(text, &evidence, &ctx.evidences) {
+    } else if ctx.guard.withholds(text, &evidence, &ctx.evidences)
+        || (!ctx.found.is_vouched(fact) && ctx.guard.taints(evidence))
+    {
         Some(Reason::Quarantined)
     } else {
         None

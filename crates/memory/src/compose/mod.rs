@@ -17,6 +17,7 @@ mod moment;
 mod normal;
 mod shorten;
 mod cues;
+mod scattered;
 mod guard;
 mod ledger;
 mod evidence;

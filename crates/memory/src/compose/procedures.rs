@@ -147,7 +147,9 @@ fn filter(ctx: &Context<'_>, row: &Procedure) -> Option<Reason> {
         Some(Reason::Invalid)
     } else if !applies(ctx, row) {
         Some(Reason::NotApplicable)
-    } else if ctx.guard.withholds(&text, &row.sources.iter(), &ctx.evidences) {
+    } else if ctx.guard.taints(row.sources.iter())
+        || ctx.guard.withholds(&text, &row.sources.iter(), &ctx.evidences)
+    {
         Some(Reason::Quarantined)
     } else {
         None

@@ -157,14 +157,14 @@ fn filter(
     }
 }
 
-/// Whether an event is the words of a guess that must not be seen.
+/// Whether an event is the words of a guess that must not be seen, or of somebody who had seen one.
 pub(super) fn withheld(ctx: &Context<'_>, row: &Event) -> bool {
-    if ctx.guard.len() == 0 {
+    if ctx.guard.is_idle() {
         return false;
     }
     let (kind, origin, ts) = (row.kind, row.origin, row.ts);
     // As it is given: with whoever says it.
     let said = row.speaker.as_ref().map(|speaker| format!("{speaker}: {}", row.text));
     let text = said.as_ref().unwrap_or(&row.text);
-    ctx.guard.withholds_event(&Witness { kind, origin, ts, text })
+    ctx.guard.withholds_event(&Witness { id: &row.id, kind, origin, ts, text })
 }

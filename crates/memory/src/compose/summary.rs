@@ -15,7 +15,9 @@ pub(super) fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Option<&'a s
     let summary = ctx.found.summary.as_ref().filter(|it| !it.text.trim().is_empty())?;
     let out = if ctx.row.summary == Strength::None {
         Reason::Purpose
-    } else if ctx.guard.withholds(&summary.text, &summary.sources.iter(), &ctx.evidences) {
+    } else if ctx.guard.taints(summary.sources.iter().chain(&summary.quotes))
+        || ctx.guard.withholds(&summary.text, &summary.sources.iter(), &ctx.evidences)
+    {
         Reason::Quarantined
     } else {
         return Some(&summary.text);

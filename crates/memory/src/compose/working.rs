@@ -247,5 +247,6 @@ fn with_text(ctx: &Context<'_>, part: &Part, text: String) -> Part {
 }
 
 fn withheld(ctx: &Context<'_>, text: &str, source: Option<&String>) -> bool {
-    ctx.guard.withholds(text, &source.into_iter(), &ctx.evidences)
+    ctx.guard.taints(source.into_iter())
+        || ctx.guard.withholds(text, &source.into_iter(), &ctx.evidences)
 }

@@ -40,6 +40,10 @@ pub struct Event {
     /// Until when it may be seen; without end where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Expiry>,
+    /// The insights that stood in the packet that its writer was shown, and those that the writers of what
+    /// stood there were shown. A responder sees it once all of them are validated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen_insights: Vec<String>,
 }
 
 /// Where an event stands among those of its subject: sessions in the order they began, events in the

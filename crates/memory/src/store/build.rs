@@ -29,6 +29,9 @@ pub struct Build {
     /// What was not looked at as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<Cut>,
+    /// The insights that stood in the packet, and those that the writers of what stood there were shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen_insights: Vec<String>,
 }
 
 /// A row that was looked at for a build.
@@ -62,6 +65,8 @@ pub enum RowKind {
     Insight,
     /// A guess of another run, by whose words others were held back.
     Guess,
+    /// A validated insight, by which what was written after it may be seen.
+    Cleared,
     Quote,
     Window,
     Evidence,
@@ -81,6 +86,7 @@ impl RowKind {
             Self::Episode => "episode",
             Self::Insight => "insight",
             Self::Guess => "guess",
+            Self::Cleared => "cleared",
             Self::Quote => "quote",
             Self::Window => "window",
             Self::Evidence => "evidence",
@@ -99,6 +105,7 @@ impl RowKind {
             Self::Episode,
             Self::Insight,
             Self::Guess,
+            Self::Cleared,
             Self::Quote,
             Self::Window,
             Self::Evidence,
@@ -147,6 +154,9 @@ impl BuildRow {
         }
         for row in &found.guesses {
             add(RowKind::Guess, &row.id, row.revision.into(), Score::default());
+        }
+        for row in &found.cleared {
+            add(RowKind::Cleared, &row.id, row.revision.into(), Score::default());
         }
         for one in &found.quotes {
             add(RowKind::Quote, &one.row.id, 1, one.score.clone());

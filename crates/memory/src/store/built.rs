@@ -54,6 +54,7 @@ impl Build {
                 _ => given.contains(&(kind, id)),
             }),
             cut: found.cut.clone(),
+            seen_insights: seen_insights(packet, found),
         }
     }
 
@@ -75,6 +76,28 @@ impl Build {
 #[must_use]
 pub fn packet_digest(packet: &MemoryPacket) -> String {
     digest(&serde_json::to_value(packet).expect("a packet is plain data"))
+}
+
+/// The insights that whoever reads a packet has seen, or that the writers of what it cites had seen. Whether they are
+/// validated is asked when something is to be shown that was written after them.
+fn seen_insights(packet: &MemoryPacket, found: &Found) -> Vec<String> {
+    let insight = &packet.insight;
+    let shown =
+        insight.hypotheses.iter().chain(&insight.strategy_sketches).chain(&insight.patterns);
+    let mut seen: BTreeSet<&String> = shown.map(|it| &it.id).collect();
+    // One without words was kept back.
+    let cited = packet.citations.iter().filter(|it| it.summary.is_some());
+    let cited: BTreeSet<&str> = cited.map(|it| it.id.as_str()).collect();
+    for (id, evidence) in &found.evidence {
+        if cited.contains(id.as_str()) {
+            seen.extend(&evidence.seen_insights);
+        }
+    }
+    let events = found.quotes.iter().map(|quote| &quote.row).chain(&found.window);
+    for event in events.filter(|event| cited.contains(event.id.as_str())) {
+        seen.extend(&event.seen_insights);
+    }
+    seen.into_iter().cloned().collect()
 }
 
 /// Every row that a packet gives something of.

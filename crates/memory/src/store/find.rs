@@ -13,9 +13,9 @@ use super::body::to_body;
 use super::shelves::{Answer, LEVELS, Shelves, Which, holder};
 use crate::policy::Similarity;
 use crate::rank::Query;
-use crate::record::{Episode, Event, Expiry, Fact, Insight, Procedure, Summary, Working};
+use crate::record::{Episode, Event, Expiry, Fact, Insight, Origin, Procedure, Summary, Working};
 use crate::rules::{Standing, is_over};
-use crate::{Cited, Cut, Found, Request, Scope, Scored, Subject};
+use crate::{Cited, Cut, Found, Request, Scope, Score, Scored, Subject};
 
 /// The kind of task where a request names none.
 const GENERIC: &str = "generic";
@@ -46,7 +46,7 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         cut(&mut found, name, standing.len(), limits.facts);
         cut(&mut found, &format!("superseded {name}"), superseded.len(), limits.superseded);
         for one in standing.into_iter().chain(superseded) {
-            found.facts.push(Scored::plain(seen_by(one, &subject)));
+            add_fact(&mut found, one, &subject, Score::default());
         }
     }
     let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
@@ -62,7 +62,12 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
     let rows = shelves.rows::<Insight>(&subject, limits.insights)?;
     cut(&mut found, "insights", rows.len(), limits.insights);
     let for_responder = request.purpose == Purpose::Responder;
+    let mut looked_at: BTreeMap<String, Option<Insight>> = BTreeMap::new();
     for (_, row) in rows {
+        if for_responder {
+            let validated = (row.validation == ValidationState::Validated).then(|| row.clone());
+            looked_at.insert(row.id.clone(), validated);
+        }
         if for_responder {
             found.guesses.extend(other_words(shelves, &subject, &row)?);
         }
@@ -82,7 +87,35 @@ pub(super) fn found(shelves: &impl Shelves, request: &Request, limits: Limits) -
         found.window.retain(|event| visible(event, request));
     }
     found.evidence = cited(shelves, request, &subject, &found)?;
+    if for_responder {
+        found.cleared = cleared(shelves, &subject, &found, looked_at)?;
+    }
     Ok(found)
+}
+
+/// Of the insights that writers of the events were shown, the validated ones that are not there already.
+fn cleared(
+    shelves: &impl Shelves,
+    subject: &Subject,
+    found: &Found,
+    mut looked_at: BTreeMap<String, Option<Insight>>,
+) -> Answer<Vec<Insight>> {
+    let events = found.quotes.iter().map(|quote| &quote.row).chain(&found.window);
+    let seen = events.map(|event| &event.seen_insights);
+    let seen = seen.chain(found.evidence.values().map(|cited| &cited.seen_insights));
+    let mut ids: BTreeSet<&String> = seen.flatten().collect();
+    let here: BTreeSet<&String> = found.insights.iter().map(|scored| &scored.row.id).collect();
+    ids.retain(|id| !here.contains(id));
+    let mut cleared = Vec::new();
+    for id in ids {
+        let row = match looked_at.remove(id) {
+            Some(validated) => validated,
+            // Older than those that are looked at for a packet.
+            None => shelves.row::<Insight>(subject, id, None)?,
+        };
+        cleared.extend(row.filter(|row| row.validation == ValidationState::Validated));
+    }
+    Ok(cleared)
 }
 
 /// What a guess said before, in other words that nobody validated; so many of its last revisions are looked at.
@@ -178,6 +211,14 @@ fn add_quoted(
         events.filter(|event| visible(event, request)).map(Scored::plain).collect();
     found.quotes.extend(events);
     Ok(())
+}
+
+/// Adds a fact as a subject sees it, and whether somebody answers for it.
+pub(super) fn add_fact(found: &mut Found, standing: Standing, subject: &Subject, score: Score) {
+    if matches!(standing.origin, Origin::User | Origin::Tool) {
+        found.vouched.push((standing.fact.level, standing.fact.id.clone()));
+    }
+    found.facts.push(Scored { row: seen_by(standing, subject), score });
 }
 
 /// A fact as a subject sees it: without the words of others.

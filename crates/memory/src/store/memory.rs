@@ -23,6 +23,9 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, MemoryError>> + Se
 /// A write that was answered with `Ok` is durable; one that was answered otherwise left nothing, unless
 /// the store below became unavailable. Time comes from outside.
 pub trait Memory: Send + Sync {
+    /// Whether the next commit is likely to be kept: where it lies is there, and has room.
+    fn check_ready(&self) -> Reply<'_, ()>;
+
     /// Keeps events, all or none, and gives them their places. An id that is there already is the same
     /// event, if it says the same; `Refused` if it does not, or if it was forgotten.
     fn remember(&self, events: Vec<NewEvent>) -> Reply<'_, Vec<Event>>;

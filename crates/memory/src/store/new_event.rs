@@ -36,6 +36,11 @@ pub struct NewEvent {
     pub entities: Vec<String>,
     /// Until when it may be seen; without end where absent.
     pub expires: Option<Expiry>,
+    /// The build of the packet that its writer was shown, where there is one: the memory notes which
+    /// insights stood in it. One that is unknown says nothing.
+    pub build: Option<String>,
+    /// Insights that its writer is known to have seen besides.
+    pub seen_insights: Vec<String>,
 }
 
 impl NewEvent {
@@ -55,6 +60,8 @@ impl NewEvent {
             tags: Vec::new(),
             entities: Vec::new(),
             expires: None,
+            build: None,
+            seen_insights: Vec::new(),
         }
     }
 
@@ -73,13 +80,16 @@ impl NewEvent {
             tags: self.tags,
             entities: self.entities,
             expires: self.expires,
+            seen_insights: self.seen_insights,
         }
     }
 
-    /// Whether this tells of that event: all but when it was written down is equal.
+    /// Whether this tells of that event: all is equal but when it was written down and what the memory noted of
+    /// its writer.
     pub(super) fn tells_of(&self, event: &Event) -> bool {
         let mut told = self.clone().at(event.place);
         told.recorded_at = event.recorded_at;
+        told.seen_insights.clone_from(&event.seen_insights);
         told == *event
     }
 
@@ -107,6 +117,8 @@ impl From<Event> for NewEvent {
             tags: event.tags,
             entities: event.entities,
             expires: event.expires,
+            build: None,
+            seen_insights: event.seen_insights,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use countersign_contracts::memory::long_term::ScopeLevel;
 
 use super::error::MemoryError;
-use super::find::seen_by;
+use super::find::add_fact;
 use super::mark::mark;
 use super::new_event::check_id;
 use super::revised::Revised as _;
@@ -48,7 +48,9 @@ fn refuse_forgotten_rows(
             RowKind::FactOfTenant => (holder(subject, ScopeLevel::Tenant), "fact"),
             RowKind::Procedure => (subject.clone(), Procedure::KIND),
             RowKind::Episode => (subject.clone(), Episode::KIND),
-            RowKind::Insight | RowKind::Guess => (subject.clone(), Insight::KIND),
+            RowKind::Insight | RowKind::Guess | RowKind::Cleared => {
+                (subject.clone(), Insight::KIND)
+            }
             RowKind::Quote | RowKind::Window | RowKind::Evidence => (subject.clone(), "event"),
         };
         named.entry(holder).or_default().insert((kind, id));
@@ -114,10 +116,11 @@ fn add(
     let BuildRow { kind, id, revision, score, .. } = row;
     let (revision, score) = (Some(*revision), score.clone());
     let gone = || MemoryError::Gone { kind: kind.name(), id: id.clone(), revision: row.revision };
-    let fact = |level| {
+    let mut fact = |level| {
         let revision = u32::try_from(row.revision).ok();
         let standing = shelves.fact(&holder(subject, level), id, revision)?.ok_or_else(gone)?;
-        Ok::<_, MemoryError>(Scored { row: seen_by(standing, subject), score: row.score.clone() })
+        add_fact(found, standing, subject, row.score.clone());
+        Ok::<_, MemoryError>(())
     };
     let event = || events.get(id).cloned().ok_or_else(gone);
     match kind {
@@ -127,9 +130,9 @@ fn add(
         RowKind::Summary => {
             found.summary = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        RowKind::FactOfUser => found.facts.push(fact(ScopeLevel::User)?),
-        RowKind::FactOfAgent => found.facts.push(fact(ScopeLevel::Agent)?),
-        RowKind::FactOfTenant => found.facts.push(fact(ScopeLevel::Tenant)?),
+        RowKind::FactOfUser => fact(ScopeLevel::User)?,
+        RowKind::FactOfAgent => fact(ScopeLevel::Agent)?,
+        RowKind::FactOfTenant => fact(ScopeLevel::Tenant)?,
         RowKind::Procedure => {
             let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
             found.procedures.push(Scored { row, score });
@@ -144,6 +147,9 @@ fn add(
         }
         RowKind::Guess => {
             found.guesses.push(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        }
+        RowKind::Cleared => {
+            found.cleared.push(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
         }
         RowKind::Quote => found.quotes.push(Scored { row: event()?, score }),
         RowKind::Window => found.window.push(event()?),

@@ -36,6 +36,11 @@ pub(super) trait Shared: Send + Sync {
         work: impl for<'s> Fn(&mut Self::Shelves<'s>) -> Answer<T> + Send + Sync + 'static,
     ) -> Reply<'_, T>;
 
+    /// See [`Memory::check_ready`].
+    fn check_ready(&self) -> Reply<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// See [`Memory::would_forget`].
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased>;
 
@@ -50,6 +55,10 @@ pub(super) trait Shared: Send + Sync {
 }
 
 impl<M: Shared> Memory for M {
+    fn check_ready(&self) -> Reply<'_, ()> {
+        Shared::check_ready(self)
+    }
+
     fn remember(&self, events: Vec<NewEvent>) -> Reply<'_, Vec<Event>> {
         self.write(move |shelves| write::remember(shelves, &events))
     }

@@ -154,6 +154,7 @@ pub(super) trait Shelves {
 
 /// An event as far as a citation shows it, and by what it may be seen. Its other fields are passed over.
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the record")]
 pub(super) struct Seen {
     kind: EventKind,
     origin: Origin,
@@ -162,6 +163,8 @@ pub(super) struct Seen {
     scope: OfRun,
     #[serde(default)]
     expires: Option<Expiry>,
+    #[serde(default)]
+    seen_insights: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -178,8 +181,8 @@ impl Seen {
 
 impl From<Seen> for Cited {
     fn from(seen: Seen) -> Self {
-        let Seen { kind, origin, ts, text, .. } = seen;
-        Self { kind, origin, ts, text }
+        let Seen { kind, origin, ts, text, seen_insights, .. } = seen;
+        Self { kind, origin, ts, text, seen_insights }
     }
 }
 
@@ -187,7 +190,8 @@ impl From<&Event> for Seen {
     fn from(event: &Event) -> Self {
         let (kind, origin, ts, expires) = (event.kind, event.origin, event.ts, event.expires);
         let scope = OfRun { run: event.scope.run().to_owned() };
-        Self { kind, origin, ts, text: event.text.clone(), scope, expires }
+        let (text, seen_insights) = (event.text.clone(), event.seen_insights.clone());
+        Self { kind, origin, ts, text, scope, expires, seen_insights }
     }
 }
 

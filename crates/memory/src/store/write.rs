@@ -67,7 +67,12 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
         };
         place.position += 1;
         ends.insert(session, place);
-        let event = event.clone().at(place);
+        let mut event = event.clone();
+        if let Some(build) = &event.build {
+            let shown = shelves.build(&subject, build)?.map(|build| build.seen_insights);
+            add_new(&mut event.seen_insights, shown.unwrap_or_default());
+        }
+        let event = event.at(place);
         here.insert(key, event.clone());
         new.entry(subject).or_default().push(event.clone());
         told.push(event);
@@ -76,6 +81,14 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
         shelves.put_events(subject, events)?;
     }
     Ok(told)
+}
+
+fn add_new(ids: &mut Vec<String>, more: Vec<String>) {
+    for id in more {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
 }
 
 /// Keeps a claim, or says why not.

@@ -166,6 +166,7 @@ mod tests {
             tags: Vec::new(),
             entities: Vec::new(),
             expires: None,
+            seen_insights: vec![],
         }
     }
 

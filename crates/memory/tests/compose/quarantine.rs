@@ -12,8 +12,9 @@ use countersign_memory::policy::{Policy, Strength};
 use countersign_memory::record::{Evidence, Expiry, Origin, Role};
 use countersign_memory::render::{RenderError, render, render_value};
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_memory::{Found, Scored};
+use countersign_memory::{Cited, Found, Scored};
 use serde_json::json;
+use testkit::Chance;
 
 const GUESSES: [&str; 3] =
     ["The client secretly plans to leave", "Клиент хочет уйти к конкуренту", "客户打算更换供应商"];
@@ -69,6 +70,8 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
         window: vec![message],
         evidence: std::collections::BTreeMap::new(),
         cut: Vec::new(),
+        cleared: vec![],
+        vouched: vec![],
     }
 }
 
@@ -219,4 +222,139 @@ fn a_packet_that_was_tampered_with_is_not_rendered() {
     let error = render_value(&value, Purpose::Responder).unwrap_err();
     assert!(matches!(error, RenderError::Shape { .. }));
     assert!(!error.to_string().contains(GUESSES[0]), "{error}");
+}
+
+/// What was written by somebody who had been shown a guess stays with planners, in whatever words, and so does what
+/// rests on it; once every such guess is validated, all of it may be told.
+#[test]
+fn what_was_written_after_a_guess_reaches_no_responder() {
+    const WORDS: [&str; 4] = ["blue herons", "quiet rivers", "seven lamps", "old maps"];
+    for case in 0..300 {
+        let mut chance = Chance::for_case(0x7a1_47ed, case);
+        let states =
+            [ValidationState::Unvalidated, ValidationState::Rejected, ValidationState::Validated];
+        let insights: Vec<_> = (0..3)
+            .map(|it| {
+                insight(&format!("i{it}"), *chance.pick(&states), &format!("Guess {it} of the day"))
+            })
+            .collect();
+        let mut found = Found::default();
+        let mut tainted = std::collections::BTreeSet::new();
+        for number in 0..6_u32 {
+            let words = WORDS[chance.below(WORDS.len())];
+            let mut row = event(&format!("m{number}"), number + 1, &format!("{words} {number}"));
+            row.origin = *chance.pick(&[Origin::User, Origin::Model, Origin::Tool, Origin::System]);
+            row.seen_insights =
+                (0..chance.below(3)).map(|_| format!("i{}", chance.below(4))).collect();
+            let is_open = |id: &String| {
+                !insights
+                    .iter()
+                    .any(|it| it.id == *id && it.validation == ValidationState::Validated)
+            };
+            if row.seen_insights.iter().any(is_open) {
+                tainted.insert(row.id.clone());
+            }
+            found.evidence.insert(row.id.clone(), Cited::from(&row));
+            if chance.percent(50) {
+                found.quotes.push(scored(row.clone(), 1_000_000));
+            }
+            if chance.percent(50) {
+                found.window.push(row);
+            }
+        }
+        let source = |chance: &mut Chance| format!("m{}", chance.below(6));
+        for number in 0..4 {
+            let mut row = episode(&format!("e{number}"), 1, &format!("Episode of plates {number}"));
+            row.sources = vec![source(&mut chance), source(&mut chance)];
+            found.episodes.push(Scored::plain(row));
+            let mut row =
+                fact(&format!("f{number}"), &format!("key{number}"), format!("value{number}"));
+            row.evidence = vec![Evidence { event: source(&mut chance), quote: None }];
+            if chance.percent(30) {
+                found.vouched.push((row.level, row.id.clone()));
+            }
+            found.facts.push(Scored::plain(row));
+            let mut row = procedure(&format!("p{number}"), &[&format!("step{number}")]);
+            row.sources = vec![source(&mut chance)];
+            found.procedures.push(Scored::plain(row));
+        }
+        let mut told = summary("We spoke of plates.");
+        told.sources = vec![source(&mut chance)];
+        found.summary = Some(told);
+        // Some are known because they are looked at anyway, the others because they were validated.
+        for row in insights.iter().cloned() {
+            if chance.percent(50) {
+                found.insights.push(Scored::plain(row));
+            } else if row.validation == ValidationState::Validated {
+                found.cleared.push(row);
+            } else {
+                found.guesses.push(row);
+            }
+        }
+        let is_tainted = |sources: &[String]| sources.iter().any(|it| tainted.contains(it));
+        let packet = composed(Purpose::Responder, &found);
+        let quotes = packet.short_term.key_quotes.iter().flatten().map(|it| &it.evidence_id);
+        let window =
+            packet.short_term.conversation_window.iter().flatten().map(|it| &it.evidence_id);
+        for id in quotes.chain(window) {
+            assert!(!tainted.contains(id), "{case}: {id}");
+        }
+        for one in &packet.citations {
+            assert!(one.summary.is_none() || !tainted.contains(&one.id), "{case}: {}", one.id);
+        }
+        for row in found.episodes.iter().filter(|it| is_tainted(&it.row.sources)) {
+            assert!(
+                packet.long_term.episodes.iter().all(|it| it.episode_id != row.row.id),
+                "{case}"
+            );
+        }
+        for row in found.procedures.iter().filter(|it| is_tainted(&it.row.sources)) {
+            assert!(
+                packet.long_term.procedures.iter().all(|it| it.procedure_id != row.row.id),
+                "{case}"
+            );
+        }
+        for row in found.facts.iter().map(|it| &it.row) {
+            let vouched = found.vouched.contains(&(row.level, row.id.clone()));
+            let tainted = row.evidence.iter().any(|it| tainted.contains(&it.event));
+            let told = packet.long_term.facts.iter().any(|it| it.fact_id == row.id);
+            assert!(!told || vouched || !tainted, "{case}: {}", row.id);
+        }
+        if is_tainted(&found.summary.as_ref().unwrap().sources) {
+            assert_eq!(packet.short_term.rolling_summary, "", "{case}");
+        }
+        // A planner may see all of it.
+        let planned = composed(Purpose::Planner, &found);
+        assert!(planned.explain.omitted.iter().all(|it| it.reason != "quarantined"), "{case}");
+    }
+}
+
+#[test]
+fn a_guess_is_known_by_its_shape_in_another_order_and_in_two_parts() {
+    let hidden = [
+        vec!["The cl\u{456}ent ѕесrеtlу рlаns to leave"],
+        vec!["THE CIIENT SECRETLY PLANS TO LEAVE."],
+        vec!["To leave: the client plans it, secretly"],
+        vec!["I hear that the client secretly", "plans to leave, they say"],
+    ];
+    for texts in hidden {
+        let messages: Vec<_> = (1..)
+            .zip(&texts)
+            .map(|(position, text)| {
+                let mut row = event(&format!("m{position}"), position * 2, text);
+                (row.role, row.origin) = (Role::Assistant, Origin::Model);
+                row
+            })
+            .collect();
+        let mut mine = event("mine", 1, "Does the client plan anything?");
+        mine.origin = Origin::User;
+        let guess = insight("i1", ValidationState::Unvalidated, GUESSES[0]);
+        let mut found = Found { guesses: vec![guess], ..Found::default() };
+        found.quotes =
+            messages.iter().chain([&mine]).map(|row| scored(row.clone(), 1_000_000)).collect();
+        let packet = composed(Purpose::Responder, &found);
+        let told: Vec<_> =
+            packet.short_term.key_quotes.iter().flatten().map(|it| &*it.evidence_id).collect();
+        assert_eq!(told, ["mine"], "{texts:?}");
+    }
 }

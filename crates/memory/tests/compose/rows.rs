@@ -166,6 +166,7 @@ pub(crate) fn event(id: &str, position: u32, text: &str) -> Event {
         tags: vec![],
         entities: vec![],
         expires: None,
+        seen_insights: vec![],
     }
 }
 
@@ -185,6 +186,7 @@ pub(crate) fn cited(text: &str) -> Cited {
         origin: Origin::User,
         ts: NOW.after(-DAY),
         text: text.to_owned(),
+        seen_insights: vec![],
     }
 }
 

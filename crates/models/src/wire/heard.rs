@@ -1,6 +1,7 @@
 //! An answer while it comes in.
 
-use countersign_core::reply::{Finish, MAX_BYTES};
+use countersign_core::limits::MAX_REPLY_BYTES;
+use countersign_core::reply::Finish;
 use serde_json::Value;
 
 use crate::{Fault, Flaw, Usage};
@@ -28,8 +29,8 @@ impl<'l> Heard<'l> {
 
     /// More text.
     pub(crate) fn say(&mut self, piece: &str) -> Result<(), Fault> {
-        if self.text.len() + piece.len() > MAX_BYTES {
-            return Err(Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_BYTES } });
+        if self.text.len() + piece.len() > MAX_REPLY_BYTES {
+            return Err(Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_REPLY_BYTES } });
         }
         if !piece.is_empty() {
             self.text.push_str(piece);
@@ -62,9 +63,9 @@ mod tests {
         let mut heard = Heard::new(&mut live);
         heard.say("").unwrap();
         heard.say("аб").unwrap();
-        heard.say(&"x".repeat(MAX_BYTES - 4)).unwrap();
+        heard.say(&"x".repeat(MAX_REPLY_BYTES - 4)).unwrap();
         let fault = heard.say("x").unwrap_err();
-        assert_eq!(fault, Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_BYTES } });
-        assert_eq!(pieces, [4, MAX_BYTES - 4]);
+        assert_eq!(fault, Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_REPLY_BYTES } });
+        assert_eq!(pieces, [4, MAX_REPLY_BYTES - 4]);
     }
 }

@@ -1,6 +1,7 @@
 //! What is heard: whole answers, endings of every kind, and streams that are none.
 
-use countersign_core::reply::{Finish, MAX_BYTES};
+use countersign_core::limits::MAX_REPLY_BYTES;
+use countersign_core::reply::Finish;
 use countersign_models::{Fault, Flaw, Provider, Usage};
 use serde_json::json;
 
@@ -203,9 +204,12 @@ async fn an_answer_without_end_is_stopped_at_the_limit() {
         steps.extend(vec![Step::Send(piece.into_bytes()); 40]);
         let (outcome, pieces, _server) = call(provider, steps, &ask()).await;
         let error = outcome.unwrap_err();
-        assert_eq!(error.fault, Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_BYTES } });
+        assert_eq!(
+            error.fault,
+            Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_REPLY_BYTES } }
+        );
         assert!(!error.retryable());
-        assert_eq!(pieces.concat().len(), MAX_BYTES);
+        assert_eq!(pieces.concat().len(), MAX_REPLY_BYTES);
     }
 }
 

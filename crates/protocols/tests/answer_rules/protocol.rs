@@ -80,6 +80,7 @@ pub(crate) fn replied(protocol: &Protocol, state: &State, reply: &Value) -> Stat
         sent: None,
         exchange: None,
         build: None,
+        repairs: Vec::new(),
     };
     given(protocol, state, Incoming::ModelReplied(Box::new(reply))).unwrap()
 }

@@ -15,6 +15,7 @@ use countersign_protocols::find;
 use countersign_runtime::driver::{Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
+use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::watch::Unwatched;
 use countersign_runtime::workspace::Workspace;
 use countersign_sources::{Kinds, PdfReader};
@@ -105,7 +106,7 @@ impl House {
     pub(crate) async fn drive(&mut self) {
         let workspace = Workspace::open(&self.work()).unwrap();
         let journal = Journal::open(&self.folder.path().join("effects")).unwrap();
-        let hands = Hands::new(workspace.clone(), workspace, journal, &self.work())
+        let hands = Hands::new(workspace, ActionGuard::permit_all(), journal, &self.work())
             .with_sources(Arc::new(Kinds::new(PdfReader::Here, Box::new(|_| None))));
         let driver =
             Driver::new(Arc::clone(&self.engine), Arc::new(Nobody), hands, "story".to_owned());

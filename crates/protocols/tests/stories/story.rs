@@ -140,7 +140,9 @@ impl Teller {
             });
             let by = "script".to_owned();
             let (sent, exchange, build) = (None, None, None);
-            let reply = ModelReply { action, text: said, finish, by, usage, sent, exchange, build };
+            let (text, repairs) = (said, Vec::new());
+            let reply =
+                ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
             return (run, Incoming::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {

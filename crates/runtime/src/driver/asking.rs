@@ -3,23 +3,36 @@
 use std::sync::Arc;
 
 use countersign_core::contract::{Contract, export};
-use countersign_core::json::{RepairLevel, read, sha256};
+use countersign_core::json::{Repair, RepairKind, RepairLevel, Span, read, sha256};
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Exchange, Incoming, ModelReply, Prompt, Role, State, Usage, prompt};
 use countersign_models::{Answer, Ask, ModelError, Position, Price, Sent, cost, measured};
 use countersign_store::Blob;
 
 use super::models::Models;
-use super::perform::Done;
+use super::perform::{Done, refused};
 use crate::engine::{Engine, Live};
 use crate::recall::{Reminded, remind};
+use crate::trust::{ActionGuard, WantedAction};
 use crate::watch::Watch;
 
 /// Asks the model of the step that is out.
-pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, action: &str) -> Done {
+pub(super) async fn ask(
+    engine: &Engine,
+    models: &dyn Models,
+    guard: &ActionGuard,
+    live: &Live,
+    action: &str,
+) -> Done {
     let Live { state, protocol, .. } = live;
     let prompt = prompt(protocol, state)?;
     let name = prompt.model.clone()?;
+    // Also where the run names it: a run may come from another machine, and keys go with a prompt.
+    if let Some(wanted) = WantedAction::from_model(&name)
+        && let Err(reason) = guard.permit(&state.run, protocol, wanted).await
+    {
+        return Some(refused(reason));
+    }
     let model = match models.find(&name) {
         Ok(Some(model)) => model,
         Ok(None) => return None,
@@ -42,14 +55,16 @@ pub(super) async fn ask(engine: &Engine, models: &dyn Models, live: &Live, actio
     let mut live = |text: &str| writer.watch.writing(state, action, text);
     match measured(&*model, &asked, Some(&state.run), &mut live).await {
         Ok(mut answer) => {
-            if let Some(text) = meant(&answer, asked.contract.as_deref()) {
+            let mut repairs = Vec::new();
+            if let Some((text, repair)) = meant(&answer, asked.contract.as_deref()) {
                 answer.text = text;
+                repairs.push(repair);
             }
             // The log has the name that was asked for, not where this machine found it.
             if answer.model == model.name() {
                 answer.model.clone_from(&name);
             }
-            Some(replied(protocol, &name, action, answer, build))
+            Some(replied(protocol, &name, action, answer, build, repairs))
         }
         Err(error) => Some(failed(action, &ModelError { model: name, ..error })),
     }
@@ -93,17 +108,19 @@ fn asked(prompt: &Prompt, state: &State) -> Ask {
     }
 }
 
-/// What a model said where its provider's schema left it no way but null to leave a field out. The
-/// bytes that came are kept as they came.
-pub(crate) fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<String> {
+/// What a model said where its provider's schema left it no way but null to leave a field out, and the
+/// repair that this is; `None` where there is no such null. The bytes that came are kept as they came.
+pub(crate) fn meant(answer: &Answer, contract: Option<&Contract>) -> Option<(String, Repair)> {
     let (Sent::Schema(target), true) = (answer.sent, answer.drop_nulls) else { return None };
     let reading = read(&answer.text, RepairLevel::None).ok()?;
     if !reading.flaws.is_empty() {
         return None;
     }
-    let mut value = reading.value;
+    let mut value = reading.value.clone();
     export(contract?, target).drop_nulls(&mut value);
-    Some(value.to_string())
+    let whole = Span { start: 0, end: answer.text.len() };
+    let repair = Repair::new(RepairKind::NullForAbsent, whole);
+    (value != reading.value).then(|| (value.to_string(), repair))
 }
 
 fn replied(
@@ -112,6 +129,7 @@ fn replied(
     action: &str,
     answer: Answer,
     build: Option<String>,
+    repairs: Vec<Repair>,
 ) -> (Incoming, Vec<Blob>) {
     let usage = answer.usage.unwrap_or_default();
     let price = protocol.policy.prices.get(name).map(|(input, output)| Price {
@@ -140,6 +158,7 @@ fn replied(
         },
         exchange,
         build,
+        repairs,
     };
     (Incoming::ModelReplied(Box::new(reply)), blobs)
 }
@@ -196,7 +215,10 @@ mod tests {
         let contract = load_inline(CONTRACT).unwrap();
         let told = Sent::Schema(Target::OpenAi);
         let said = |text, sent, drop| meant(&answer(text, sent, drop), Some(&contract));
-        assert_eq!(said(r#"{"score":1,"note":null}"#, told, true).unwrap(), r#"{"score":1}"#);
+        let (text, repair) = said(r#"{"score":1,"note":null}"#, told, true).unwrap();
+        assert_eq!((&*text, repair.kind.as_str()), (r#"{"score":1}"#, "null_for_absent"));
+        assert_eq!((repair.class.as_str(), repair.span.end), ("lossless", 23));
+        assert_eq!(said(r#"{"score": 1.0}"#, told, true), None, "nothing is changed but nulls");
         assert_eq!(said(r#"{"score":1,"note":null}"#, told, false), None);
         assert_eq!(said(r#"{"score":1,"note":null}"#, Sent::JsonMode, true), None);
         assert_eq!(said(r#"{"score":1,"score":2}"#, told, true), None, "the door will say why not");

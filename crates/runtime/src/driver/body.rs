@@ -91,6 +91,18 @@ impl Driver {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// Gives back every run that it holds, as when it is about to end while work is under way. Call it when no
+    /// work goes on any more: what was under way is done again by whoever goes on.
+    pub async fn hand_back(&self) -> Result<(), StoreError> {
+        let store = self.engine.store();
+        for lease in store.held(self.engine.clock().now().0, usize::MAX).await? {
+            if lease.worker == self.worker {
+                store.release(&lease).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// A worker that others on this machine can see to be alive; it goes by the name it announced.
     #[must_use]
     pub fn present(self, presence: impl Into<Arc<Presence>>) -> Self {
@@ -150,13 +162,22 @@ impl Driver {
             let Some(turn) = self.turn(&run) else { return Ok((Rest::Held, others)) };
             let presence = self.presence.as_deref();
             let taken = Hold::take(&self.engine, &run, &self.worker, self.term, presence).await?;
-            let Some(hold) = taken else { return Ok((Rest::Held, others)) };
+            let Some(hold) = taken else {
+                return Ok((self.refused_rest(&run).await?, others));
+            };
             let rest = self.work_until_rest(&run, hold, &mut others).await;
             drop(turn);
             if let Some(rest) = rest? {
                 return Ok((rest, others));
             }
         }
+    }
+
+    /// Why a run could not be taken: somebody holds it, or it is parked.
+    async fn refused_rest(&self, run: &RunId) -> Result<Rest, EngineError> {
+        let head = self.engine.store().head(run).await?;
+        let parked = head.is_some_and(|head| head.is_parked(self.engine.clock().now().0));
+        Ok(if parked { Rest::Parked } else { Rest::Held })
     }
 
     /// Works on a run that is held, and gives it back. `None` where it has to be looked at again: whoever
@@ -233,7 +254,7 @@ impl Driver {
             let live = self.engine.live(run).await?;
             let now = self.engine.clock().now();
             let Some((action, order)) = next_order(&live.state, now, &left) else {
-                if let Some(arrived) = self.hands.arrived(&live.state, &tried).await {
+                if let Some(arrived) = self.hands.arrived(&live, &tried).await {
                     if let Incoming::Answered { wait, .. } = &arrived {
                         tried.push(wait.clone());
                     }
@@ -272,8 +293,12 @@ impl Driver {
             match done {
                 None => left.push(action),
                 Some((what, blobs)) => {
+                    // An order that was refused is still out, and so is what is known of it.
+                    let done = !matches!(what, Incoming::Halted { .. });
                     self.keep(run, hold, what, blobs).await?;
-                    self.hands.forget(&live.state.run, &action, &order).await;
+                    if done {
+                        self.hands.forget(&live.state.run, &action, &order).await;
+                    }
                 }
             }
         }
@@ -339,7 +364,14 @@ impl Driver {
                     return Ok(());
                 }
                 // Its order was dropped meanwhile: a person cancelled, a deadline passed.
-                Err(EngineError::Rejected(_)) => return Ok(()),
+                Err(EngineError::Rejected(
+                    Rejection::UnknownOrder { .. }
+                    | Rejection::WrongOrder { .. }
+                    | Rejection::Ended { .. },
+                )) => return Ok(()),
+                // An answer that does not fit is not offered again. The result of an order that is still
+                // out would be, for ever.
+                Err(EngineError::Rejected(_)) if what.action().is_none() => return Ok(()),
                 Err(EngineError::Store(away)) if left > 0 && self.waits_for(&away) => {
                     let pause = pauses.next().unwrap_or(PAUSES[3]).min(left);
                     left -= pause;

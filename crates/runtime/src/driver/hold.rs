@@ -38,7 +38,7 @@ impl<'e> Hold<'e> {
             && presence.is_gone(&other.worker)
         {
             // A lease is given back once: where somebody else noticed too, one of us gets the run.
-            engine.store().release(&other).await?;
+            engine.store().expire(&other).await?;
             since = engine.clock().now();
             lease = asked(engine, run, worker, term).await?;
         }

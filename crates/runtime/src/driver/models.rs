@@ -1,10 +1,23 @@
 //! Which model answers to which name.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use countersign_models::{Model, ModelSpec, Settings, connect};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use countersign_core::spec::Source;
+use countersign_models::{ConfigError, Model, ModelSpec, Script, Settings, connect};
+
+use crate::recent::Recent;
+use crate::trust::leads_out;
+
+/// How long a script may be.
+const MAX_SCRIPT_BYTES: u64 = 8 << 20;
+
+/// How many models are kept connected at most: runs name them, and any can be connected again.
+const MAX_CONNECTED: usize = 256;
 
 /// Finds models by name.
 pub trait Models: Send + Sync {
@@ -17,31 +30,69 @@ pub struct Connected {
     settings: Settings,
     /// What scripts' paths are relative to.
     folder: PathBuf,
-    known: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+    known: Mutex<Recent<String, Arc<dyn Model>>>,
 }
 
 impl Connected {
     /// With these keys and addresses; paths of scripts are meant from `folder`.
     #[must_use]
     pub fn new(settings: Settings, folder: PathBuf) -> Self {
-        Self { settings, folder, known: Mutex::default() }
+        Self { settings, folder, known: Mutex::new(Recent::new(MAX_CONNECTED)) }
     }
 }
 
 impl Models for Connected {
     fn find(&self, name: &str) -> Result<Option<Arc<dyn Model>>, String> {
-        if let Some(known) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&name.to_owned()) {
             return Ok(Some(Arc::clone(known)));
         }
+        drop(known);
         let spec: ModelSpec = name.parse().map_err(|error| format!("{error}"))?;
         let spec = match spec {
             ModelSpec::Human => return Ok(None),
-            ModelSpec::Script(file) => ModelSpec::Script(self.folder.join(file)),
+            ModelSpec::Script(file) => return Ok(Some(self.keep(name, self.read_script(&file)?))),
             remote @ ModelSpec::Remote { .. } => remote,
         };
         let model = connect(&spec, &self.settings).map_err(|error| format!("{error}"))?;
+        Ok(Some(self.keep(name, model)))
+    }
+}
+
+impl Connected {
+    fn keep(&self, name: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(name.to_owned(), Arc::clone(&model));
-        Ok(Some(model))
+        model
+    }
+
+    /// Reads a script: inside the folder no link leads out of it; one that lies elsewhere was permitted
+    /// by a person.
+    fn read_script(&self, file: &Path) -> Result<Arc<dyn Model>, String> {
+        let shown = file.display().to_string();
+        let fault = |why: &dyn Display| format!("cannot read the script `{shown}`: {why}");
+        let (folder, inside) = if leads_out(file) {
+            let whole = self.folder.join(file);
+            let name = whole.file_name().map(PathBuf::from).unwrap_or_default();
+            (whole.parent().map(Path::to_owned).unwrap_or_default(), name)
+        } else {
+            (self.folder.clone(), file.to_owned())
+        };
+        let folder = Dir::open_ambient_dir(&folder, ambient_authority());
+        let folder = folder.map_err(|error| fault(&error))?;
+        // A pipe would never end, and some files have no end.
+        if !folder.metadata(&inside).map_err(|error| fault(&error))?.is_file() {
+            return Err(fault(&"it is no file"));
+        }
+        let mut text = String::new();
+        let opened = folder.open(&inside).map_err(|error| fault(&error))?;
+        let read = opened.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|error| fault(&error))?;
+        if text.len() as u64 > MAX_SCRIPT_BYTES {
+            return Err(fault(&format!("it has more than {} MiB", MAX_SCRIPT_BYTES >> 20)));
+        }
+        let script = Script::parse(Source::new(self.folder.join(file).display().to_string(), text));
+        let script = script.map_err(|faults| ConfigError::BadScript(faults).to_string())?;
+        Ok(Arc::new(script))
     }
 }

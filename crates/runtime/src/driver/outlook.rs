@@ -32,15 +32,16 @@ impl Driver {
         let mut outlook = Outlook { versions: BTreeMap::new(), files: BTreeMap::new() };
         let mut left = vec![run.to_owned()];
         while let Some(run) = left.pop() {
-            let state = match self.engine.look(&run).await {
-                Ok(outcome) => outcome.state,
+            let (state, protocol) = match self.engine.look(&run).await {
+                Ok(outcome) => (outcome.state, outcome.protocol),
                 // A child that is ordered and not yet begun.
                 Err(EngineError::NoRun { .. }) if !outlook.versions.is_empty() => continue,
                 Err(other) => return Err(other),
             };
             for wait in state.waits.values() {
                 if let Some(path) = suggested(wait) {
-                    outlook.files.insert(path.to_owned(), self.hands.workspace.stamp(path));
+                    let workspace = self.hands.workspace(&protocol);
+                    outlook.files.insert(path.to_owned(), workspace.stamp(path));
                 }
             }
             for order in state.pending.values() {

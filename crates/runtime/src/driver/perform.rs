@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::json::{MAX_KEPT_DEPTH, nesting};
 use countersign_core::protocol::Protocol;
 use countersign_core::reply::Finish;
 use countersign_core::run::{
@@ -19,13 +18,13 @@ use crate::effect::{self, EffectError, Journal, SourceKinds, Sources, World};
 use crate::engine::{Engine, Live};
 use crate::hook::{self, HookResult};
 use crate::tool;
+use crate::trust::{ActionGuard, WantedAction};
 use crate::workspace::Workspace;
 
 /// What orders are done with.
 pub struct Hands {
-    pub(super) workspace: Workspace,
-    /// The workspace as agents see it: without the engine's own folder and the protocol's.
-    shown: Workspace,
+    workspace: Workspace,
+    guard: ActionGuard,
     journal: Journal,
     folder: PathBuf,
     kinds: Option<Arc<dyn SourceKinds>>,
@@ -33,14 +32,25 @@ pub struct Hands {
     data: Option<PathBuf>,
 }
 
+/// Who halts a run that wants what nobody permits.
+const GUARD: &str = "trust";
+
 /// What came of an order, and the bytes it speaks of; nothing where somebody else must do it.
 pub(super) type Done = Option<(Incoming, Vec<Blob>)>;
 
 impl Hands {
-    /// Hands that work in a folder and keep their notes in another.
+    /// Hands that work in a folder, do what the guard permits, and keep their notes in a journal.
     #[must_use]
-    pub fn new(workspace: Workspace, shown: Workspace, journal: Journal, folder: &Path) -> Self {
-        Self { workspace, shown, journal, folder: folder.to_owned(), kinds: None, data: None }
+    pub fn new(workspace: Workspace, guard: ActionGuard, journal: Journal, folder: &Path) -> Self {
+        let workspace = guard.hide_trust_file(workspace);
+        let asked = guard.clone();
+        let workspace = workspace.with_trusted_commands(Arc::new(move || asked.trusted_commands()));
+        Self { workspace, guard, journal, folder: folder.to_owned(), kinds: None, data: None }
+    }
+
+    /// The workspace as the runs of a protocol see it.
+    pub(super) fn workspace(&self, protocol: &Protocol) -> Workspace {
+        self.workspace.with_policy(&protocol.policy)
     }
 
     /// The same hands, with more kinds of sources to look things up in.
@@ -73,14 +83,25 @@ impl Hands {
     ) -> Done {
         let Live { state, protocol, .. } = live;
         let id = format!("{}/{action}", state.run);
+        // What nobody permits is not begun, and no source is opened for it. The order stays out.
+        if let Some(wanted) = WantedAction::from_order(protocol, order)
+            && let Err(reason) = self.guard.permit(&state.run, protocol, wanted).await
+        {
+            return Some(refused(reason));
+        }
         match order {
-            Pending::Model { .. } => ask(engine, models, live, action).await,
+            Pending::Model { .. } => ask(engine, models, &self.guard, live, action).await,
             Pending::Effect { effect, .. } => {
                 let base = self.base(protocol);
-                let sources = Sources::open_with(&protocol.policy, &base, self.kinds.as_deref());
+                let sources = match effect {
+                    Effect::Retrieve { .. } => {
+                        Sources::open_with(&protocol.policy, &base, self.kinds.as_deref())
+                    }
+                    _ => Sources::default(),
+                };
                 let world = World {
                     policy: &protocol.policy,
-                    workspace: &self.workspace,
+                    workspace: &self.workspace(protocol),
                     sources: &sources,
                     journal: &self.journal,
                 };
@@ -88,7 +109,7 @@ impl Hands {
                 Some((finished(action, result), Vec::new()))
             }
             Pending::Tool { call } => {
-                let (shown, call) = (self.shown.clone(), call.clone());
+                let (shown, call) = (self.workspace(protocol), call.clone());
                 let used = tokio::task::spawn_blocking(move || tool::perform(&shown, &call)).await;
                 let (ok, output) = match used {
                     Ok(outcome) => (outcome.ok, outcome.output),
@@ -147,15 +168,14 @@ impl Hands {
     }
 }
 
+/// Halts a run whose order nobody permits; it can be resumed when somebody does.
+pub(super) fn refused(reason: String) -> (Incoming, Vec<Blob>) {
+    (Incoming::Halted { by: GUARD.to_owned(), reason: Some(reason) }, Vec::new())
+}
+
 fn finished(action: &str, result: Result<serde_json::Value, EffectError>) -> Incoming {
     let action = action.to_owned();
     match result {
-        Ok(result) if nesting(&result) > MAX_KEPT_DEPTH => Incoming::EffectFailed {
-            action,
-            failure: "too_deep".to_owned(),
-            message: format!("its result nests deeper than {MAX_KEPT_DEPTH} levels"),
-            retryable: false,
-        },
         Ok(result) => Incoming::EffectFinished { action, result },
         Err(error) => Incoming::EffectFailed {
             action,
@@ -178,5 +198,6 @@ pub fn handed_in(action: &str, text: &str, by: &str) -> Incoming {
         sent: None,
         exchange: None,
         build: None,
+        repairs: Vec::new(),
     }))
 }

@@ -8,6 +8,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::private;
+
 const ENDING: &str = "lock";
 
 /// A worker that can be seen to live by others that use the same folder.
@@ -23,9 +25,7 @@ impl Presence {
     /// Announces a worker in a folder, which is made where it is missing. Its name must be one that a
     /// file can have.
     pub fn announce(folder: &Path, worker: &str) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
-        let file = File::create(path(folder, worker))?;
-        file.lock()?;
+        let file = private::lock(&path(folder, worker))?;
         let presence = Self { folder: folder.to_owned(), worker: worker.to_owned(), _file: file };
         presence.tidy();
         Ok(presence)
@@ -46,13 +46,14 @@ impl Presence {
         }
     }
 
-    /// Clears away the files of workers that ended a day ago and more; until then they tell something.
+    /// Clears away the files of workers that began an hour ago and more and have ended; until then they tell others
+    /// that their leases need not be waited for.
     fn tidy(&self) {
-        const DAY: std::time::Duration = std::time::Duration::from_hours(24);
+        const HOUR: std::time::Duration = std::time::Duration::from_hours(1);
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let modified = fs::metadata(&path).and_then(|found| found.modified());
-            let old = modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > DAY));
+            let old = modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > HOUR));
             let worker = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let ours = path.extension().is_some_and(|extension| extension == ENDING);
             if ours && old && self.is_gone(worker) {

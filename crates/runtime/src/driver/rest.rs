@@ -21,6 +21,8 @@ pub enum Rest {
     Child(String),
     /// Somebody else is working on it.
     Held,
+    /// Too many workers ended while working on it: nobody takes it until somebody resumes it.
+    Parked,
     /// We stopped, and gave it back; it is for somebody else to go on.
     Stopped,
 }

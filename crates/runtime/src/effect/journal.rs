@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::workspace::{sync, write_atomic};
+use crate::private;
+use crate::workspace::{sync, write_private};
 
 /// How much of an id its file's name shows.
 const SHOWN: usize = 80;
@@ -78,7 +79,7 @@ impl Journal {
     /// Opens the journal in a folder, which is made where it is missing.
     pub fn open(folder: &Path) -> Result<Self, JournalError> {
         let fault = |source| JournalError::Io { path: folder.display().to_string(), source };
-        Dir::create_ambient_dir_all(folder, ambient_authority()).map_err(fault)?;
+        private::create_folder(folder).map_err(fault)?;
         let folder = Dir::open_ambient_dir(folder, ambient_authority()).map_err(fault)?;
         Ok(Self { folder: Arc::new(folder) })
     }
@@ -125,6 +126,15 @@ impl Journal {
         }
     }
 
+    /// The ids of all entries that can be read, at most so many.
+    #[must_use]
+    pub fn ids(&self, most: usize) -> Vec<String> {
+        let Ok(entries) = self.folder.entries() else { return Vec::new() };
+        let entries = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let texts = entries.take(most).filter_map(|name| self.folder.read(name).ok());
+        texts.filter_map(|text| Some(serde_json::from_slice::<Entry>(&text).ok()?.id)).collect()
+    }
+
     fn write(
         &self,
         id: &str,
@@ -136,7 +146,8 @@ impl Journal {
         let entry = Entry { id: id.to_owned(), order: digest(order), state, result };
         let mut text = serde_json::to_vec(&entry).expect("an entry is plain JSON");
         text.push(b'\n');
-        write_atomic(&self.folder, &path, &text).map_err(|source| JournalError::Io { path, source })
+        write_private(&self.folder, &path, &text)
+            .map_err(|source| JournalError::Io { path, source })
     }
 }
 

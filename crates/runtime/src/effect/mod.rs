@@ -2,6 +2,7 @@
 
 mod error;
 mod journal;
+mod sweep;
 mod source;
 mod files;
 mod lossless;
@@ -16,3 +17,4 @@ pub use host::HostRule;
 pub use journal::{Journal, JournalError};
 pub use perform::{World, perform};
 pub use source::{BoxFuture, Source, SourceKinds, Sources};
+pub use sweep::sweep_journal;

@@ -89,7 +89,7 @@ impl Engine {
 }
 
 /// The name of the run that a key begins.
-fn keyed_name(key: &str) -> String {
+pub(super) fn keyed_name(key: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
     if key.len() <= PLAIN && !key.is_empty() && key.chars().all(plain) {
         return format!("key-{key}");

@@ -4,7 +4,7 @@
 //! memory is never the truth, only a way not to read it again: the store refuses what was decided on
 //! something older.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::contract::Registry;
@@ -13,6 +13,7 @@ use countersign_core::run::{Incoming, Input, see_files};
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
 use countersign_store::{RunId, Store, TenantId};
+use tokio::task::spawn_blocking;
 
 use super::{EngineError, Live, Pinned};
 use crate::clock::Clock;
@@ -24,6 +25,9 @@ use crate::workspace::Workspace;
 /// How many runs are kept in memory at most; any can be loaded again.
 const MOST_LIVE: usize = 4_096;
 
+/// How many protocols are kept compiled at most; any can be compiled again from the store.
+const MAX_PROTOCOLS: usize = 256;
+
 /// Decides inputs and keeps what comes of them.
 pub struct Engine {
     store: Arc<dyn Store>,
@@ -34,7 +38,7 @@ pub struct Engine {
     tenant: TenantId,
     recall: Option<Recall>,
     unremembered: bool,
-    protocols: Mutex<BTreeMap<String, Arc<Protocol>>>,
+    protocols: Mutex<Recent<String, Arc<Protocol>>>,
     live: Mutex<Recent<RunId, Arc<Live>>>,
 }
 
@@ -59,7 +63,8 @@ impl Engine {
     #[must_use]
     pub fn open(opened: Opened) -> Self {
         let Opened { store, clock, watch, shipped, workspace, tenant } = opened;
-        let (recall, unremembered, protocols) = (None, false, Mutex::default());
+        let (recall, unremembered) = (None, false);
+        let protocols = Mutex::new(Recent::new(MAX_PROTOCOLS));
         let live = Mutex::new(Recent::new(MOST_LIVE));
         Self {
             store,
@@ -220,7 +225,7 @@ impl Engine {
 
     /// A protocol whose files are in the store, where this engine had it in hand before.
     pub(super) fn pinned(&self, digest: &str) -> Option<Arc<Protocol>> {
-        lock(&self.protocols).get(digest).cloned()
+        lock(&self.protocols).get(&digest.to_owned()).cloned()
     }
 
     pub(super) fn remember(&self, protocol: &Arc<Protocol>) {
@@ -228,28 +233,45 @@ impl Engine {
     }
 
     /// Names in an input which files are there, of those that gates of the workflow ask for.
-    pub(super) fn see(&self, live: &Live, input: &mut Input) {
+    pub(super) async fn see(&self, live: &Live, input: &mut Input) {
+        input.files.clear();
         let workflow = match &input.what {
             Incoming::Start(start) => &start.workflow,
             _ => &live.state.workflow,
         };
-        let exists = |path: &str| {
-            self.workspace.as_ref().is_some_and(|workspace| workspace.exists(path).unwrap_or(false))
-        };
-        input.files.clear();
-        let mut unknown = false;
         let ways = live.protocol.workflows.get(workflow).map(|workflow| &workflow.transitions);
-        for gate in ways.into_iter().flatten().filter_map(|way| way.gate.as_ref()) {
-            match &gate.check {
-                Check::File { path } => drop(input.files.insert(path.clone(), exists(path))),
+        let checks = ways.into_iter().flatten().filter_map(|way| Some(&way.gate.as_ref()?.check));
+        let (mut paths, mut unknown) = (BTreeSet::new(), false);
+        for check in checks {
+            match check {
+                Check::File { path } => drop(paths.insert(path.clone())),
                 Check::FileAt { .. } => unknown = true,
                 _ => {}
             }
         }
-        // Which those are is known only once the input is decided.
-        if unknown {
-            see_files(&live.protocol, &live.state, input, exists);
+        // Most workflows have no such gate, and need neither a workspace nor another thread.
+        if paths.is_empty() && !unknown {
+            return;
         }
+        let (protocol, state) = (Arc::clone(&live.protocol), Arc::clone(&live.state));
+        let workspace = self.workspace.as_ref().map(|files| files.with_policy(&protocol.policy));
+        let mut seen = input.clone();
+        let looked = spawn_blocking(move || {
+            let exists = |path: &str| {
+                workspace.as_ref().is_some_and(|workspace| workspace.exists(path).unwrap_or(false))
+            };
+            seen.files.extend(paths.into_iter().map(|path| {
+                let there = exists(&path);
+                (path, there)
+            }));
+            // Which those are is known only once the input is decided.
+            if unknown {
+                see_files(&protocol, &state, &mut seen, exists);
+            }
+            seen.files
+        });
+        // A thread that broke off saw nothing: the gates stay closed.
+        input.files = looked.await.unwrap_or_default();
     }
 }
 

@@ -71,6 +71,11 @@ pub enum EngineError {
         /// The version that took the key.
         version: u64,
     },
+    /// A password would be recorded for good.
+    #[error(
+        "the address of the model has a user or a password in it, which would stand in the log; put the key into the environment instead"
+    )]
+    Credentials,
     /// Another writer was first, again and again.
     #[error("run `{run}` changes faster than this input can be decided")]
     Contended {

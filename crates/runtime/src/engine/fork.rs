@@ -5,6 +5,7 @@ use std::sync::Arc;
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{Fork, Start};
 
+use super::begin::keyed_name;
 use super::{Engine, EngineError};
 
 /// What a fork does otherwise than the run it comes from.
@@ -29,6 +30,10 @@ impl Engine {
         key: Option<String>,
     ) -> Result<(String, u64), EngineError> {
         let Otherwise { at, protocol, model, by } = otherwise;
+        let at = match (at, &key) {
+            (None, Some(key)) => self.forked_version(run, key).await?,
+            (at, _) => at,
+        };
         let live = self.at(run, at).await?;
         let protocol = protocol.unwrap_or_else(|| Arc::clone(&live.protocol));
         let version = live.state.version;
@@ -44,5 +49,12 @@ impl Engine {
             ..Start::default()
         };
         Ok((self.begin(&protocol, start, key).await?, version))
+    }
+
+    /// The version that a key forked a run at before: the run may have gone on since.
+    async fn forked_version(&self, run: &str, key: &str) -> Result<Option<u64>, EngineError> {
+        let started = self.started(&self.run_id(keyed_name(key))).await?;
+        let fork = started.and_then(|start| start.fork).filter(|fork| fork.run == run);
+        Ok(fork.map(|fork| fork.version))
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use countersign_core::has_credentials;
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
     Event, GENESIS, Incoming, Input, Rejection, Start, State, decide, seal,
 };
 use countersign_store::{Blob, Commit, Lease, NewRun, RunId, SnapshotRow, StoreError};
 
-use super::look::entry;
 use super::tally::tally;
 use super::{Engine, EngineError, Live, Outcome, Pinned, rows};
 use crate::recall;
@@ -28,9 +28,9 @@ pub(crate) struct Along {
 }
 
 /// What an input would come to: all that is left is to keep it.
-struct Decided {
-    commit: Commit,
-    next: Live,
+pub(crate) struct Decided {
+    pub(crate) commit: Commit,
+    pub(crate) next: Live,
     events: Vec<Event>,
 }
 
@@ -43,6 +43,9 @@ impl Engine {
         start: Start,
         key: Option<String>,
     ) -> Result<Outcome, EngineError> {
+        if start.model.as_deref().is_some_and(has_credentials) {
+            return Err(EngineError::Credentials);
+        }
         let protocol = &self.pin(protocol).await?;
         let start = Start { unremembered: self.leaves_no_memory(&start).await?, ..start };
         let id = self.run_id(run);
@@ -54,7 +57,7 @@ impl Engine {
             snapshot: 0,
         };
         let mut input = blank_input(Incoming::Start(Box::new(start)), key);
-        let decided = self.decided(&id, &blank, &mut input)?;
+        let decided = self.decided(&id, &blank, &mut input).await?;
         let new = NewRun {
             protocol: protocol.digest.clone(),
             workflow: decided.next.state.workflow.clone(),
@@ -91,7 +94,8 @@ impl Engine {
     }
 
     /// Gives a run an input that was decided on at a version, where one is said: it is taken at that version
-    /// or not at all. A key that was used for another input is told.
+    /// or not at all. A key that was used before gives what it gave then, at the version that took it; one
+    /// that was used for another input is told.
     pub async fn give_at(
         &self,
         run: &str,
@@ -102,34 +106,11 @@ impl Engine {
         let run = self.run_id(run);
         let what = recall::linked(self, &run, what).await;
         if let Some(key) = &key
-            && let Some(version) = self.store().keyed(&run, key).await?
+            && let Some(outcome) = self.find_repeated(&run.id, key, |kept| *kept == what).await?
         {
-            return self.repeated(&run, version, &what).await;
+            return Ok(outcome);
         }
         self.give_along(&run, what, Along { key, at, ..Along::default() }).await
-    }
-
-    /// A run whose version took an input before; an error where that was another one.
-    async fn repeated(
-        &self,
-        run: &RunId,
-        version: u64,
-        what: &Incoming,
-    ) -> Result<Outcome, EngineError> {
-        let rows = self.store().log(run, version.saturating_sub(1), 1).await?;
-        if rows.iter().any(|row| row.body.is_empty()) {
-            return Err(self.pruned(run).await?);
-        }
-        let opened = rows.into_iter().map(|row| entry(row).open(&run.id));
-        let events = opened.collect::<Result<Vec<_>, _>>();
-        let events =
-            events.map_err(|source| EngineError::corrupt(run.id.as_str(), source))?.concat();
-        let same =
-            |event: &Event| matches!(event, Event::Received { input } if input.what == *what);
-        if events.iter().any(same) {
-            return Ok(Outcome::unchanged(&*self.fresh(run).await?));
-        }
-        Err(EngineError::OtherInput { run: run.id.clone(), version })
     }
 
     pub(crate) async fn give_along(
@@ -139,6 +120,8 @@ impl Engine {
         along: Along,
     ) -> Result<Outcome, EngineError> {
         let Along { key, lease, blobs, at } = along;
+        let resumes = matches!(what, Incoming::Resumed { .. });
+        let unparked = resumes && self.unpark(run).await?;
         let mut input = blank_input(what, key);
         for _ in 0..TRIES {
             let live = if at.is_some() { self.fresh(run).await? } else { self.live(run).await? };
@@ -146,7 +129,7 @@ impl Engine {
             if let Some(expected) = at.filter(|expected| *expected != found) {
                 return Err(EngineError::Moved { run: run.id.clone(), expected, found });
             }
-            let mut decided = match self.decided(run, &live, &mut input) {
+            let mut decided = match self.decided(run, &live, &mut input).await {
                 Ok(decided) => decided,
                 // Another process may have gone on, and what was asked of it may fit by now.
                 Err(_) if self.is_behind(run, &live).await? => {
@@ -155,6 +138,10 @@ impl Engine {
                 }
                 // What was taken before would be rejected now; a key tells the two apart.
                 Err(_) if self.was_taken(run, input.key.as_deref()).await? => {
+                    return Ok(Outcome::unchanged(&live));
+                }
+                // That workers may take it again was all there was to resume.
+                Err(Rejection::NothingToResume { .. }) if unparked => {
                     return Ok(Outcome::unchanged(&live));
                 }
                 Err(rejection) => return Err(rejection.into()),
@@ -176,10 +163,24 @@ impl Engine {
         Err(EngineError::Contended { run: run.id.clone() })
     }
 
+    /// Lets workers take a run again on which too many of them ended. Whether it was such a one.
+    async fn unpark(&self, run: &RunId) -> Result<bool, EngineError> {
+        match self.store().unpark(run, self.clock().now().0).await {
+            Err(StoreError::NotFound { .. }) => Ok(false),
+            unparked => Ok(unparked?),
+        }
+    }
+
     /// Decides an input as of now.
-    fn decided(&self, run: &RunId, live: &Live, input: &mut Input) -> Result<Decided, Rejection> {
-        input.time = self.clock().now();
-        self.see(live, input);
+    pub(crate) async fn decided(
+        &self,
+        run: &RunId,
+        live: &Live,
+        input: &mut Input,
+    ) -> Result<Decided, Rejection> {
+        // A clock that was set back, or that of another machine, does not turn the run's time back.
+        input.time = self.clock().now().max(live.state.updated_at);
+        self.see(live, input).await;
         let step = decide(&live.protocol, &live.state, input)?;
         let entry = seal(&live.state, &step.state, &step.events, &live.hash);
         let mut next = Live {
@@ -189,7 +190,8 @@ impl Engine {
             protocol: Arc::clone(&live.protocol),
             state: Arc::new(step.state),
         };
-        let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, entry);
+        let now = self.clock().now().min(input.time);
+        let mut commit = rows::commit(run, &live.protocol, &live.state, &next.state, entry, now);
         commit.key.clone_from(&input.key);
         let (version, seq) = (next.state.version, next.state.seq);
         commit.snapshot = next.due().map(|body| SnapshotRow { version, seq, body });
@@ -212,7 +214,7 @@ impl Engine {
 }
 
 /// An input whose time and files are told when it is decided.
-fn blank_input(what: Incoming, key: Option<String>) -> Input {
+pub(crate) fn blank_input(what: Incoming, key: Option<String>) -> Input {
     let (time, files) = (countersign_core::run::Time::default(), BTreeMap::new());
     Input { time, key, files, what }
 }

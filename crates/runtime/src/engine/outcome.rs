@@ -11,9 +11,9 @@ use super::Live;
 /// What an input came to, after it was kept.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The run now.
+    /// The run now; where the input came again, the run at the version that took it.
     pub state: Arc<State>,
-    /// What became true; empty where the same input had been taken before.
+    /// What became true; empty where nothing is known of what the input came to when it came first.
     pub events: Vec<Event>,
     /// The protocol it is pinned to.
     pub protocol: Arc<Protocol>,

@@ -1,55 +1,72 @@
 //! What a step leaves behind, as rows: its entry, orders, waits, and where the run stands.
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{EndKind, Entry, State, Time, next_alarm};
+use countersign_core::run::{EndKind, Entry, Pending, State, Time, Wait, next_alarm};
 use countersign_store::{ActionRow, Commit, EntryRow, HeadUpdate, RunId, WaitRow};
 
-/// The commit of a step.
+/// The commit of a step that is made now.
 pub(crate) fn commit(
     run: &RunId,
     protocol: &Protocol,
     before: &State,
     after: &State,
     entry: Entry,
+    now: Time,
 ) -> Commit {
-    let head = HeadUpdate {
-        status: after.status().as_str().to_owned(),
-        phase: after.phase.clone(),
-        updated_at: after.updated_at.0,
-        summary: line(&summary(after)),
-    };
+    let head = head_update(after);
     let Entry { version, first, last, time, hash, body } = entry;
     let entry = EntryRow { version, first, last, time: time.0, hash, body };
     let mut commit = Commit::new(run.clone(), before.version, entry, head);
     // What is ordered and may be done at once wakes a worker at once. One that finds nothing it can do
     // (a child that runs, a reply that a person writes) lays the run to rest.
-    let now = commit.entry.time;
-    let ready = after.ready(Time(now)).next().is_some();
-    commit.wake_at = if ready { Some(now) } else { next_alarm(protocol, after).map(|time| time.0) };
+    // The clock says when, not the run's time, which is ahead of a clock that was set back.
+    let ready = after.ready(Time(commit.entry.time)).next().is_some();
+    commit.wake_at =
+        if ready { Some(now.0) } else { next_alarm(protocol, after).map(|time| time.0) };
     for (id, order) in &after.pending {
         if !before.pending.contains_key(id) {
-            let body = serde_json::to_string(order).expect("an order is JSON");
-            commit.actions.push(ActionRow { id: id.clone(), kind: order.kind().to_owned(), body });
+            commit.actions.push(action_row(id, order));
         }
     }
     let gone = before.pending.keys().filter(|id| !after.pending.contains_key(*id));
     commit.finished = gone.cloned().collect();
     for (id, wait) in &after.waits {
         if !before.waits.contains_key(id) {
-            commit.waits_opened.push(WaitRow {
-                id: id.clone(),
-                run: run.clone(),
-                kind: wait.kind.as_str().to_owned(),
-                opened_at: wait.opened_at.0,
-                deadline: wait.deadline.map(|time| time.0),
-                who: wait.who.clone(),
-                body: serde_json::to_string(wait).expect("a wait is JSON"),
-            });
+            commit.waits_opened.push(wait_row(run, wait));
         }
     }
     let closed = before.waits.keys().filter(|id| !after.waits.contains_key(*id));
     commit.waits_closed = closed.cloned().collect();
     commit
+}
+
+/// What lists show of a run.
+pub(crate) fn head_update(state: &State) -> HeadUpdate {
+    HeadUpdate {
+        status: state.status().as_str().to_owned(),
+        phase: state.phase.clone(),
+        updated_at: state.updated_at.0,
+        summary: line(&summary(state)),
+    }
+}
+
+/// The row of an action that is out.
+pub(crate) fn action_row(id: &str, order: &Pending) -> ActionRow {
+    let body = serde_json::to_string(order).expect("an order is JSON");
+    ActionRow { id: id.to_owned(), kind: order.kind().to_owned(), body }
+}
+
+/// The row of an open wait.
+pub(crate) fn wait_row(run: &RunId, wait: &Wait) -> WaitRow {
+    WaitRow {
+        id: wait.id.clone(),
+        run: run.clone(),
+        kind: wait.kind.as_str().to_owned(),
+        opened_at: wait.opened_at.0,
+        deadline: wait.deadline.map(|time| time.0),
+        who: wait.who.clone(),
+        body: serde_json::to_string(wait).expect("a wait is JSON"),
+    }
 }
 
 /// How long a line in a list is.

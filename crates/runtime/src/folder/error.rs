@@ -57,6 +57,15 @@ pub enum FolderError {
         /// The file that was too much.
         file: String,
     },
+    /// Somebody else made the engine's folder, or could change it.
+    #[error(
+        "`{}` belongs to another user, or others can write to it; work in a folder of your own, or `chmod 700` it if it is yours",
+        path.display()
+    )]
+    NotOurs {
+        /// Its path.
+        path: PathBuf,
+    },
     /// The engine's folder is something else.
     #[error("`{}` is no folder, and the engine keeps its files in one of that name", path.display())]
     NotAFolder {

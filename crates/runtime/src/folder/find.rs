@@ -1,27 +1,39 @@
-//! Finds the protocol that belongs to a place.
+//! Finds the protocol that belongs to a folder.
+//!
+//! Only `.opencode/protocol` is found by itself, and no tool of a run can write there. A workspace
+//! that merely looks like a protocol is none: its files may be the work of a model. Whoever means
+//! such a folder names it.
 
 use std::path::{Path, PathBuf};
+
+use super::read::FOLDERS;
+use crate::workspace::{Workspace, WorkspaceError};
 
 /// What an index may be called.
 pub(super) const INDEX: [&str; 3] = ["index.yaml", "index.yml", "index.json"];
 
-/// The protocol folder for a place, looked for upwards: `.opencode/protocol`, or a folder that is
-/// one itself.
-///
-/// A folder that is not named so must also have `workflows`: others have an `index.yaml` too.
+/// The protocol folder of a folder of work: the nearest `.opencode/protocol`, looked for upwards.
 #[must_use]
 pub fn find(start: &Path) -> Option<PathBuf> {
     let start = start.canonicalize().ok()?;
-    for folder in start.ancestors() {
-        let usual = folder.join(".opencode").join("protocol");
-        if has_index(&usual) {
-            return Some(usual);
-        }
-        if has_index(folder) && folder.join("workflows").is_dir() {
-            return Some(folder.to_owned());
-        }
+    let usual = |folder: &Path| folder.join(".opencode").join("protocol");
+    start.ancestors().map(usual).find(|folder| has_index(folder))
+}
+
+/// The protocol folder that somebody names: the folder itself, or the one that belongs to it.
+#[must_use]
+pub fn find_named(folder: &Path) -> Option<PathBuf> {
+    let named = folder.canonicalize().ok()?;
+    if has_index(&named) { Some(named) } else { find(&named) }
+}
+
+/// Hides a protocol folder from runs. Where it is the workspace itself, the protocol's files in it.
+pub fn hide_protocol(workspace: Workspace, folder: &Path) -> Result<Workspace, WorkspaceError> {
+    if folder.canonicalize().is_ok_and(|folder| folder == workspace.path()) {
+        workspace.hide(INDEX.into_iter().chain(FOLDERS))
+    } else {
+        workspace.hide([folder])
     }
-    None
 }
 
 fn has_index(folder: &Path) -> bool {

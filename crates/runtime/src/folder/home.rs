@@ -1,10 +1,11 @@
 //! The engine's own folder, `.countersign`, found upwards as git finds its own.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::FolderError;
+use crate::private;
 
 const NAME: &str = ".countersign";
 
@@ -22,9 +23,15 @@ impl Home {
         for above in start.ancestors() {
             let path = above.join(NAME);
             match fs::metadata(&path) {
-                Ok(found) if found.is_dir() => {
+                Ok(found) if found.is_dir() && private::is_ours(&found) => {
                     return Ok(Some(Self { workspace: above.to_owned(), folder: path }));
                 }
+                // Whoever made it could read all that is kept there, and let themselves in.
+                Ok(found) if found.is_dir() && above == start => {
+                    return Err(FolderError::NotOurs { path });
+                }
+                // Above, it is as good as absent: anybody may put one into a folder for all.
+                Ok(found) if found.is_dir() => {}
                 Ok(_) => return Err(FolderError::NotAFolder { path }),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(fault(&path, error)),
@@ -44,11 +51,17 @@ impl Home {
         }
         let home = Self { workspace: dir, folder };
         for folder in [home.artifacts(), home.effects()] {
-            fs::create_dir_all(&folder).map_err(|source| fault(&folder, source))?;
+            private::create_folder(&folder).map_err(|source| fault(&folder, source))?;
         }
         let ignore = home.folder.join(".gitignore");
         if !ignore.exists() {
-            fs::write(&ignore, "*\n").map_err(|source| fault(&ignore, source))?;
+            let made = private::create_file(&ignore);
+            // Another process may have been faster.
+            if let Err(source) = made.and_then(|mut file| file.write_all(b"*\n"))
+                && source.kind() != io::ErrorKind::AlreadyExists
+            {
+                return Err(fault(&ignore, source));
+            }
         }
         Ok(home)
     }

@@ -8,7 +8,7 @@ mod load;
 mod home;
 
 pub use error::FolderError;
-pub use find::find;
+pub use find::{find, find_named, hide_protocol};
 pub use home::Home;
 pub use load::load_protocol;
 pub use read::{MOST_BYTES, MOST_FILES, read};

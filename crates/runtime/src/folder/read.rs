@@ -22,7 +22,7 @@ pub const MOST_FILES: usize = 1_000;
 pub const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The folders of a protocol.
-const FOLDERS: [&str; 5] = ["workflows", "agents", "rules", "contracts", "memory"];
+pub(super) const FOLDERS: [&str; 5] = ["workflows", "agents", "rules", "contracts", "memory"];
 
 /// How deep folders may lie in those.
 const DEEPEST: usize = 8;

@@ -44,10 +44,12 @@ pub async fn ask(
     loop {
         let mut live = |text: &str| heard(Heard::Writing(text));
         let answer = measured(model, &question, None, &mut live).await?;
-        let said = meant(&answer, Some(contract)).unwrap_or_else(|| answer.text.clone());
+        let mended = meant(&answer, Some(contract)).map(|(text, _)| text);
+        let nulls = usize::from(mended.is_some());
+        let said = mended.unwrap_or_else(|| answer.text.clone());
         let violations = match admit(&said, answer.finish) {
             Verdict::Accepted(accepted) => {
-                let repairs = accepted.repairs().len();
+                let repairs = accepted.repairs().len() + nulls;
                 return Ok(Admitted { value: accepted.into_value(), attempts, repairs });
             }
             Verdict::Refused(violations) => violations,

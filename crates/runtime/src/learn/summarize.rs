@@ -42,7 +42,7 @@ pub async fn summarize(
         terms(&contract)
     );
     let mut question = shown.text();
-    if let Some(previous) = &material.previous {
+    if let Some(previous) = material.previous.as_ref().filter(|it| !it.text.is_empty()) {
         question = format!("What was told so far: {}\n\n{question}", previous.text);
     }
     let question = Ask { label: Some("summarize".to_owned()), ..Ask::new(system, question) };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_memory::store::Memory;
 use countersign_models::Embedder;
-use countersign_store::RunId;
+use countersign_store::{RunCursor, RunId};
 
 use super::{Beginning, RecallError};
 use crate::engine::{Engine, Live};
@@ -20,6 +20,40 @@ pub struct Recall {
     embedder: Option<Arc<dyn Embedder>>,
     known: Mutex<Recent<RunId, Known>>,
     begun: AtomicBool,
+    catch_up: Mutex<CatchUp>,
+}
+
+/// How far the runs of before were caught up with by this process.
+#[derive(Debug)]
+enum CatchUp {
+    /// The next step begins after this run; with the newest where there is none.
+    After(Option<RunCursor>),
+    /// Somebody takes a step.
+    UnderWay,
+    /// All were looked at.
+    Done,
+}
+
+/// A step under way. Dropped before its end, it is to be taken again.
+pub(super) struct Progress<'r> {
+    recall: &'r Recall,
+    /// Where it begins.
+    pub(super) after: Option<RunCursor>,
+    next: Option<CatchUp>,
+}
+
+impl Progress<'_> {
+    /// The step was taken, and the next one begins here; there is none where nothing is given.
+    pub(super) fn end(mut self, next: Option<RunCursor>) {
+        self.next = Some(next.map_or(CatchUp::Done, |next| CatchUp::After(Some(next))));
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        let again = || CatchUp::After(self.after.clone());
+        *lock(&self.recall.catch_up) = self.next.take().unwrap_or_else(again);
+    }
 }
 
 #[derive(Clone)]
@@ -32,7 +66,8 @@ struct Known {
 impl Recall {
     pub(crate) fn new(memory: Arc<dyn Memory>) -> Self {
         let known = Mutex::new(Recent::new(MOST_KNOWN));
-        Self { memory, embedder: None, known, begun: AtomicBool::new(false) }
+        let catch_up = Mutex::new(CatchUp::After(None));
+        Self { memory, embedder: None, known, begun: AtomicBool::new(false), catch_up }
     }
 
     /// The same with somebody who makes vectors.
@@ -55,6 +90,18 @@ impl Recall {
     /// Whether nobody has asked this before.
     pub(super) fn is_first(&self) -> bool {
         !self.begun.swap(true, Ordering::SeqCst)
+    }
+
+    /// Begins a step through the runs of before; `None` where one is under way, or all were looked at.
+    pub(super) fn begin_catch_up(&self) -> Option<Progress<'_>> {
+        let mut state = lock(&self.catch_up);
+        match std::mem::replace(&mut *state, CatchUp::UnderWay) {
+            CatchUp::After(after) => Some(Progress { recall: self, after, next: None }),
+            other => {
+                *state = other;
+                None
+            }
+        }
     }
 
     /// How a run began.
@@ -87,7 +134,11 @@ impl Recall {
     }
 
     fn lock(&self) -> MutexGuard<'_, Recent<RunId, Known>> {
-        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
+}
+
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+    held.lock().unwrap_or_else(PoisonError::into_inner)
 }

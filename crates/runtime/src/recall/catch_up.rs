@@ -3,7 +3,7 @@
 use countersign_core::run::{Entry, State, Time, apply};
 use countersign_memory::Scope;
 use countersign_memory::store::{MemoryError, NewEvent, Sweep};
-use countersign_store::{RunFilter, RunId};
+use countersign_store::{Head, RunFilter, RunId};
 
 use super::{Recall, RecallError, Version, lived};
 use crate::engine::{Engine, Live};
@@ -13,6 +13,9 @@ const PAGE: usize = 256;
 
 /// How many runs are looked at before the first packet of a process.
 const LATEST: usize = 16;
+
+/// How many more are looked at each time a run comes to rest, until all were.
+const STEP: usize = 64;
 
 /// Remembers what a run lived through and the memory does not have, unless it is one that is never
 /// remembered, and sweeps where it has ended. Any number of processes may do so at once; each event is kept once.
@@ -26,20 +29,44 @@ pub async fn catch_up(engine: &Engine, run: &str) -> Result<(), RecallError> {
     caught_up(engine, recall, &id, &live).await
 }
 
-/// The same for the latest runs, a crash of whose worker may have left them behind. Gives the runs that
-/// could not be remembered.
-pub async fn catch_up_latest(engine: &Engine) -> Result<Vec<(String, RecallError)>, RecallError> {
-    let latest = RunFilter::newest(engine.tenant().clone(), LATEST);
-    let mut runs = engine.store().runs(&latest).await?;
-    // The older ones were said first.
+/// The same for runs that a crash of their worker may have left behind: the newest ones first, a step at each call,
+/// until all were looked at. Gives the runs that could not be remembered.
+///
+/// A step that breaks off is done again by the next call; one that is under way elsewhere is left to it.
+pub async fn catch_up_next(
+    engine: &Engine,
+    step: CatchUpStep,
+) -> Result<Vec<(String, RecallError)>, RecallError> {
+    let Some(recall) = engine.recall() else { return Ok(Vec::new()) };
+    let Some(progress) = recall.begin_catch_up() else { return Ok(Vec::new()) };
+    let limit = match step {
+        CatchUpStep::BeforePacket => LATEST,
+        CatchUpStep::AtRest => STEP,
+    };
+    let mut filter = RunFilter::newest(engine.tenant().clone(), limit);
+    filter.after.clone_from(&progress.after);
+    let mut runs = engine.store().runs(&filter).await?;
+    let next = runs.last().filter(|_| runs.len() == limit).map(Head::cursor);
+    // The older ones were said first; what was pruned has nothing left to say.
     runs.reverse();
+    runs.retain(|head| head.pruned.is_none());
     let mut failed = Vec::new();
     for head in runs {
         if let Err(error) = catch_up(engine, &head.run.id).await {
             failed.push((head.run.id, error));
         }
     }
+    progress.end(next);
     Ok(failed)
+}
+
+/// When runs are caught up with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CatchUpStep {
+    /// Before the first packet of a process, which waits for it: few.
+    BeforePacket,
+    /// After a run came to rest, when nobody waits: more.
+    AtRest,
 }
 
 async fn caught_up(

@@ -39,6 +39,15 @@ pub fn lived(
         Event::Received { input } => Some(&input.what),
         _ => None,
     });
+    // Whatever became true of a reply was written by somebody who had been shown this, and so were
+    // the questions that a tool answered.
+    let build = match incoming {
+        Some(Incoming::ModelReplied(reply)) => reply.build.clone(),
+        Some(Incoming::ToolFinished { .. }) => {
+            before.step.as_ref().and_then(|step| step.build.clone())
+        }
+        _ => None,
+    };
     let mut said: Vec<Said> = Vec::new();
     for event in version.events {
         said.extend(one(protocol, before, incoming, event));
@@ -57,6 +66,8 @@ pub fn lived(
         tags: Vec::new(),
         entities: Vec::new(),
         expires: None,
+        build: build.clone(),
+        seen_insights: Vec::new(),
     };
     named.map(event).collect()
 }

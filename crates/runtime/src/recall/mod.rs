@@ -24,7 +24,7 @@ mod summary;
 
 pub use beginning::Beginning;
 pub use body::Recall;
-pub use catch_up::{catch_up, catch_up_latest};
+pub use catch_up::{CatchUpStep, catch_up, catch_up_next};
 pub use error::RecallError;
 pub use follow::follow;
 pub use lived::{Version, lived};

@@ -8,7 +8,7 @@ use countersign_store::RunId;
 
 use super::packet::{again, built, is_bare, policy_of, request, text, without_own};
 use super::summary::roll;
-use super::{Recall, RecallError, catch_up, catch_up_latest, follow};
+use super::{CatchUpStep, Recall, RecallError, catch_up, catch_up_next, follow};
 use crate::engine::{Engine, Live};
 use crate::remember::nearer;
 
@@ -63,9 +63,7 @@ async fn reminder(
         return Ok(Some((id, text(&again(&build, &found)?)?)));
     }
     if recall.is_first() {
-        for (other, error) in catch_up_latest(engine).await? {
-            engine.watch().warned(&other, &format!("it is not remembered: {error}"));
-        }
+        catch_up_others(engine, CatchUpStep::BeforePacket).await?;
     }
     catch_up(engine, &state.run).await?;
     follow(engine, recall, &beginning, live).await?;
@@ -119,11 +117,20 @@ pub(crate) async fn rested(engine: &Engine, run: &RunId) {
         }
         catch_up(engine, &run.id).await?;
         follow(engine, recall, &beginning, &live).await?;
-        roll(engine, recall, &beginning).await
+        roll(engine, recall, &beginning).await?;
+        catch_up_others(engine, CatchUpStep::AtRest).await
     };
     if let Err(error) = Box::pin(remembered).await {
         engine.watch().warned(&run.id, &format!("it is not remembered: {error}"));
     }
+}
+
+/// Takes a step through the runs that a crash may have left behind.
+async fn catch_up_others(engine: &Engine, step: CatchUpStep) -> Result<(), RecallError> {
+    for (other, error) in catch_up_next(engine, step).await? {
+        engine.watch().warned(&other, &format!("it is not remembered: {error}"));
+    }
+    Ok(())
 }
 
 /// Names the build in a reply that somebody hands in: whoever was asked was shown it.

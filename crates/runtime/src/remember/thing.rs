@@ -82,6 +82,8 @@ pub fn thing(told: Told, voice: Voice, scope: &Scope, now: Time) -> Result<Thing
             entities: told.entities,
             expires,
             scope,
+            build: told.build,
+            seen_insights: Vec::new(),
         }));
     }
     if let Some(state) = told.working {

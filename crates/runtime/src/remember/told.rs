@@ -82,6 +82,8 @@ pub struct Told {
     pub validation: Option<String>,
     /// Until when it may be seen: a moment, or `run_end`.
     pub expires: Option<String>,
+    /// The build of the packet that the writer of an event was shown.
+    pub build: Option<String>,
 }
 
 impl Told {
@@ -144,6 +146,7 @@ impl Told {
             ),
             ("speaker", self.speaker.is_some(), &["event"]),
             ("ts", self.ts.is_some(), &["event"]),
+            ("build", self.build.is_some(), &["event"]),
             ("tags", !self.tags.is_empty(), marked),
             ("entities", !self.entities.is_empty(), marked),
             ("sources", !self.sources.is_empty(), &[claims, &["summary"]].concat()),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{Event, State, fold};
+use countersign_core::run::{Event, Incoming, State, fold};
 use countersign_store::{Blob, Commit, NewRun, SnapshotRow, StoreError, WaitFilter};
 
 use super::{Packed, TransferError};
-use crate::engine::{Engine, EngineError, Live, rows};
+use crate::engine::{Engine, EngineError, Live, blank_input, rows};
 
 /// What importing a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +27,40 @@ pub enum Imported {
     },
 }
 
+/// Who halts an imported run, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportHalt {
+    /// Who imports it.
+    pub by: String,
+    /// A sentence that says how it goes on.
+    pub reason: String,
+}
+
 /// Keeps a proved run under its own id.
 ///
 /// A store takes a run version by version. Until the last one nothing of it is to be done and nothing
 /// waits, so no worker touches it; a crash in between leaves a beginning that importing again completes.
 pub async fn import(engine: &Engine, packed: &Packed) -> Result<Imported, TransferError> {
+    import_with(engine, packed, None).await
+}
+
+/// The same, with one version more that halts the run, unless it has ended or is halted. What is open
+/// in it comes with that version, so no worker ever sees it unhalted.
+pub async fn import_halted(
+    engine: &Engine,
+    packed: &Packed,
+    halt: &ImportHalt,
+) -> Result<Imported, TransferError> {
+    let state = &packed.proof.state;
+    let halt = Some(halt).filter(|_| state.end.is_none() && state.halted.is_none());
+    import_with(engine, packed, halt).await
+}
+
+async fn import_with(
+    engine: &Engine,
+    packed: &Packed,
+    halt: Option<&ImportHalt>,
+) -> Result<Imported, TransferError> {
     let id = engine.run_id(packed.run.as_str());
     let store = engine.store();
     let kept = store.head(&id).await.map_err(EngineError::from)?;
@@ -43,6 +72,8 @@ pub async fn import(engine: &Engine, packed: &Packed) -> Result<Imported, Transf
             return Err(TransferError::Other { run: packed.run.clone(), version: ours.version });
         }
         match log.len().cmp(&packed.log.len()) {
+            // Cut off before it was halted, nothing of it is open; else it is this store's own run.
+            std::cmp::Ordering::Equal if halt.is_some() && is_cut_off(engine, packed).await? => {}
             std::cmp::Ordering::Equal => return Ok(Imported::Same),
             std::cmp::Ordering::Greater => return Ok(Imported::Behind { here }),
             std::cmp::Ordering::Less => {}
@@ -50,7 +81,7 @@ pub async fn import(engine: &Engine, packed: &Packed) -> Result<Imported, Transf
     }
     let digest = &packed.protocol.digest;
     store.put_protocol(&id.tenant, digest, &packed.pinned).await.map_err(EngineError::from)?;
-    for commit in commits(engine, packed, here).await? {
+    for commit in commits(engine, packed, here, halt).await? {
         let first = commit.expected_version == 0;
         let kept = if first {
             let state = &packed.proof.state;
@@ -72,11 +103,21 @@ pub async fn import(engine: &Engine, packed: &Packed) -> Result<Imported, Transf
     Ok(if kept.is_some() { Imported::Completed { from: here } } else { Imported::New })
 }
 
+/// Whether an import ended just before the version that halts the run: the store has none of the
+/// orders and waits that the run has.
+async fn is_cut_off(engine: &Engine, packed: &Packed) -> Result<bool, TransferError> {
+    let state = &packed.proof.state;
+    let (orders, waits) = open_ids(engine, packed).await?;
+    let open = !state.pending.is_empty() || !state.waits.is_empty();
+    Ok(open && orders.is_empty() && waits.is_empty())
+}
+
 /// One commit a version after `here`; what is open stands in the last one.
 async fn commits(
     engine: &Engine,
     packed: &Packed,
     here: u64,
+    halt: Option<&ImportHalt>,
 ) -> Result<Vec<Commit>, TransferError> {
     let id = engine.run_id(packed.run.as_str());
     let corrupt = |source| EngineError::corrupt(packed.run.clone(), source);
@@ -102,45 +143,68 @@ async fn commits(
             Blob { digest, bytes }
         });
         let blobs = blobs.collect();
-        let mut commit = rows::commit(&id, &packed.protocol, &before, &live.state, one.clone());
+        let mut commit =
+            rows::commit(&id, &packed.protocol, &before, &live.state, one.clone(), one.time);
         let (version, seq) = (live.state.version, live.state.seq);
         commit.snapshot = live.due().map(|body| SnapshotRow { version, seq, body });
         (commit.key, commit.blobs) = (key, blobs);
-        let last = version == packed.proof.versions;
+        let last = version == packed.proof.versions && halt.is_none();
         if !last {
             commit.wake_at = None;
         }
-        (commit.actions, commit.waits_opened) = (Vec::new(), Vec::new());
-        (commit.finished, commit.waits_closed) = (Vec::new(), Vec::new());
+        close_rows(&mut commit);
         if last {
-            open_rows(engine, packed, &mut commit).await?;
+            open_rows(engine, packed, &live.state, &mut commit).await?;
         }
         if version > here {
             commits.push(commit);
         }
     }
+    if let Some(ImportHalt { by, reason }) = halt {
+        let what = Incoming::Halted { by: by.clone(), reason: Some(reason.clone()) };
+        let decided = engine.decided(&id, &live, &mut blank_input(what, None)).await;
+        let mut decided = decided.map_err(EngineError::from)?;
+        close_rows(&mut decided.commit);
+        open_rows(engine, packed, &decided.next.state, &mut decided.commit).await?;
+        commits.push(decided.commit);
+    }
     Ok(commits)
+}
+
+fn close_rows(commit: &mut Commit) {
+    (commit.actions, commit.waits_opened) = (Vec::new(), Vec::new());
+    (commit.finished, commit.waits_closed) = (Vec::new(), Vec::new());
 }
 
 /// Everything that is open at the end, instead of whatever an earlier copy had open.
 async fn open_rows(
     engine: &Engine,
     packed: &Packed,
+    state: &State,
     commit: &mut Commit,
 ) -> Result<(), TransferError> {
-    let store = engine.store();
-    let mut nothing_open = packed.proof.state.clone();
+    let mut nothing_open = state.clone();
     nothing_open.pending.clear();
     nothing_open.waits.clear();
     let Some(last) = packed.log.last().cloned() else { return Ok(()) };
-    let whole =
-        rows::commit(&commit.run, &packed.protocol, &nothing_open, &packed.proof.state, last);
+    let now = last.time;
+    let whole = rows::commit(&commit.run, &packed.protocol, &nothing_open, state, last, now);
     (commit.actions, commit.waits_opened) = (whole.actions, whole.waits_opened);
-    let old = store.actions(&commit.run).await.map_err(EngineError::from)?;
-    commit.finished = old.into_iter().map(|action| action.id).collect();
-    let mut filter = WaitFilter::all(commit.run.tenant.clone(), usize::MAX);
-    filter.run = Some(commit.run.id.clone());
-    let old = store.waits(&filter).await.map_err(EngineError::from)?;
-    commit.waits_closed = old.into_iter().map(|wait| wait.id).collect();
+    (commit.finished, commit.waits_closed) = open_ids(engine, packed).await?;
     Ok(())
+}
+
+/// The orders and the waits of a run that the store has, by id.
+async fn open_ids(
+    engine: &Engine,
+    packed: &Packed,
+) -> Result<(Vec<String>, Vec<String>), TransferError> {
+    let id = engine.run_id(packed.run.as_str());
+    let store = engine.store();
+    let orders = store.actions(&id).await.map_err(EngineError::from)?;
+    let mut filter = WaitFilter::all(id.tenant, usize::MAX);
+    filter.run = Some(id.id);
+    let waits = store.waits(&filter).await.map_err(EngineError::from)?;
+    let orders = orders.into_iter().map(|order| order.id).collect();
+    Ok((orders, waits.into_iter().map(|wait| wait.id).collect()))
 }

@@ -18,5 +18,5 @@ mod import;
 
 pub use error::{TransferError, Wrong};
 pub use export::export;
-pub use import::{Imported, import};
+pub use import::{ImportHalt, Imported, import, import_halted};
 pub use packed::Packed;

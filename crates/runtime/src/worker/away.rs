@@ -11,7 +11,7 @@ use super::news::{News, Report};
 
 /// The first pause in milliseconds; each one after is twice as long, up to the last.
 const FIRST: i64 = 250;
-const LAST: i64 = 15_000;
+pub(super) const LAST: i64 = 15_000;
 
 /// Whether the store answers.
 #[derive(Debug, Default)]

@@ -97,6 +97,9 @@ impl Worker {
         tokio::pin!(told);
         loop {
             let now = self.clock.now();
+            // A clock that was set back does not make it wait for the time that was.
+            next_look = next_look.min(now.after(self.terms.longest_pause()));
+            next_announcement = next_announcement.min(now.after(self.terms.longest_pause()));
             if now >= next_announcement {
                 match self.announce(started_at, now, begun).await {
                     Ok(()) => {
@@ -176,10 +179,23 @@ impl Worker {
                     let task = hands.tasks.spawn(async move { driver.serve(held, since).await });
                     hands.leases.insert(task.id(), (lease, task));
                 }
-                // The lease is kept until it runs out, so that the run is not taken again at once.
-                Err(why) => self.report.told(News::Failed(run, why)),
+                Err(why) => {
+                    self.report.told(News::Failed(run, why));
+                    self.put_off(lease);
+                }
             }
         }
+    }
+
+    /// Gives back a run that nobody here can work on, so that it is not taken again at once.
+    fn put_off(&self, lease: Lease) {
+        let (store, later) = (Arc::clone(&self.store), self.clock.now().after(self.terms.term));
+        tokio::spawn(async move {
+            // Where that fails, the lease runs out by itself.
+            if let Ok(Some(head)) = store.head(&lease.run).await {
+                drop(store.rest(&lease, head.version, Some(later.0)).await);
+            }
+        });
     }
 
     /// A run was worked on to an end of some kind. Tells where it was the store that failed.
@@ -192,7 +208,8 @@ impl Worker {
             Ok((id, worked)) => (id, Ok(worked)),
             Err(error) => (error.id(), Err(error)),
         };
-        let (Lease { run, .. }, _) = hands.leases.remove(&id)?;
+        let (lease, _) = hands.leases.remove(&id)?;
+        let run = lease.run.clone();
         let news = match worked {
             Ok(Ok(Rest::Held)) => News::Lost(run),
             Ok(Ok(rest)) => News::Rested(run, rest),
@@ -200,8 +217,12 @@ impl Worker {
             Ok(Err(EngineError::Store(away))) if away.may_pass() => return Some(away),
             Ok(Err(error)) => News::Failed(run, whole(&error)),
             Err(error) if error.is_cancelled() => News::Lost(run),
-            // A fault of ours: the lease runs out, and another tries.
-            Err(error) => News::Failed(run, format!("the work broke down: {error}")),
+            // A fault of ours: another tries, unless it happened too often.
+            Err(error) => {
+                let store = Arc::clone(&self.store);
+                tokio::spawn(async move { drop(store.expire(&lease).await) });
+                News::Failed(run, format!("the work broke down: {error}"))
+            }
         };
         self.report.told(news);
         None
@@ -251,8 +272,9 @@ impl Worker {
         self.store.announce(&worker, now.0, now.after(*term).0).await?;
         if let Some(presence) = self.presence.as_ref().filter(|_| !begun) {
             for lease in self.store.held(now.0, MOST_FREED).await? {
-                if presence.is_gone(&lease.worker) {
-                    self.store.release(&lease).await?;
+                // Our own name is one that ended under it: nothing was taken yet.
+                if presence.is_gone(&lease.worker) || lease.worker == *name {
+                    self.store.expire(&lease).await?;
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use countersign_store::TenantId;
 
+use super::away;
 use crate::driver::TERM;
 
 /// How many runs, for how long, how often it looks.
@@ -42,6 +43,12 @@ impl Terms {
             grace: 20_000,
             poll: 1_000,
         }
+    }
+
+    /// How long it waits at most before it looks again or says that it is there, in milliseconds.
+    pub(super) fn longest_pause(&self) -> i64 {
+        // A pause is drawn from around its length.
+        (2 * self.poll).max(2 * away::LAST).max(self.heartbeat())
     }
 
     /// When it next says that it is there: often enough that two losses in a row are not the end.

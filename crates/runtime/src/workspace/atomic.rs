@@ -1,7 +1,7 @@
 //! Writing a file so that readers, and a crash, see the old one or the new one.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 
 use cap_std::fs::{Dir, Metadata, OpenOptions, Permissions};
 
@@ -12,8 +12,17 @@ const TRIES: usize = 16;
 ///
 /// A file that was there keeps its permissions; a link that was there is replaced, not followed.
 /// A crash may leave a file `.countersign-….tmp`, which nothing reads.
-pub(crate) fn write_atomic(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
-    replace(folder, name, bytes, cap_std::fs::File::sync_all)?;
+pub(crate) fn write_atomic(folder: &Dir, name: &str, content: impl Read) -> io::Result<()> {
+    replace(folder, name, content, cap_std::fs::File::sync_all)?;
+    sync(folder)
+}
+
+/// The same for a file that only its owner may read, which is a note of ours.
+pub(crate) fn write_private(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mut options = new_file();
+    #[cfg(unix)]
+    cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    replace_with(folder, name, bytes, cap_std::fs::File::sync_all, &options)?;
     sync(folder)
 }
 
@@ -26,17 +35,27 @@ pub(crate) fn write_swapped(folder: &Dir, name: &str, bytes: &[u8]) -> io::Resul
 fn replace(
     folder: &Dir,
     name: &str,
-    bytes: &[u8],
+    content: impl Read,
     flush: impl FnOnce(&cap_std::fs::File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (beside, mut file) = fresh(folder)?;
+    replace_with(folder, name, content, flush, &new_file())
+}
+
+fn replace_with(
+    folder: &Dir,
+    name: &str,
+    mut content: impl Read,
+    flush: impl FnOnce(&cap_std::fs::File) -> io::Result<()>,
+    options: &OpenOptions,
+) -> io::Result<()> {
+    let (beside, mut file) = fresh(folder, options)?;
     let written = (|| {
         if let Ok(old) = folder.symlink_metadata(name)
             && old.is_file()
         {
             file.set_permissions(kept(&old))?;
         }
-        file.write_all(bytes)?;
+        io::copy(&mut content, &mut file)?;
         flush(&file)?;
         folder.rename(&beside, folder, name)
     })();
@@ -50,7 +69,7 @@ fn replace(
 /// Writes a file of a folder that is not there yet: beside it first, then under its name, unless somebody was
 /// faster. Whether it was written.
 pub(crate) fn write_new(folder: &Dir, name: &str, bytes: &[u8]) -> io::Result<bool> {
-    let (beside, mut file) = fresh(folder)?;
+    let (beside, mut file) = fresh(folder, &new_file())?;
     let linked = (|| {
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -103,15 +122,19 @@ fn kept(old: &Metadata) -> Permissions {
     old.permissions()
 }
 
-fn fresh(folder: &Dir) -> io::Result<(String, cap_std::fs::File)> {
+fn new_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
+    options
+}
+
+fn fresh(folder: &Dir, options: &OpenOptions) -> io::Result<(String, cap_std::fs::File)> {
     let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
     for _ in 0..TRIES {
         // The only chance the standard library gives; enough for a name that is still free.
         let chance = RandomState::new().build_hasher().finish();
         let name = format!(".countersign-{chance:016x}.tmp");
-        match folder.open_with(&name, &options) {
+        match folder.open_with(&name, options) {
             Ok(file) => return Ok((name, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
             Err(error) => return Err(error),

@@ -1,5 +1,6 @@
 //! A document that somebody brings: it is put where it was asked for, and the answer says what it is.
 
+use std::io::Read;
 use std::path::Path;
 
 use countersign_core::json::sha256;
@@ -8,14 +9,49 @@ use serde_json::{Value, json};
 
 use super::{Workspace, WorkspaceError};
 
-/// Puts a document into the workspace, where its wait looks for it, and tells the answer: path, name, length
-/// and digest. `name` is what its owner calls it, without folders.
-pub fn bring(
+/// A document whose length and digest are known: its bytes may lie in a file.
+pub struct IncomingDocument<R> {
+    /// What its owner calls it, without folders.
+    pub name: String,
+    /// How many bytes `content` gives.
+    pub bytes: u64,
+    /// The SHA-256 of those bytes, in hexadecimal.
+    pub sha256: String,
+    /// The bytes, from the first one.
+    pub content: R,
+}
+
+impl<'b> IncomingDocument<&'b [u8]> {
+    /// A document that is in memory.
+    #[must_use]
+    pub fn from_bytes(name: &str, bytes: &'b [u8]) -> Self {
+        let (name, sha256) = (name.to_owned(), sha256(&[bytes]));
+        Self { name, bytes: bytes.len() as u64, sha256, content: bytes }
+    }
+}
+
+impl<R> IncomingDocument<R> {
+    /// The answer to a wait that asks for this document: path, name, length and digest.
+    #[must_use]
+    pub fn to_answer(&self, wait: Option<&Wait>) -> Value {
+        let Self { name, bytes, sha256, .. } = self;
+        json!({ "path": document_path(wait, name), "name": name, "bytes": bytes, "sha256": sha256 })
+    }
+}
+
+/// Puts a document into the workspace, where its wait looks for it, and tells the answer.
+pub fn bring<R: Read>(
     workspace: &Workspace,
     wait: Option<&Wait>,
-    name: &str,
-    bytes: &[u8],
+    document: IncomingDocument<R>,
 ) -> Result<Value, WorkspaceError> {
+    let answer = document.to_answer(wait);
+    workspace.write_from(&document_path(wait, &document.name), document.content)?;
+    Ok(answer)
+}
+
+/// Where a document goes: the path that its wait suggests, or the folder `inputs`.
+fn document_path(wait: Option<&Wait>, name: &str) -> String {
     let suggested = wait.and_then(|wait| match &wait.shape {
         Some(WaitShape::Document { suggested_path, .. }) => suggested_path.clone(),
         _ => None,
@@ -23,8 +59,5 @@ pub fn bring(
     let inside = suggested.unwrap_or_else(|| format!("inputs/{name}"));
     // The document is what was brought, whatever it is to be called: its type must show.
     let same_type = Path::new(&inside).extension() == Path::new(name).extension();
-    let path = if same_type { inside } else { format!("inputs/{name}") };
-    workspace.write_atomic(&path, bytes)?;
-    let digest = sha256(&[bytes]);
-    Ok(json!({ "path": path, "name": name, "bytes": bytes.len(), "sha256": digest }))
+    if same_type { inside } else { format!("inputs/{name}") }
 }

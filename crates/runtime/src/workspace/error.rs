@@ -32,6 +32,12 @@ pub enum WorkspaceError {
         /// The path.
         path: String,
     },
+    /// It is a program that the protocol declares.
+    #[error("`{}` is a program of the protocol, and runs cannot change it", shown(path))]
+    Protected {
+        /// The path.
+        path: String,
+    },
     /// There is nothing.
     #[error("`{}` does not exist", shown(path))]
     Missing {

@@ -1,52 +1,86 @@
-//! What runs do not see: the engine's own files, git's, and what the caller names.
+//! What runs do not reach: hidden and reserved names, folders that the caller hides, and programs
+//! that they may read and not change.
+//!
+//! Which names are hidden is the core's [`FilePolicy`]; here a path is asked about twice, as it was
+//! written and as it resolves inside the workspace.
 
 use cap_std::fs::Dir;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use countersign_core::protocol::{FileAccess, FilePolicy, fold_name};
+
 use super::Place;
 
-/// Everything whose name begins so: the engine's folder, and files it is just writing.
-const OURS: &str = ".countersign";
-
-/// Names that are hidden wherever they lie. A hook of git is a program that somebody starts later.
-const ALWAYS: [&str; 2] = [".git", "countersign.toml"];
-
-/// The hidden places.
+/// The hidden and the protected paths of a workspace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hidden {
+    /// Which hidden names the protocol shows.
+    files: FilePolicy,
+    /// Paths that the caller hides, with everything below them; folded names.
     places: Vec<Vec<String>>,
+    /// Files that runs may read and not write.
+    protected: Vec<Place>,
 }
 
 impl Hidden {
     /// Hides a place and everything below it.
-    pub(crate) fn add(&mut self, names: Vec<String>) {
-        self.places.push(names);
+    pub(crate) fn add(&mut self, names: &[String]) {
+        self.places.push(names.iter().map(|name| fold_name(name)).collect());
     }
 
-    /// Whether a name is hidden wherever it lies.
-    pub(crate) fn has_name(name: &str) -> bool {
-        let lower = name.to_ascii_lowercase();
-        lower.starts_with(OURS) || ALWAYS.contains(&lower.as_str())
+    /// The same paths, but for what a protocol shows and the files of its programs.
+    pub(crate) fn with_policy(&self, files: &FilePolicy, protected: Vec<Place>) -> Self {
+        Self { files: files.clone(), places: self.places.clone(), protected }
     }
 
-    /// Whether a place is hidden by what its path says.
-    ///
-    /// Letters count the same in both cases: on some file systems they are.
-    pub(crate) fn covers(&self, names: &[String]) -> bool {
-        names.iter().any(|name| Self::has_name(name))
+    /// Whether a place is hidden by what its path says; a folder on the way to something that is shown
+    /// is hidden too, unless it is only passed.
+    fn covers(&self, names: &[String], passes: bool) -> bool {
+        let is_open = match self.files.classify(names) {
+            FileAccess::Reachable => true,
+            FileAccess::Passage => passes,
+            FileAccess::Hidden | FileAccess::Reserved => false,
+        };
+        !is_open
             || self.places.iter().any(|hidden| {
-                let above = names.iter().zip(hidden);
                 names.len() >= hidden.len()
-                    && above.into_iter().all(|(a, b)| a.to_lowercase() == b.to_lowercase())
+                    && names.iter().zip(hidden).all(|(name, hidden)| fold_name(name) == *hidden)
             })
     }
 
-    /// Whether a place is hidden, also when a link inside the workspace leads to it.
-    pub(crate) fn covers_really(&self, root: &Dir, place: &Place) -> io::Result<bool> {
-        Ok(self.covers(place.names()) || self.covers(&real_names(root, place)?))
+    /// Whether a file is hidden, also when a link inside the workspace leads to it.
+    pub(crate) fn covers_file(&self, root: &Dir, place: &Place) -> io::Result<bool> {
+        Ok(self.covers(place.names(), false) || self.covers(&real_names(root, place)?, false))
     }
+
+    /// Whether a folder may not even be listed.
+    pub(crate) fn covers_folder(&self, root: &Dir, place: &Place) -> io::Result<bool> {
+        Ok(self.covers(place.names(), true) || self.covers(&real_names(root, place)?, true))
+    }
+
+    /// Whether a place is the file of a program that its protocol declares and does not show.
+    pub(crate) fn protects(&self, root: &Dir, place: &Place) -> io::Result<bool> {
+        Ok(is_one_of(root, place, &self.protected)? && !self.files.names(place.names()))
+    }
+}
+
+/// Whether a place is one of others, as written or as it resolves.
+pub(super) fn is_one_of(root: &Dir, place: &Place, others: &[Place]) -> io::Result<bool> {
+    if others.is_empty() {
+        return Ok(false);
+    }
+    let spellings = |place: &Place| -> io::Result<[Vec<String>; 2]> {
+        let fold = |names: &[String]| names.iter().map(|name| fold_name(name)).collect();
+        Ok([fold(place.names()), fold(&real_names(root, place)?)])
+    };
+    let written = spellings(place)?;
+    Ok(others.iter().any(|other| {
+        // One behind a link that leads out is not in the workspace.
+        let other = spellings(other).unwrap_or_default();
+        written.iter().any(|names| !names.is_empty() && other.contains(names))
+    }))
 }
 
 /// The names of a place after links are followed; what does not exist yet stays as it was written.

@@ -1,6 +1,6 @@
 //! What lies in a folder of the workspace.
 
-use super::{Hidden, Place, Workspace, WorkspaceError};
+use super::{Place, Workspace, WorkspaceError};
 
 /// How many entries are told when the caller does not say.
 pub const LIST_LIMIT: usize = 1_000;
@@ -62,7 +62,6 @@ impl Workspace {
         let mut unreadable = 0;
         for entry in self.root.read_dir(place.path()).map_err(fault)? {
             match entry.map_err(fault)?.file_name().into_string() {
-                Ok(name) if Hidden::has_name(&name) => {}
                 Ok(name) => names.push(name),
                 Err(_) => unreadable += 1,
             }
@@ -70,7 +69,13 @@ impl Workspace {
         // A link to something hidden is hidden too.
         names.retain(|name| {
             let child = place.child(name);
-            !self.hidden.covers_really(&self.root, &child).unwrap_or(false)
+            let is_folder = self.root.is_dir(child.path());
+            let is_hidden = if is_folder {
+                self.hidden.covers_folder(&self.root, &child)
+            } else {
+                self.hidden.covers_file(&self.root, &child)
+            };
+            !is_hidden.unwrap_or(false)
         });
         names.sort();
         Ok((names, unreadable))

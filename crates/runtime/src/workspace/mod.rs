@@ -12,9 +12,10 @@ mod list;
 mod walk;
 mod search;
 mod bring;
+mod policy;
 
-pub(crate) use atomic::{sync, write_atomic, write_new, write_swapped};
-pub use bring::bring;
+pub(crate) use atomic::{sync, write_atomic, write_new, write_private, write_swapped};
+pub use bring::{IncomingDocument, bring};
 pub use error::WorkspaceError;
 pub(crate) use error::led_out;
 pub(crate) use hidden::Hidden;

@@ -1,6 +1,7 @@
 //! The workspace and what can be done to single files in it.
 
-use std::io::{self, Read as _};
+use std::fmt;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,7 +9,8 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use super::hidden::components;
+use super::hidden::{components, is_one_of};
+use super::policy::TrustedCommands;
 use countersign_core::json::sha256;
 
 use super::{Hidden, PathFault, Place, WorkspaceError, sync, write_atomic, write_new};
@@ -17,11 +19,19 @@ use super::{Hidden, PathFault, Place, WorkspaceError, sync, write_atomic, write_
 pub const READ_LIMIT: u64 = 1024 * 1024;
 
 /// A folder that runs may touch. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Workspace {
     pub(super) root: Arc<Dir>,
     pub(super) hidden: Hidden,
-    path: PathBuf,
+    pub(super) path: PathBuf,
+    /// Commands whose files are protected beside those of the protocol.
+    pub(super) commands: Option<TrustedCommands>,
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workspace").field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 /// What was read of a file.
@@ -53,7 +63,7 @@ impl Workspace {
         let fault = |source| WorkspaceError::from_io(&named, source);
         let path = dir.canonicalize().map_err(fault)?;
         let root = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
-        Ok(Self { root: Arc::new(root), hidden: Hidden::default(), path })
+        Ok(Self { root: Arc::new(root), hidden: Hidden::default(), path, commands: None })
     }
 
     /// Keeps folders or files from runs: relative to the workspace, or absolute.
@@ -72,7 +82,7 @@ impl Workspace {
                 let path = path.as_ref().display().to_string();
                 return Err(WorkspaceError::HidesItself { path });
             }
-            self.hidden.add(names);
+            self.hidden.add(&names);
         }
         Ok(self)
     }
@@ -128,7 +138,13 @@ impl Workspace {
 
     /// Writes a file whole, and the folders above it where they are missing.
     pub fn write_atomic(&self, path: &str, content: &[u8]) -> Result<Written, WorkspaceError> {
-        let place = self.place(path)?;
+        let path = self.write_from(path, content)?;
+        Ok(Written { path, bytes: content.len() as u64, sha256: sha256(&[content]) })
+    }
+
+    /// Writes a file whole with what a reader gives, without keeping all of it in memory. Returns its path.
+    pub fn write_from(&self, path: &str, content: impl Read) -> Result<String, WorkspaceError> {
+        let place = self.writable_place(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
         if let Ok(found) = self.root.metadata(place.path())
             && !found.is_file()
@@ -141,17 +157,13 @@ impl Workspace {
         self.make_folders(&above).map_err(fault)?;
         let folder = self.root.open_dir(above.path()).map_err(fault)?;
         write_atomic(&folder, name, content).map_err(fault)?;
-        Ok(Written {
-            path: place.to_string(),
-            bytes: content.len() as u64,
-            sha256: sha256(&[content]),
-        })
+        Ok(place.to_string())
     }
 
     /// Writes a file that is not there yet. One that holds the same is as good as written, so that it can be
     /// done again after a crash; one that holds something else stays as it is.
     pub fn write_once(&self, path: &str, content: &[u8]) -> Result<Written, WorkspaceError> {
-        let place = self.place(path)?;
+        let place = self.writable_place(path)?;
         let fault = |source| WorkspaceError::from_io(path, source);
         let Some((above, name)) = place.split() else {
             return Err(WorkspaceError::BadPath { path: path.to_owned(), fault: PathFault::Empty });
@@ -191,22 +203,41 @@ impl Workspace {
     fn place(&self, path: &str) -> Result<Place, WorkspaceError> {
         let place = Place::parse(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
-        self.allow(place)
+        let is_hidden = self.hidden.covers_file(&self.root, &place);
+        allow(place, is_hidden)
+    }
+
+    /// A place that may be written to.
+    fn writable_place(&self, path: &str) -> Result<Place, WorkspaceError> {
+        let place = self.place(path)?;
+        let commands = self.commands.as_ref().map(|commands| commands()).unwrap_or_default();
+        let trusted: Vec<Place> =
+            commands.iter().flat_map(|command| self.program_files(command)).collect();
+        let protected = match self.hidden.protects(&self.root, &place) {
+            Ok(false) => is_one_of(&self.root, &place, &trusted),
+            known => known,
+        };
+        match protected {
+            Ok(false) => Ok(place),
+            Ok(true) => Err(WorkspaceError::Protected { path: path.to_owned() }),
+            Err(error) => Err(WorkspaceError::from_io(path, error)),
+        }
     }
 
     /// A folder that may be looked into.
     pub(super) fn folder(&self, path: &str) -> Result<Place, WorkspaceError> {
         let place = Place::parse_folder(path)
             .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
-        self.allow(place)
+        let is_hidden = self.hidden.covers_folder(&self.root, &place);
+        allow(place, is_hidden)
     }
+}
 
-    fn allow(&self, place: Place) -> Result<Place, WorkspaceError> {
-        match self.hidden.covers_really(&self.root, &place) {
-            Ok(false) => Ok(place),
-            Ok(true) => Err(WorkspaceError::Hidden { path: place.to_string() }),
-            Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
-        }
+fn allow(place: Place, is_hidden: io::Result<bool>) -> Result<Place, WorkspaceError> {
+    match is_hidden {
+        Ok(false) => Ok(place),
+        Ok(true) => Err(WorkspaceError::Hidden { path: place.to_string() }),
+        Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
     }
 }
 

@@ -27,9 +27,12 @@ pub enum HostFault {
 /// Who needs a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Demand {
-    /// Everybody, unless only this machine can reach the server.
+    /// Everybody, unless only this machine can reach the server; there the token of the engine's folder does too.
     #[default]
     BeyondLoopback,
+    /// Everybody, unless only this machine can reach the server; there nobody needs anything, whichever user of the
+    /// machine it is.
+    OpenLoopback,
     /// Everybody: behind a proxy on the same machine, all the world seems to come from here.
     Always,
 }
@@ -45,10 +48,10 @@ impl Hosts {
     #[must_use]
     pub fn of(addresses: &[SocketAddr], demand: Demand) -> Self {
         let alone = addresses.iter().all(|address| address.ip().is_loopback());
-        Self { keyless: alone && demand == Demand::BeyondLoopback }
+        Self { keyless: alone && demand != Demand::Always }
     }
 
-    /// Whether somebody may come in without a key.
+    /// Whether somebody may come in without a key: only this machine can reach the server.
     #[must_use]
     pub fn keyless(&self) -> bool {
         self.keyless

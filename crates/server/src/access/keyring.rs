@@ -5,12 +5,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use countersign_core::run::Time;
 use countersign_runtime::engine::fresh_name;
+use countersign_runtime::private;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -87,7 +88,8 @@ pub struct Keyring {
     read: Mutex<Option<(Stamp, Arc<Vec<Key>>)>>,
 }
 
-type Stamp = (SystemTime, u64);
+/// Every write makes another file, so its number tells two writes of one moment apart.
+type Stamp = (SystemTime, u64, u64);
 
 impl Keyring {
     /// The keys in a file, which need not be there yet.
@@ -99,7 +101,10 @@ impl Keyring {
     /// Every key, the oldest first.
     pub fn keys(&self) -> Result<Arc<Vec<Key>>, KeyringError> {
         let stamp = match fs::metadata(&self.path) {
-            Ok(found) => (found.modified().unwrap_or(SystemTime::UNIX_EPOCH), found.len()),
+            Ok(found) => {
+                let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                (modified, found.len(), inode(&found))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
             Err(source) => return Err(self.io(source)),
         };
@@ -109,7 +114,22 @@ impl Keyring {
         {
             return Ok(Arc::clone(keys));
         }
-        let text = fs::read_to_string(&self.path).map_err(|source| self.io(source))?;
+        let keys = Arc::new(self.read_file()?);
+        *read = Some((stamp, Arc::clone(&keys)));
+        Ok(keys)
+    }
+
+    fn read_file(&self) -> Result<Vec<Key>, KeyringError> {
+        if fs::metadata(&self.path).is_ok_and(|found| !private::is_ours(&found)) {
+            let why =
+                "others can write it, so its keys prove nothing; `chmod 600` it if it is yours";
+            return Err(KeyringError::Unreadable { path: self.path.clone(), why: why.to_owned() });
+        }
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(self.io(source)),
+        };
         let unreadable = |why: String| KeyringError::Unreadable { path: self.path.clone(), why };
         let file: File =
             serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
@@ -117,9 +137,21 @@ impl Keyring {
             let why = format!("its format is {}, and this program knows {FORMAT}", file.v);
             return Err(unreadable(why));
         }
-        let keys = Arc::new(file.keys);
-        *read = Some((stamp, Arc::clone(&keys)));
-        Ok(keys)
+        Ok(file.keys)
+    }
+
+    /// Changes the keys as they are now: of several processes that change them at once, each sees what the one
+    /// before it wrote.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<Key>) -> Result<T, KeyringError>,
+    ) -> Result<T, KeyringError> {
+        let locked = private::lock(&self.path.with_extension("lock"));
+        let _locked = locked.map_err(|source| self.io(source))?;
+        let mut keys = self.read_file()?;
+        let changed = change(&mut keys)?;
+        self.write(keys)?;
+        Ok(changed)
     }
 
     /// The key that somebody showed, dead or alive. All are compared, so that time tells nothing.
@@ -143,52 +175,42 @@ impl Keyring {
         if let Some(at) = expires_at.filter(|at| *at <= now) {
             return Err(KeyringError::Over(at));
         }
-        let mut keys = (*self.keys()?).clone();
-        let id = loop {
-            let id = fresh_name();
-            if keys.iter().all(|key| key.id != id) {
-                break id;
-            }
-        };
-        let user = user.unwrap_or_else(|| format!("key-{id}"));
-        let named = !user.trim().is_empty() && user.chars().count() <= 200;
-        if !named || user.chars().any(char::is_control) {
-            return Err(KeyringError::User(user));
-        }
         let secret = Secret::fresh().map_err(KeyringError::NoChance)?;
         let hash = secret.hash();
-        let key =
-            Key { id, hash, tenant, role, user, created_at: now, expires_at, revoked_at: None };
-        keys.push(key.clone());
-        self.write(keys)?;
+        let key = self.change(|keys| {
+            let id = loop {
+                let id = fresh_name();
+                if keys.iter().all(|key| key.id != id) {
+                    break id;
+                }
+            };
+            let user = user.unwrap_or_else(|| format!("key-{id}"));
+            let named = !user.trim().is_empty() && user.chars().count() <= 200;
+            if !named || user.chars().any(char::is_control) {
+                return Err(KeyringError::User(user));
+            }
+            let key =
+                Key { id, hash, tenant, role, user, created_at: now, expires_at, revoked_at: None };
+            keys.push(key.clone());
+            Ok(key)
+        })?;
         Ok((key, secret))
     }
 
     /// Takes a key back. One that was taken back before stays so.
     pub fn revoke(&self, id: &str, now: Time) -> Result<Key, KeyringError> {
-        let mut keys = (*self.keys()?).clone();
-        let key = keys.iter_mut().find(|key| key.id == id);
-        let key = key.ok_or_else(|| KeyringError::Unknown(id.to_owned()))?;
-        key.revoked_at = key.revoked_at.or(Some(now));
-        let revoked = key.clone();
-        self.write(keys)?;
-        Ok(revoked)
+        self.change(|keys| {
+            let key = keys.iter_mut().find(|key| key.id == id);
+            let key = key.ok_or_else(|| KeyringError::Unknown(id.to_owned()))?;
+            key.revoked_at = key.revoked_at.or(Some(now));
+            Ok(key.clone())
+        })
     }
 
     /// The old file or the new one, never half of one.
     fn write(&self, keys: Vec<Key>) -> Result<(), KeyringError> {
         let text = serde_json::to_string_pretty(&File { v: FORMAT, keys }).expect("keys are JSON");
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let part = folder.join(format!(".countersign-keys-{}.tmp", std::process::id()));
-        let written = || {
-            fs::create_dir_all(folder)?;
-            private(&part)?;
-            let mut file = fs::OpenOptions::new().write(true).truncate(true).open(&part)?;
-            io::Write::write_all(&mut file, text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&part, &self.path)
-        };
-        written().map_err(|source| self.io(source))?;
+        private::replace_file(&self.path, text.as_bytes()).map_err(|source| self.io(source))?;
         *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -198,14 +220,14 @@ impl Keyring {
     }
 }
 
-/// An empty file that only its owner can read.
-fn private(path: &Path) -> io::Result<()> {
-    drop(fs::remove_file(path));
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
+#[cfg(unix)]
+fn inode(found: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(found)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> u64 {
+    0
 }
 
 /// A tenant is a folder too, so its name is one that means nothing else anywhere.
@@ -237,6 +259,25 @@ mod tests {
         let found = ours.find(secret.reveal()).unwrap().unwrap();
         assert_eq!(found.dead(Time(10)), Some("revoked"));
         assert!(matches!(ours.revoke("zzz", Time(9)), Err(KeyringError::Unknown(_))));
+    }
+
+    #[test]
+    fn of_many_that_change_the_keys_at_once_none_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keys.json");
+        let first = Keyring::at(path.clone());
+        let old: Vec<Key> = (0..8).map(|_| first.create(new("old"), Time(5)).unwrap().0).collect();
+        std::thread::scope(|scope| {
+            for key in &old {
+                // Each has a keyring of its own, as each process has.
+                let (path, other) = (path.clone(), path.clone());
+                scope.spawn(move || Keyring::at(path).revoke(&key.id, Time(9)).unwrap());
+                scope.spawn(move || Keyring::at(other).create(new("new"), Time(9)).unwrap());
+            }
+        });
+        let keys = first.keys().unwrap();
+        assert_eq!(keys.len(), 16);
+        assert_eq!(keys.iter().filter(|key| key.revoked_at.is_some()).count(), 8);
     }
 
     #[cfg(unix)]

@@ -9,11 +9,13 @@ mod keyring;
 mod caller;
 mod needs;
 mod hosts;
+mod local_token;
 
 pub use caller::Caller;
 pub use hosts::{Demand, HostFault, Hosts};
 pub use key::{Key, Secret};
 pub(crate) use keyring::is_tenant;
 pub use keyring::{Keyring, KeyringError, NewKey};
+pub use local_token::LocalToken;
 pub use needs::{NEEDS, Need, Needed, needed};
 pub use role::{Role, UnknownRole};

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::contract::{Contract, Registry, compare_with, load_upon};
+use countersign_core::contract::{Contract, Registry, WorkBudget, compare_within, load_upon};
 use countersign_core::json::RepairLevel;
+use countersign_core::limits::MAX_COMPARISON_STEPS;
 use countersign_core::protocol::Bundle;
 use countersign_core::reply::{Context, Finish, Intake};
 use countersign_core::spec::Source;
@@ -164,13 +166,27 @@ pub(crate) async fn diff(
     State(app): State<App>,
     Body(Two { old, new, examples }): Body<Two>,
 ) -> Result<Json<Comparison>, ApiError> {
+    let given_up = Arc::new(AtomicBool::new(false));
+    // Dropped with the request: the comparison stops when nobody waits for it.
+    let _guard = SetOnDrop(Arc::clone(&given_up));
     of_files(&app, move |catalog| {
         let registry = catalog.registry();
         let (old, new) = (found(&registry, "old", old)?, found(&registry, "new", new)?);
-        Ok(Comparison::of(&old, &new, &compare_with(&old, &new, &examples)))
+        let is_cancelled = || given_up.load(Ordering::Relaxed);
+        let budget = WorkBudget::new(MAX_COMPARISON_STEPS, &is_cancelled);
+        Ok(Comparison::of(&old, &new, &compare_within(&old, &new, &examples, &budget)))
     })
     .await
     .map(Json)
+}
+
+/// Sets a flag when it is dropped.
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn found(registry: &Registry, which: &str, named: Named) -> Result<Arc<Contract>, ApiError> {

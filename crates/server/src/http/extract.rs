@@ -4,17 +4,11 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use super::ApiError;
+use super::request_body::WholeBody;
 use crate::access::Caller;
-
-/// How long a body of JSON may be.
-pub(crate) const MOST_JSON: usize = 4 << 20;
-
-/// How long a document may be that is uploaded.
-pub(crate) const MOST_DOCUMENT: usize = 32 << 20;
 
 /// The parts of the path.
 #[derive(Debug, Clone)]
@@ -53,7 +47,9 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).cloned();
-        let bytes = read(request, MOST_JSON).await?;
+        // A route behind the guard has its body read by then; any other has none to read.
+        let read = request.extensions().get::<WholeBody>();
+        let bytes = read.map_or_else(Bytes::new, |WholeBody(bytes)| bytes.clone());
         if bytes.is_empty() {
             return parsed(b"{}").map(Self);
         }
@@ -80,37 +76,6 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         }
         ApiError::bad("invalid_json", format!("the body is not JSON: {error}"))
     })
-}
-
-/// The body as it is, up to the length of a document.
-#[derive(Debug, Clone)]
-pub(crate) struct Upload(pub Bytes);
-
-impl<S: Send + Sync> FromRequest<S> for Upload {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        read(request, MOST_DOCUMENT).await.map(Self)
-    }
-}
-
-async fn read(request: Request, most: usize) -> Result<Bytes, ApiError> {
-    let too_large = || {
-        let detail = format!("the body is longer than {most} bytes");
-        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
-    };
-    let announced = request.headers().get(header::CONTENT_LENGTH);
-    let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > most as u64) {
-        return Err(too_large());
-    }
-    match Limited::new(request.into_body(), most).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.downcast_ref::<LengthLimitError>().is_some() => Err(too_large()),
-        Err(error) => {
-            Err(ApiError::bad("cut_off", format!("the body did not come whole: {error}")))
-        }
-    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Caller {

@@ -1,10 +1,11 @@
 //! What happens after a run was given something: it goes on, and the client is told where it stands.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use countersign_core::reply::Violation;
-use countersign_core::run::Status;
+use countersign_core::run::{State, Status};
 use tokio::time::{Instant, timeout_at};
 
 use super::runs::head;
@@ -45,13 +46,15 @@ impl Patience {
     }
 }
 
-/// Waits for a run to rest where that is wanted, and tells where it stands.
+/// Waits for a run to rest where that is wanted, and tells where it stands; where nobody waits, as it was `then`,
+/// for what came again.
 pub(crate) async fn taken(
     app: &App,
     caller: &Caller,
     run: &str,
     violations: Option<Vec<Violation>>,
     Patience(patience): Patience,
+    then: Option<Arc<State>>,
 ) -> Result<Taken, ApiError> {
     let engine = &caller.desk.engine;
     if !patience.is_zero() {
@@ -63,7 +66,10 @@ pub(crate) async fn taken(
             drop(timeout_at(next, watched.changed()).await);
         }
     }
-    let state = engine.look(run).await?.state;
+    let state = match then.filter(|_| patience.is_zero()) {
+        Some(then) => then,
+        None => engine.look(run).await?.state,
+    };
     let made = if state.end.is_some() { products(engine, run).await? } else { Vec::new() };
     Ok(Taken::of(&state, made, violations))
 }

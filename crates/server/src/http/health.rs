@@ -29,9 +29,22 @@ pub(crate) async fn health() -> Json<Health> {
     well()
 }
 
-/// Whether the store answers too.
+/// Whether the store and the memory answer, are where they were opened, and have room: whether the next change is
+/// likely to be kept. 503 with the reason while they do not; it passes by itself.
 #[utoipa::path(get, path = "/v1/ready", tag = "house", responses((status = 200, body = Health)))]
 pub(crate) async fn ready(State(app): State<App>) -> Result<Json<Health>, ApiError> {
-    app.house.furniture().store.runs(&RunFilter::newest(TenantId::default(), 1)).await?;
+    let furniture = app.house.furniture();
+    furniture.store.check_ready().await.map_err(|error| not_ready("runs", &error.into()))?;
+    let newest = RunFilter::newest(TenantId::default(), 1);
+    furniture.store.runs(&newest).await.map_err(|error| not_ready("runs", &error.into()))?;
+    if let Some(memory) = &furniture.memory {
+        memory.check_ready().await.map_err(|error| not_ready("memory", &error.into()))?;
+    }
     Ok(well())
+}
+
+/// Whatever keeps the server from its work is answered with 503, which those who watch over it understand.
+fn not_ready(what: &str, error: &ApiError) -> ApiError {
+    let problem = error.problem();
+    ApiError::away(&problem.code, format!("{what}: {}", problem.detail))
 }

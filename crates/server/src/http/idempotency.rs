@@ -1,6 +1,7 @@
 //! `Idempotency-Key`: the same request twice is done once.
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
 
 use super::ApiError;
@@ -16,18 +17,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Once {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
-        let text = value.to_str().unwrap_or_default().trim();
-        // The draft of the standard has it in quotes, and most clients have not.
-        let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-        if text.is_empty()
-            || text.len() > LONGEST
-            || text.chars().any(|sign| sign.is_ascii_control())
-        {
-            let detail =
-                format!("`Idempotency-Key` must be 1 to {LONGEST} visible ASCII characters");
-            return Err(ApiError::bad("bad_idempotency_key", detail));
-        }
-        Ok(Self(Some(text.to_owned())))
+        read_key(&parts.headers).map(Self)
     }
+}
+
+/// The key in the headers of a request, where there is one.
+pub(super) fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    // The draft of the standard has it in quotes, and most clients have not.
+    let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    if text.is_empty() || text.len() > LONGEST || text.chars().any(|sign| sign.is_ascii_control()) {
+        let detail = format!("`Idempotency-Key` must be 1 to {LONGEST} visible ASCII characters");
+        return Err(ApiError::bad("bad_idempotency_key", detail));
+    }
+    Ok(Some(text.to_owned()))
 }

@@ -6,16 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use bytes::Bytes;
-use countersign_core::run::{Incoming, Pending, WaitKind};
+use countersign_core::run::{Incoming, Pending};
 use countersign_runtime::driver::handed_in;
-use countersign_runtime::workspace::bring;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::{IntoParams, ToSchema};
+use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::etag::{demanded, etag, undemanded};
-use super::extract::{Asked, At, Body, Upload};
+use super::extract::{At, Body};
 use super::given::{Patience, taken};
 use super::idempotency::Once;
 use super::{ApiError, App};
@@ -76,14 +74,6 @@ pub(crate) struct Grants {
     grants: BTreeMap<String, u64>,
 }
 
-/// What a document is called.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Called {
-    /// The name of the file, without folders; its ending says what it is.
-    name: String,
-}
-
 /// What comes with every input: the run, the key, the version it was decided on, how long to wait.
 pub(crate) struct Along {
     pub(crate) run: String,
@@ -93,11 +83,18 @@ pub(crate) struct Along {
 }
 
 impl Along {
-    fn of(run: String, key: Option<String>, headers: &HeaderMap) -> Result<Self, ApiError> {
+    pub(super) fn of(
+        run: String,
+        key: Option<String>,
+        headers: &HeaderMap,
+    ) -> Result<Self, ApiError> {
         let (at, patience) = (demanded(headers)?, Patience::of(headers)?);
         Ok(Self { run, key, at, patience })
     }
 }
+
+/// Whether an input that a key was used for is the one that comes now.
+pub(crate) type Matching = Box<dyn Fn(&Incoming) -> bool + Send + Sync>;
 
 /// Gives a run something, by whichever door, and tells where it stands then.
 pub(crate) async fn given(
@@ -106,10 +103,35 @@ pub(crate) async fn given(
     along: Along,
     what: Incoming,
 ) -> Result<Taken, ApiError> {
+    let same = what.clone();
+    let matching: Matching = Box::new(move |kept: &Incoming| *kept == same);
+    given_as(app, caller, along, what, &matching).await
+}
+
+/// The same, where an input that comes again need not be equal in everything. One that came before under its key is
+/// told as it was taken then; where the client waits for the run to rest, the run as it rests now.
+pub(crate) async fn given_as(
+    app: &App,
+    caller: &Caller,
+    along: Along,
+    what: Incoming,
+    matching: &Matching,
+) -> Result<Taken, ApiError> {
     let Along { run, key, at, patience } = along;
-    let outcome = caller.desk.engine.give_at(&run, what, key, at).await?;
+    let engine = &caller.desk.engine;
+    let repeated = match &key {
+        Some(key) => engine.find_repeated(&run, key, matching).await?,
+        None => None,
+    };
+    let (outcome, then) = match repeated {
+        Some(outcome) => {
+            let then = outcome.state.clone();
+            (outcome, Some(then))
+        }
+        None => (engine.give_at(&run, what, key, at).await?, None),
+    };
     let refused = outcome.violations().map(<[_]>::to_vec);
-    taken(app, caller, &run, refused, patience).await
+    taken(app, caller, &run, refused, patience, then).await
 }
 
 async fn give(
@@ -121,7 +143,7 @@ async fn give(
     Ok(tagged(given(app, caller, along, what).await?))
 }
 
-fn tagged(taken: Taken) -> Response {
+pub(super) fn tagged(taken: Taken) -> Response {
     ([(header::ETAG, etag(taken.version))], Json(taken)).into_response()
 }
 
@@ -152,18 +174,35 @@ pub(crate) async fn handed(
     text: String,
     action: Option<String>,
 ) -> Result<Taken, ApiError> {
-    let state = caller.desk.engine.look(&along.run).await?.state;
     if action.is_none() && along.at.is_none() {
         let detail = "name the order as `action`, or the version that was seen (over HTTP as `If-Match`): the run may have gone on";
         return Err(undemanded(detail));
     }
+    let state = caller.desk.engine.look(&along.run).await?.state;
     let out = state.pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
     let by = caller.user.clone();
     let what = match action.as_ref().or(out.map(|(id, _)| id)) {
         Some(action) => handed_in(action, &text, &by),
-        None => Incoming::Submitted { text, by },
+        None => Incoming::Submitted { text: text.clone(), by: by.clone() },
     };
-    given(app, caller, along, what).await
+    let matching: Matching =
+        Box::new(move |kept| is_same_reply(kept, &text, action.as_deref(), &by));
+    given_as(app, caller, along, what, &matching).await
+}
+
+/// Whether a reply that was taken is the one that comes again. Without an action it was taken for the order that
+/// was out then, which is over by now.
+fn is_same_reply(kept: &Incoming, text: &str, action: Option<&str>, by: &str) -> bool {
+    let Incoming::ModelReplied(reply) = kept else {
+        let submitted = Incoming::Submitted { text: text.to_owned(), by: by.to_owned() };
+        return *kept == submitted && action.is_none();
+    };
+    let mut again = handed_in(&reply.action, text, by);
+    if let Incoming::ModelReplied(again) = &mut again {
+        // Which build was shown is found out anew for every reply.
+        again.build.clone_from(&reply.build);
+    }
+    *kept == again && action.is_none_or(|action| action == reply.action)
 }
 
 /// Answers a question. One answer is taken.
@@ -183,55 +222,6 @@ pub(crate) async fn answer(
     let by = caller.user.clone();
     let along = Along::of(run, key, &headers)?;
     give(&app, &caller, along, Incoming::Answered { wait, value, by }).await
-}
-
-/// Brings a document: the body is the file, as it is. It is put into the folder of work, and the wait answered.
-#[utoipa::path(put, path = "/v1/runs/{run}/waits/{wait}/document", tag = "inbox",
-    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
-    params(("run" = String, Path, description = "The id of the run."),
-        ("wait" = String, Path, description = "The id of the wait."), Called,
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn document(
-    State(app): State<App>,
-    caller: Caller,
-    At((run, wait)): At<(String, String)>,
-    Asked(Called { name }): Asked<Called>,
-    Once(key): Once,
-    headers: HeaderMap,
-    Upload(bytes): Upload,
-) -> Result<Response, ApiError> {
-    let along = Along::of(run, key, &headers)?;
-    Ok(tagged(brought(&app, &caller, along, wait, name, bytes).await?))
-}
-
-/// Puts a document into the folder of work, and answers the wait that asks for it.
-pub(crate) async fn brought(
-    app: &App,
-    caller: &Caller,
-    along: Along,
-    wait: String,
-    name: String,
-    bytes: Bytes,
-) -> Result<Taken, ApiError> {
-    if name.contains(['/', '\\']) || name.is_empty() {
-        let detail = format!("`name` must be the name of a file without folders, found `{name}`");
-        return Err(ApiError::bad("bad_query", detail));
-    }
-    let state = caller.desk.engine.look(&along.run).await?.state;
-    let open = state.waits.get(&wait).filter(|wait| wait.kind == WaitKind::Document).cloned();
-    let value = match open {
-        // Nothing is written for a wait that takes no document; the run says why.
-        None => json!({ "path": name }),
-        Some(open) => {
-            let workspace = caller.desk.workspace.clone();
-            let put = move || bring(&workspace, Some(&open), &name, &bytes);
-            let put = tokio::task::spawn_blocking(put).await;
-            put.map_err(|_| ApiError::ours("broke_down", "writing the document broke down"))??
-        }
-    };
-    let by = caller.user.clone();
-    given(app, caller, along, Incoming::Answered { wait, value, by }).await
 }
 
 /// Says yes to what waits for it: a way, more of a budget, another try.

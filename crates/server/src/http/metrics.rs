@@ -11,7 +11,7 @@ use axum::http::{Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::{ApiError, App};
+use super::{ApiError, App, Quotas};
 
 /// The upper bounds of the buckets of times, in milliseconds.
 const BUCKETS: [u64; 8] = [1, 5, 10, 50, 100, 500, 1_000, 10_000];
@@ -129,14 +129,23 @@ pub(crate) async fn show(State(app): State<App>) -> Result<Response, ApiError> {
     let now = furniture.clock.now().0;
     let held = furniture.store.held(now, 100_000).await?;
     let ours = held.iter().filter(|lease| lease.worker == app.house.worker()).count();
+    let Quotas { body_bytes, upload_bytes, uploads, streams } = &*app.quotas;
     for (name, help, value) in [
-        ("countersign_runs_held", "Runs that somebody works on.", held.len()),
-        ("countersign_runs_held_here", "Runs that this process works on.", ours),
+        ("countersign_runs_held", "Runs that somebody works on.", held.len() as u64),
+        ("countersign_runs_held_here", "Runs that this process works on.", ours as u64),
         (
             "countersign_runs_watched",
             "Runs that somebody watches, or a model writes for.",
-            app.house.hub().known(),
+            app.house.hub().known() as u64,
         ),
+        ("countersign_streams_open", "Event streams that are open.", streams.used()),
+        ("countersign_uploads_open", "Documents that are being uploaded.", uploads.used()),
+        (
+            "countersign_upload_bytes",
+            "Bytes of unfinished uploads on the disk.",
+            upload_bytes.used(),
+        ),
+        ("countersign_body_bytes", "Bytes of request bodies in memory.", body_bytes.used()),
     ] {
         let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
     }

@@ -171,6 +171,7 @@ impl From<Rejection> for ApiError {
             Rejection::WrongKind { .. }
             | Rejection::WrongShape { .. }
             | Rejection::TooDeep { .. }
+            | Rejection::TooLarge { .. }
             | Rejection::CannotStart { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };
@@ -194,6 +195,7 @@ impl From<EngineError> for ApiError {
                 told.problem.version = Some(found);
                 told
             }
+            EngineError::Credentials => Self::wrong("credentials", detail),
             EngineError::OtherInput { .. } => Self::wrong("key_reused", detail),
             EngineError::Contended { .. } => Self::away("contended", detail),
             EngineError::Corrupt { .. } => Self::ours("damaged", detail),
@@ -218,6 +220,8 @@ impl From<StoreError> for ApiError {
             }
             StoreError::Malformed { .. } => Self::wrong("malformed", detail),
             StoreError::Corrupt { .. } => Self::ours("damaged", detail),
+            StoreError::Replaced { .. } => Self::away("store_replaced", detail),
+            StoreError::LowSpace { .. } => Self::away("low_space", detail),
             StoreError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, "store_full", detail),
             _ => Self::away("store_unavailable", detail),
         }

@@ -10,20 +10,23 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{
-    ApiError, App, admit, blobs, contracts, description, guard, health, inbox, inputs, limits,
-    looks, me, memory, metrics, protocols, runs, start, stream, traced, workers,
+    ApiError, App, admit, answers, blobs, contracts, description, documents, guard, health, inbox,
+    inputs, limits, looks, me, memory, metrics, protocols, request_body, runs, start, stream,
+    traced, workers,
 };
 
 /// The routes and their description.
 pub fn router(app: App) -> (Router, OpenApi) {
     let (router, described) = described();
-    let web = crate::web::routes(app.hosts.clone());
+    let web = crate::web::routes(app.hosts.clone(), app.token.clone());
     let router = router
         .merge(description::routes(&described))
         .merge(crate::mcp::routes(app.clone()))
         .fallback(async || {
             ApiError::missing("unknown_path", "there is nothing at this path").into_response()
         })
+        .layer(from_fn_with_state(app.clone(), answers::answer_once))
+        .layer(from_fn_with_state(app.clone(), request_body::read_whole))
         .layer(from_fn_with_state(app.clone(), guard::guard))
         .layer(from_fn(limits::in_time))
         .layer(CatchPanicLayer::custom(limits::broke_down))
@@ -66,7 +69,7 @@ fn described() -> (Router<App>, OpenApi) {
         .routes(routes!(start::fork))
         .routes(routes!(inputs::submit))
         .routes(routes!(inputs::answer))
-        .routes(routes!(inputs::document))
+        .routes(routes!(documents::document))
         .routes(routes!(inputs::approve))
         .routes(routes!(inputs::deny))
         .routes(routes!(inputs::halt))

@@ -16,7 +16,7 @@ use super::extract::{Asked, At};
 use super::protocols::of_files;
 use super::{ApiError, App};
 use crate::access::Caller;
-use crate::show::{Standing, products};
+use crate::show::{Standing, describe_parking, products};
 use crate::wire::{Page, RunRow, RunStatus};
 
 /// Which runs.
@@ -79,7 +79,9 @@ pub(crate) async fn list(
     heads.truncate(most);
     let last = heads.last().filter(|_| more).map(Head::cursor);
     let next = last.map(|RunCursor { created_at, id }| cursor(&chosen, Place { created_at, id }));
-    Ok(Json(Page { items: heads.into_iter().map(RunRow::from).collect(), next }))
+    let now = engine.clock().now();
+    let items = heads.into_iter().map(|head| RunRow::new(head, now)).collect();
+    Ok(Json(Page { items, next }))
 }
 
 /// Where a run stands, and why; now, or at a version. The `ETag` is its version.
@@ -95,7 +97,9 @@ pub(crate) async fn show(
 ) -> Result<Response, ApiError> {
     let engine = &caller.desk.engine;
     let head = head(engine, &run).await?;
-    if at.is_none() && known(&headers, head.version) {
+    // A run is parked without a new version.
+    let parked = head.is_parked(engine.clock().now().0);
+    if at.is_none() && !parked && known(&headers, head.version) {
         let tag = [(header::ETAG, etag(head.version))];
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
@@ -120,7 +124,10 @@ pub(crate) async fn standing(
     let digest = of_files(app, move |catalog| Ok(catalog.folder_digest(&name))).await?;
     let outcome = Outcome { state, events: Vec::new(), protocol };
     let now = engine.clock().now();
-    Ok(RunStatus::from(&Standing::of(outcome, &log, now, digest.as_deref(), made)))
+    let head = engine.store().head(&engine.run_id(run)).await?;
+    let parked = head.filter(|_| at.is_none()).and_then(|head| describe_parking(&head, now));
+    let standing = Standing::of(outcome, &log, now, digest.as_deref(), made);
+    Ok(RunStatus::from(&standing.with_parking(parked)))
 }
 
 /// A run at a version, or now. That there is no such run is told before that it has no such version.

@@ -9,6 +9,7 @@ use countersign_runtime::engine::Otherwise;
 use countersign_store::TenantId;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
 
 use super::etag::etag;
@@ -63,8 +64,9 @@ pub(crate) async fn start(
     Body(new): Body<NewRun>,
 ) -> Result<Response, ApiError> {
     let patience = Patience::of(&headers)?;
+    let keyed = key.is_some();
     let run = begun(&app, &caller, new, key).await?;
-    created(&app, &caller, &run, patience).await
+    created(&app, &caller, &run, patience, keyed).await
 }
 
 /// Begins a run, by whichever door; its id.
@@ -75,7 +77,7 @@ pub(crate) async fn begun(
     key: Option<String>,
 ) -> Result<String, ApiError> {
     let NewRun { protocol, workflow, input, document, model } = new;
-    let model = named(caller, model)?.or_else(|| app.house.furniture().model.clone());
+    let model = named(app, caller, model).await?.or_else(|| app.house.furniture().model.clone());
     let with_model = model.is_some();
     let (protocol, workflow) = of_files(app, move |catalog| {
         Ok(catalog.meant(protocol.as_deref(), workflow.as_deref(), with_model)?)
@@ -107,7 +109,7 @@ pub(crate) async fn fork(
     Body(NewFork { at, protocol, model }): Body<NewFork>,
 ) -> Result<Response, ApiError> {
     let patience = Patience::of(&headers)?;
-    let model = named(&caller, model)?;
+    let model = named(&app, &caller, model).await?;
     let protocol = match protocol {
         None => None,
         Some(name) => {
@@ -117,8 +119,9 @@ pub(crate) async fn fork(
         }
     };
     let otherwise = Otherwise { at, protocol, model, by: caller.user.clone() };
+    let keyed = key.is_some();
     let (fork, _) = caller.desk.engine.fork(&run, otherwise, key).await?;
-    created(&app, &caller, &fork, patience).await
+    created(&app, &caller, &fork, patience, keyed).await
 }
 
 async fn created(
@@ -126,8 +129,11 @@ async fn created(
     caller: &Caller,
     run: &str,
     patience: Patience,
+    keyed: bool,
 ) -> Result<Response, ApiError> {
-    let taken = taken(app, caller, run, None, patience).await?;
+    // A run that is begun again under its key is told as it began.
+    let then = if keyed { Some(caller.desk.engine.at(run, Some(1)).await?.state) } else { None };
+    let taken = taken(app, caller, run, None, patience, then).await?;
     let headers = [
         (
             header::LOCATION,
@@ -141,13 +147,25 @@ async fn created(
 }
 
 /// The model that a caller names, where they may. A script is a file of this machine, and another address would
-/// get this machine's keys: both are for whoever owns the house.
-fn named(caller: &Caller, model: Option<String>) -> Result<Option<String>, ApiError> {
+/// get this machine's keys: both are for whoever owns the house, whose word is kept.
+async fn named(
+    app: &App,
+    caller: &Caller,
+    model: Option<String>,
+) -> Result<Option<String>, ApiError> {
     let owner = caller.role == Role::Admin && caller.tenant() == TenantId::default().as_str();
     let reaches = |model: &String| model.contains('@') || model.starts_with("script:");
-    if model.as_ref().is_some_and(reaches) && !owner {
+    let Some(reaching) = model.clone().filter(reaches) else { return Ok(model) };
+    if !owner {
         let detail = "only an admin of tenant `local` names a script, or a model at an address";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "model", detail));
     }
-    Ok(model)
+    let furniture = app.house.furniture();
+    let (guard, by, now) = (furniture.guard.clone(), caller.user.clone(), furniture.clock.now());
+    let kept = spawn_blocking(move || guard.trust_model(&reaching, &by, now)).await;
+    match kept {
+        Ok(Ok(())) => Ok(model),
+        Ok(Err(error)) => Err(ApiError::ours("trust", error.to_string())),
+        Err(_) => Err(ApiError::ours("trust", "keeping the server of the model broke off")),
+    }
 }

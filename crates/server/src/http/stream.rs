@@ -21,6 +21,7 @@ use utoipa::IntoParams;
 
 use super::extract::{Asked, At};
 use super::inbox::listed;
+use super::quota::QuotaShare;
 use super::runs::head;
 use super::{ApiError, App};
 use crate::access::Caller;
@@ -31,8 +32,8 @@ use crate::wire::VersionRow;
 /// How often the store is asked: another process may work on the run.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// How many versions are read at once.
-const PAGE: usize = 64;
+/// How many versions are read at once: a client that does not read holds so many.
+const PAGE: usize = 8;
 
 /// How long a client waits before it comes back.
 const RETRY: Duration = Duration::from_secs(1);
@@ -72,7 +73,9 @@ pub(crate) async fn run(
     if last.is_some_and(over) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
+    let share = stream_share(&app, &caller)?;
     let following = Following {
+        _share: share,
         watched: app.house.hub().watch(&engine.run_id(run.as_str())),
         engine,
         run,
@@ -93,6 +96,7 @@ pub(crate) async fn run(
 
 /// Follows one run for one client.
 struct Following {
+    _share: QuotaShare,
     engine: Arc<Engine>,
     run: String,
     /// The last version that was sent.
@@ -190,6 +194,7 @@ pub(crate) async fn inbox(
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    let share = stream_share(&app, &caller)?;
     let engine = &caller.desk.engine;
     let (tenant, store) = (engine.tenant(), engine.store());
     let (log, ear) = app.inboxes.follow(tenant, store, app.house.hub()).await?;
@@ -201,7 +206,7 @@ pub(crate) async fn inbox(
         newest
     });
     let stopping = app.stopping.clone();
-    let listening = Listening { log, ear, after, ready, stopping, done: false };
+    let listening = Listening { _share: share, log, ear, after, ready, stopping, done: false };
     Ok(streamed(stream::unfold(listening, |mut listening| async {
         let event = listening.next().await?;
         Some((Ok::<_, Infallible>(event), listening))
@@ -210,6 +215,7 @@ pub(crate) async fn inbox(
 
 /// Listens to one inbox for one client.
 struct Listening {
+    _share: QuotaShare,
     log: Arc<InboxLog>,
     ear: watch::Receiver<u64>,
     after: u64,
@@ -265,6 +271,13 @@ impl Listening {
             self.after = number;
         }
     }
+}
+
+/// One stream of a caller, counted until it ends.
+fn stream_share(app: &App, caller: &Caller) -> Result<QuotaShare, ApiError> {
+    let mut share = app.quotas.streams.share(caller);
+    share.grow(1)?;
+    Ok(share)
 }
 
 fn streamed<S>(events: S) -> Response

@@ -1,6 +1,7 @@
 //! The server of MCP: who asks, what they may, and what they get.
 
 use axum::http::request::Parts;
+use countersign_core::text::escape_json_for_display;
 use opentelemetry::trace::{Span as _, Status, Tracer as _};
 use opentelemetry::{KeyValue, global};
 use rmcp::ErrorData;
@@ -12,7 +13,7 @@ use rmcp::model::{
     ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::tool::Tool;
 use super::{resources, toolbox};
@@ -87,16 +88,26 @@ impl Door {
             Err(ApiError::forbidden("decisions_off", detail))
         };
         Ok(match done {
-            Ok(value) => CallToolResult::structured(value),
+            Ok(value) => structured(value),
             Err(error) => failed(&error),
         })
     }
 }
 
+/// A result as data, and as the text that some clients show to a person instead: there nothing is
+/// hidden, and it is the same JSON.
+fn structured(value: Value) -> CallToolResult {
+    let text = escape_json_for_display(&value.to_string()).into_owned();
+    let mut result = CallToolResult::structured(value);
+    result.content = vec![ContentBlock::text(text)];
+    result
+}
+
 /// A call that failed. The problem goes as text alone: what is structured must be of the tool's own shape, which
 /// clients check.
 fn failed(error: &ApiError) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(json!(error.problem()).to_string())])
+    let problem = json!(error.problem()).to_string();
+    CallToolResult::error(vec![ContentBlock::text(escape_json_for_display(&problem))])
 }
 
 /// A resource that cannot be had.

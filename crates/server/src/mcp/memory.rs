@@ -99,6 +99,9 @@ struct Noted {
     validation: Option<String>,
     /// Until when an event or a guess may be seen: a moment, or `run_end`.
     expires: Option<String>,
+    /// The `build` of the packet that the writer of an event was shown. Name it for what you write: what stood in
+    /// the packet as a guess stays with you until it is validated.
+    build: Option<String>,
 }
 
 /// What was found.

@@ -11,12 +11,12 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
+use countersign_core::limits::MAX_BODY_BYTES;
 use http_body_util::{BodyExt as _, Limited};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::door::{Door, Who};
-use crate::http::extract::MOST_JSON;
 use crate::http::{ApiError, App};
 
 /// How long a refusal of the transport may be that is told on.
@@ -31,7 +31,7 @@ pub(crate) fn routes(app: App) -> Router<App> {
         .disable_allowed_origins()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(MOST_JSON);
+        .with_max_request_body_bytes(MAX_BODY_BYTES);
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(door.clone()), sessions, config);
     let asked = move |request: Request| {

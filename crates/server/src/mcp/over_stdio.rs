@@ -11,8 +11,9 @@ use thiserror::Error;
 use super::door::{Door, Who};
 use crate::access::{Caller, Demand, Hosts, Keyring, Role};
 use crate::house::{House, HouseError};
-use crate::http::{App, Rates};
+use crate::http::{App, Quotas, Rates};
 use crate::serve::work;
+use crate::service_limits::ServiceLimits;
 use crate::stop::Stop;
 
 /// How long steps that are under way may still take once the agent has gone.
@@ -52,10 +53,14 @@ pub async fn over_stdio(
         house: Arc::clone(&house),
         keyring,
         hosts: Hosts::of(&[], Demand::default()),
+        token: None,
         inboxes: Arc::default(),
         metrics: Arc::default(),
         traces: Arc::default(),
         rates: Arc::new(Rates::new(1)),
+        quotas: Arc::new(Quotas::new(&ServiceLimits::default())),
+        body_pause: ServiceLimits::default().body_pause,
+        answers: Arc::default(),
         stopping: stopping.clone(),
     };
     let caller = Caller { desk, role: Role::Admin, user, key: None };

@@ -1,7 +1,8 @@
 //! Tools about what waits for a person.
 
-use bytes::Bytes;
+use countersign_core::json::sha256;
 use countersign_core::run::Incoming;
+use countersign_runtime::workspace::IncomingDocument;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -9,9 +10,10 @@ use utoipa::ToSchema;
 use super::stand::{PATIENCE, Stand};
 use super::tool::{Effect, Told, Tool};
 use crate::access::Caller;
+use crate::http::documents::bring_document;
 use crate::http::extract::Asked;
 use crate::http::given::Patience;
-use crate::http::inputs::{Along, brought, given};
+use crate::http::inputs::{Along, given};
 use crate::http::{ApiError, App, inbox};
 use crate::wire::{InboxRow, Page};
 
@@ -152,7 +154,11 @@ async fn answer(app: App, caller: Caller, asked: Answering) -> Result<Stand, Api
             given(&app, &caller, along, Incoming::Answered { wait, value, by }).await?
         }
         (None, Some(Brought { name, text })) => {
-            brought(&app, &caller, along, wait, name, Bytes::from(text)).await?
+            let bytes = std::io::Cursor::new(text.into_bytes());
+            let sha256 = sha256(&[bytes.get_ref()]);
+            let length = bytes.get_ref().len() as u64;
+            let document = IncomingDocument { name, bytes: length, sha256, content: bytes };
+            bring_document(&app, &caller, along, wait, document).await?
         }
         _ => return Err(ApiError::wrong("bad_arguments", "give either `value` or `document`")),
     };

@@ -1,6 +1,7 @@
 //! Resources: protocols, contracts and runs, each as JSON under an address of ours.
 
 use axum::extract::State;
+use countersign_core::text::escape_json_for_display;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde::Serialize;
 use serde_json::json;
@@ -118,7 +119,7 @@ pub(super) async fn read(
 fn shown<T: Serialize>(address: &str, what: &T) -> Result<ResourceContents, ApiError> {
     let text = serde_json::to_string_pretty(&json!(what))
         .map_err(|error| ApiError::ours("broke_down", error.to_string()))?;
-    Ok(ResourceContents::text(text, address).with_mime_type(JSON))
+    Ok(ResourceContents::text(escape_json_for_display(&text), address).with_mime_type(JSON))
 }
 
 fn resource(path: &str, name: &str, says: &str) -> Resource {

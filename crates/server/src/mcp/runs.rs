@@ -205,7 +205,7 @@ async fn start(app: App, caller: Caller, asked: Starting) -> Result<Stand, ApiEr
     let new = NewRun { protocol, workflow, input, document, model };
     let run = begun(&app, &caller, new, key).await?;
     let patience = Patience::seconds(wait_seconds.unwrap_or(PATIENCE));
-    let stands = taken(&app, &caller, &run, None, patience).await?;
+    let stands = taken(&app, &caller, &run, None, patience, None).await?;
     Stand::of(&caller, stands, false).await
 }
 

@@ -3,6 +3,7 @@
 //! Not here: reading a store (but for what a run made), colours, a terminal.
 
 mod line;
+mod parking;
 mod product;
 mod standing;
 pub mod incoming;
@@ -10,5 +11,6 @@ pub mod waiting;
 pub mod graph;
 
 pub use line::shortened;
+pub use parking::describe_parking;
 pub use product::{Product, products};
 pub use standing::{Spending, Standing, children, effect_told, order_told, tool_told};

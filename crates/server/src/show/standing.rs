@@ -28,6 +28,8 @@ pub struct Standing {
     pub document_bytes: usize,
     /// Whether the folder has other files now; `None` where there is no folder to compare with.
     pub folder_changed: Option<bool>,
+    /// Why nobody works on it, where too many workers ended on it.
+    pub parked: Option<String>,
 }
 
 /// A budget, and what of it is gone.
@@ -77,7 +79,14 @@ impl Standing {
             next_alarm,
             document_bytes,
             folder_changed,
+            parked: None,
         }
+    }
+
+    /// The same, with the sentence of a parked run.
+    #[must_use]
+    pub fn with_parking(self, parked: Option<String>) -> Self {
+        Self { parked, ..self }
     }
 }
 

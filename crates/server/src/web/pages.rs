@@ -1,10 +1,12 @@
 //! The addresses of the page, and what every answer with a part of it says about itself.
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HOST, IF_NONE_MATCH, LOCATION,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
@@ -12,7 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
 use super::{Asset, EDITION, asset, page};
-use crate::access::Hosts;
+use crate::access::{Hosts, LocalToken};
 use crate::http::ApiError;
 
 /// What the page may do: run and show its own files, and ask this server. Nothing else, from nowhere else.
@@ -43,13 +45,41 @@ pub const PAGES: &[&str] = &[
     "/system",
 ];
 
-/// The routes of the page. Whoever calls this server by a name that is not its own gets nothing of it.
-pub fn routes(hosts: Hosts) -> Router {
+/// The routes of the page. Whoever calls this server by a name that is not its own gets nothing of it; whoever opens
+/// it with the token has a cookie from then on.
+pub fn routes(hosts: Hosts, token: Option<Arc<LocalToken>>) -> Router {
     let mut router = Router::new().route("/assets/{*path}", get(file));
     for &page in PAGES {
         router = router.route(page, get(page_itself));
     }
-    router.layer(from_fn_with_state(hosts, called_by_name))
+    router
+        .layer(from_fn_with_state(token, take_token))
+        .layer(from_fn_with_state(hosts, called_by_name))
+}
+
+/// Takes the token out of the address: the browser gets a cookie for it, and the same address without it.
+async fn take_token(
+    State(token): State<Option<Arc<LocalToken>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let (shown, others): (Vec<&str>, Vec<&str>) =
+        query.split('&').partition(|pair| pair.starts_with("token="));
+    let (Some(shown), Some(token)) = (shown.first(), token) else { return next.run(request).await };
+    let rest = if others.is_empty() { String::new() } else { format!("?{}", others.join("&")) };
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let headers = response.headers_mut();
+    let location = HeaderValue::try_from(format!("{}{rest}", request.uri().path()));
+    headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if token.is(&shown["token=".len()..])
+        && let Ok(cookie) = HeaderValue::try_from(token.to_set_cookie())
+    {
+        headers.insert(SET_COOKIE, cookie);
+    }
+    response
 }
 
 async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {

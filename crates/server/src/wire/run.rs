@@ -1,8 +1,11 @@
 //! A run in a list.
 
+use countersign_core::run::Time;
 use countersign_store::Head;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::show::describe_parking;
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -29,15 +32,22 @@ pub struct RunRow {
     pub wake_at: Option<i64>,
     /// Why it stands where it stands, in a line.
     pub summary: String,
+    /// Whether nobody works on it, because three workers ended while working on this version.
+    pub parked: bool,
     /// The digest of its protocol.
     pub protocol: String,
     /// The last hash of its log.
     pub hash: String,
 }
 
-impl From<Head> for RunRow {
-    fn from(head: Head) -> Self {
+impl RunRow {
+    /// A run as a list shows it at a time.
+    #[must_use]
+    pub fn new(head: Head, now: Time) -> Self {
+        let parking = describe_parking(&head, now);
         Self {
+            parked: parking.is_some(),
+            summary: parking.unwrap_or(head.summary),
             run: head.run.id,
             workflow: head.workflow,
             phase: head.phase,
@@ -47,7 +57,6 @@ impl From<Head> for RunRow {
             created_at: head.created_at,
             updated_at: head.updated_at,
             wake_at: head.wake_at,
-            summary: head.summary,
             protocol: head.protocol,
             hash: head.hash,
         }

@@ -45,6 +45,8 @@ pub struct RunStatus {
     pub end: Option<End>,
     /// Who stopped it.
     pub halted: Option<Halt>,
+    /// Why nobody works on it: three workers ended while working on this version. `resume` lets it go on.
+    pub parked: Option<String>,
     /// What it cannot get past: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`, `trouble`.
     #[schema(value_type = Option<Object>)]
     pub blocked: Option<Blocked>,
@@ -176,6 +178,7 @@ impl From<&Standing> for RunStatus {
             next_alarm: standing.next_alarm,
             end: state.end.clone().map(|(how, reason)| End { how, reason }),
             halted: state.halted.clone().map(|(by, reason)| Halt { by, reason }),
+            parked: standing.parked.clone(),
             blocked: state.blocked.clone(),
             output: standing.products.clone(),
             waits: state.waits.values().map(Wait::from).collect(),

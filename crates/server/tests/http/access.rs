@@ -167,7 +167,8 @@ async fn without_a_key_a_foreign_name_or_page_is_refused() {
     let rig = serve().await;
     let client = rig.client();
     let with = |name: &'static str, value: String| {
-        Answer::of(client.request("GET", "/v1/runs").header(name, value))
+        let client = if name == "authorization" { rig.stranger() } else { client.clone() };
+        async move { Answer::of(client.request("GET", "/v1/runs").header(name, value)).await }
     };
     assert_eq!(with("host", "evil.example".to_owned()).await.problem(403), "foreign_host");
     assert_eq!(with("host", format!("localhost:{}", rig.address.port())).await.status, 200);
@@ -177,9 +178,73 @@ async fn without_a_key_a_foreign_name_or_page_is_refused() {
     );
     assert_eq!(with("origin", "null".to_owned()).await.problem(403), "foreign_origin");
     assert_eq!(with("origin", format!("http://{}", rig.address)).await.status, 200);
-    // A key that is wrong is wrong, also where none is needed.
+    // A key that is wrong is wrong, also where the token is enough.
     assert_eq!(with("authorization", "Bearer csk_x".to_owned()).await.problem(401), "no_key");
     assert_eq!(with("authorization", "Basic eDp5".to_owned()).await.problem(401), "no_key");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn on_loopback_the_token_lets_in_and_its_absence_says_how() {
+    let rig = serve().await;
+    let stranger = rig.stranger();
+    for open in ["/v1/health", "/v1/ready", "/v1/openapi.json", "/"] {
+        assert_eq!(stranger.get(open).await.status, 200, "{open}");
+    }
+    for (method, path) in
+        [("GET", "/v1/me"), ("GET", "/v1/runs"), ("POST", "/v1/runs"), ("POST", "/mcp")]
+    {
+        let refused = Answer::of(stranger.request(method, path)).await;
+        assert_eq!(refused.problem(401), "no_token", "{path}");
+        assert!(refused.text.contains(".countersign/token"), "{}", refused.text);
+    }
+    let token = rig.token().unwrap();
+    let wrong = format!("{}x", &token[..token.len() - 1]);
+    let bearer = |shown: &str| {
+        stranger.request("GET", "/v1/me").header("authorization", format!("Bearer {shown}"))
+    };
+    assert_eq!(Answer::of(bearer(&wrong)).await.problem(401), "no_key");
+    let me = Answer::of(bearer(&token)).await.good();
+    assert_eq!((&me["role"], &me["tenant"]), (&json!("admin"), &json!("local")));
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_cookie_for_the_token_and_only_our_own_page_uses_it() {
+    let rig = serve().await;
+    let (token, stranger) = (rig.token().unwrap(), rig.stranger());
+    // As a browser does it, and without going on by itself.
+    let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+    let http = http.build().unwrap();
+    let open = async |path: String| {
+        let url = format!("http://{}{path}", rig.address);
+        Answer::read(http.get(url).send().await.unwrap()).await
+    };
+    let wrong = open("/runs?token=cst_wrong&status=waiting".to_owned()).await;
+    assert_eq!((wrong.status, wrong.header("set-cookie")), (303, ""));
+    let opened = open(format!("/runs?token={token}&status=waiting")).await;
+    assert_eq!((opened.status, opened.header("location")), (303, "/runs?status=waiting"));
+    assert_eq!(opened.header("referrer-policy"), "no-referrer");
+    let cookie = opened.header("set-cookie");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(!cookie.contains(&token), "{cookie}");
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let with = |site: Option<&'static str>| {
+        let request = stranger.request("GET", "/v1/me").header("cookie", cookie.clone());
+        match site {
+            Some(site) => request.header("sec-fetch-site", site),
+            None => request,
+        }
+    };
+    assert_eq!(Answer::of(with(None)).await.status, 200);
+    assert_eq!(Answer::of(with(Some("same-origin"))).await.status, 200);
+    for other in ["same-site", "cross-site"] {
+        assert_eq!(Answer::of(with(Some(other))).await.problem(403), "foreign_origin", "{other}");
+    }
+    let foreign = with(None).header("origin", "http://127.0.0.1:9");
+    assert_eq!(Answer::of(foreign).await.problem(403), "foreign_origin");
+    let rebound = with(None).header("host", "evil.example");
+    assert_eq!(Answer::of(rebound).await.problem(403), "foreign_host");
     rig.end().await;
 }
 

@@ -18,7 +18,7 @@ const FRESH: u64 = 10;
 const MARK: &str = "\"@@\"";
 
 /// A body for each route that has one, with something in most of its places.
-fn sound() -> Vec<(&'static str, Value)> {
+pub(crate) fn sound() -> Vec<(&'static str, Value)> {
     let of_ann = |more: Value| {
         let mut body = json!({
             "user": "ann", "agent": "helper", "session": "s", "run": "r", "at": "2026-11-16T12:00:00Z",

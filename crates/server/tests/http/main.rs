@@ -10,7 +10,14 @@ mod runs;
 mod streams;
 mod memory;
 mod limits;
+mod quotas;
+#[cfg(unix)]
+mod ready;
+#[cfg(unix)]
+mod files;
+mod repeats;
 mod described;
 mod web;
 mod mcp;
 mod bodies;
+mod growth;

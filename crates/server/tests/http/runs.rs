@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::engine::{Engine, Opened};
 use countersign_runtime::prune::{Old, plan, prune};
 use countersign_runtime::watch::Unwatched;
-use countersign_store::{SqliteStore, TenantId};
+use countersign_store::{RunId, SqliteStore, Store as _, TenantId};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as with_json, serve};
@@ -44,6 +45,40 @@ async fn a_demo_goes_from_start_to_file() {
     assert!(said.contains(&"ann approved w1: good".to_owned()), "{said:?}");
     let proof = client.get(&format!("/v1/runs/{run}/verify")).await.good();
     assert_eq!(proof["good"], true, "{proof}");
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_run_on_which_three_workers_ended_is_shown_as_parked_until_it_is_resumed() {
+    let rig = serve().await;
+    let client = rig.client();
+    let started = settled(&client, "/v1/runs", &json!({"model": "human"})).await.good();
+    let run = text_of(&started["run"]);
+    let store = SqliteStore::open(rig.folder.path().join(".countersign/countersign.db")).unwrap();
+    // The server's own worker lays the run down a moment after it rests.
+    let id = RunId::local(&run);
+    let begun = Instant::now();
+    while store.head(&id).await.unwrap().unwrap().lease.is_some() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "the worker keeps the run");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Leases that ran out an hour ago, one after the other, without a step forward.
+    let then = SystemClock.now().after(-3_600_000).0;
+    for number in 0..3 {
+        let from = then + number * 10;
+        let worker = format!("w{number}");
+        let lease = store.lease(&id, &worker, from, from + 10).await.unwrap();
+        assert!(lease.is_some(), "{worker} gets the run");
+    }
+    let path = format!("/v1/runs/{run}");
+    let sentence = "parked: 3 workers ended while working on it";
+    let shown = client.get(&path).await.good();
+    assert!(text_of(&shown["parked"]).starts_with(sentence), "{shown}");
+    let listed = client.get("/v1/runs").await.good();
+    assert_eq!(listed["items"][0]["parked"], true, "{listed}");
+    assert!(text_of(&listed["items"][0]["summary"]).starts_with(sentence), "{listed}");
+    client.post(&format!("{path}/resume"), &json!({})).await.good();
+    assert!(client.get(&path).await.good()["parked"].is_null());
     rig.end().await;
 }
 
@@ -219,6 +254,14 @@ async fn one_reply_one_contract_and_one_protocol_are_looked_over() {
     assert_eq!(client.post("/v1/contracts/diff", &same).await.good()["compatibility"], "full");
     let neither = json!({"old": {"id": "outline"}, "new": {}});
     assert_eq!(client.post("/v1/contracts/diff", &neither).await.problem(422), "bad_body");
+    // A small request that asks for a value of a thousand million fields.
+    let text = |least: u64| {
+        format!("id: big\nversion: 1.0.0\nschema: {{ type: object, minProperties: {least} }}\n")
+    };
+    let large = json!({"old": {"text": text(1_000_000_000)}, "new": {"text": text(1_000_000_001)}});
+    let compared = client.post("/v1/contracts/diff", &large).await.good();
+    assert_eq!(compared["forward"]["answer"], "yes", "{compared}");
+    assert_eq!(compared["backward"]["answer"], "unknown", "{compared}");
     let files =
         json!({"files": {"index.yaml": "name: own\nversion: 1.0.0\ndefault_workflow: own\n"}});
     let found = client.post("/v1/protocols/check", &files).await.good();

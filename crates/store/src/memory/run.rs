@@ -37,6 +37,7 @@ impl Run {
             summary: String::new(),
             wake_at: None,
             lease: None,
+            deaths: 0,
             pruned: None,
         };
         Self {
@@ -51,17 +52,20 @@ impl Run {
     }
 
     pub(super) fn head(&self) -> Head {
-        Head { lease: self.tenure.lease(&self.head.run), ..self.head.clone() }
+        let deaths = self.tenure.deaths_at(self.head.version, false);
+        Head { lease: self.tenure.lease(&self.head.run), deaths, ..self.head.clone() }
     }
 
-    /// Whether a worker must look at it, and none does.
-    pub(super) fn is_due(&self, now: i64) -> bool {
-        self.head.wake_at.is_some_and(|time| time <= now) && !self.tenure.alive(now)
+    /// Whether a worker must look at it, none does, and this one may.
+    pub(super) fn is_due(&self, worker: &str, now: i64) -> bool {
+        let wakes = self.head.wake_at.is_some_and(|time| time <= now);
+        let free = || self.tenure.asked(worker, now, i64::MAX, self.head.version).is_some();
+        wakes && !self.tenure.alive(now) && free()
     }
 
-    /// Nobody works on it any more.
-    pub(super) fn free(&mut self) {
-        self.tenure = Tenure { worker: None, until: 0, ..self.tenure };
+    /// Whether too many workers ended on it.
+    pub(super) fn parked(&self, now: i64) -> bool {
+        self.tenure.parked(now, self.head.version)
     }
 
     pub(super) fn standing(&self, commit: &Commit) -> Standing {

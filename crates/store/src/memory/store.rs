@@ -144,6 +144,13 @@ impl Store for MemoryStore {
         self.ask(move |tables| Ok(tables.runs.get(run).and_then(|run| run.keys.get(key).copied())))
     }
 
+    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
+        self.ask(move |tables| {
+            let keys = tables.runs.get(run).into_iter().flat_map(|run| &run.keys);
+            Ok(keys.map(|(key, version)| (key.clone(), *version)).collect())
+        })
+    }
+
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         self.ask(move |tables| {
             check_request(&taking.worker, taking.now, taking.until)?;
@@ -165,7 +172,9 @@ impl Store for MemoryStore {
             let Some(kept) = tables.runs.get_mut(run) else {
                 return Err(StoreError::NotFound { run: run.clone() });
             };
-            let Some(tenure) = kept.tenure.asked(worker, now, until) else { return Ok(None) };
+            let Some(tenure) = kept.tenure.asked(worker, now, until, kept.head.version) else {
+                return Ok(None);
+            };
             kept.tenure = tenure;
             Ok(kept.tenure.lease(run))
         })
@@ -176,10 +185,44 @@ impl Store for MemoryStore {
             if let Some(run) = tables.runs.get_mut(&lease.run)
                 && run.tenure.is(lease)
             {
-                run.free();
+                run.tenure = run.tenure.released();
                 self.ring(true);
             }
             Ok(())
+        })
+    }
+
+    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+        self.ask(move |tables| {
+            if let Some(run) = tables.runs.get_mut(&lease.run)
+                && run.tenure.is(lease)
+            {
+                run.tenure = run.tenure.expired(run.head.version);
+                self.ring(true);
+            }
+            Ok(())
+        })
+    }
+
+    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
+        self.ask(move |tables| {
+            let of_tenant = tables.runs.iter().filter(|(id, _)| id.tenant == *tenant);
+            let parked = of_tenant.filter(|(_, run)| run.parked(now));
+            Ok(parked.map(|(_, run)| run.head()).take(limit).collect())
+        })
+    }
+
+    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+        self.ask(move |tables| {
+            let Some(kept) = tables.runs.get_mut(run) else {
+                return Err(StoreError::NotFound { run: run.clone() });
+            };
+            let parked = kept.parked(now);
+            if parked {
+                kept.tenure = kept.tenure.rested();
+                self.ring(true);
+            }
+            Ok(parked)
         })
     }
 
@@ -187,7 +230,7 @@ impl Store for MemoryStore {
         self.ask(move |tables| {
             let run = tables.runs.get_mut(&lease.run).filter(|run| run.tenure.is(lease));
             let Some(run) = run else { return Ok(false) };
-            run.free();
+            run.tenure = run.tenure.rested();
             let rests = run.head.version == version;
             if rests {
                 run.head.wake_at = wake_at;

@@ -16,7 +16,7 @@ impl Tables {
         for lease in self.held(*now) {
             *held.entry(lease.run.tenant).or_default() += 1;
         }
-        let asked = |id: &RunId, run: &Run| run.is_due(*now) && taking.asks_for(&id.tenant);
+        let asked = |id: &RunId, run: &Run| run.is_due(worker, *now) && taking.asks_for(&id.tenant);
         let due = self.runs.iter().filter(|(id, run)| asked(id, run));
         let mut due: Vec<_> = due.map(|(id, run)| (run.head.wake_at, id)).collect();
         due.sort();
@@ -31,7 +31,7 @@ impl Tables {
         let mut taken = Vec::new();
         for id in in_turn(candidates, last, *limit) {
             let Some(run) = self.runs.get_mut(&id) else { continue };
-            if let Some(tenure) = run.tenure.asked(worker, *now, *until) {
+            if let Some(tenure) = run.tenure.asked(worker, *now, *until, run.head.version) {
                 run.tenure = tenure;
                 taken.extend(run.tenure.lease(&id));
             }

@@ -14,15 +14,36 @@ const TAKE: &str = "WITH clock AS MATERIALIZED (
         lease_epoch = lease_epoch + CASE WHEN lease_worker = $3 AND lease_until > now THEN 0 ELSE 1 END,
         lease_until = CASE WHEN lease_worker = $3 AND lease_until > now
             THEN greatest(lease_until, now + $5) ELSE now + $5 END,
+        lease_deaths = CASE WHEN lease_worker = $3 AND lease_until > now THEN lease_deaths
+            WHEN lease_version = version
+                THEN lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> $3)::int
+            ELSE 0 END,
+        lease_version = CASE WHEN lease_worker = $3 AND lease_until > now
+            THEN lease_version ELSE version END,
         lease_worker = $3
     FROM clock
     WHERE tenant = $1 AND id = $2
         AND (lease_worker IS NULL OR lease_worker = $3 OR lease_until <= now)
+        AND (lease_worker = $3 AND lease_until > now OR lease_version <> version
+            OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> $3)::int < 3)
     RETURNING lease_epoch, lease_until - now";
 const EXISTS: &str = "SELECT FROM countersign.runs WHERE tenant = $1 AND id = $2";
 const RELEASE: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0
     WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4 RETURNING 1";
-const REST: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0,
+const EXPIRE: &str = "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0,
+        lease_deaths = CASE WHEN lease_version = version THEN lease_deaths + 1 ELSE 0 END,
+        lease_version = version
+    WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4 RETURNING 1";
+/// Judged by `$3`, the caller's clock, or by the server's where it is null.
+const UNPARK: &str = "UPDATE countersign.runs
+    SET lease_worker = NULL, lease_until = 0, lease_deaths = 0
+    WHERE tenant = $1 AND id = $2 AND lease_version = version
+        AND lease_deaths + (lease_worker IS NOT NULL)::int >= 3
+        AND (lease_worker IS NULL OR lease_until
+            <= coalesce($3::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))
+    RETURNING 1";
+const REST: &str =
+    "UPDATE countersign.runs SET lease_worker = NULL, lease_until = 0, lease_deaths = 0,
         wake_at = CASE WHEN version = $5 THEN $6 ELSE wake_at END
     WHERE tenant = $1 AND id = $2 AND lease_worker = $3 AND lease_epoch = $4
     RETURNING version = $5";
@@ -59,9 +80,40 @@ pub(super) async fn lease(
 
 /// Whether it was the current one.
 pub(super) async fn release(db: &PostgresDatabase, lease: &Lease) -> Result<bool, StoreError> {
+    give_back(db, lease, RELEASE).await
+}
+
+/// Whether it was the current one.
+pub(super) async fn expire(db: &PostgresDatabase, lease: &Lease) -> Result<bool, StoreError> {
+    give_back(db, lease, EXPIRE).await
+}
+
+/// Whether the run was parked.
+pub(super) async fn unpark(
+    db: &PostgresDatabase,
+    run: &RunId,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let (tenant, id) = key(run);
+    let by = (db.settings().clock == LeaseClock::Caller).then_some(now);
+    let unpark = Call::new(UNPARK).text(&tenant).text(&id).number(&by);
+    let exists = Call::new(EXISTS).text(&tenant).text(&id);
+    let answers = db.change(Scope::Tenant(tenant), &[unpark, exists]).await?;
+    let [unparked, known] = &answers[..] else { return Ok(false) };
+    if known.is_empty() {
+        return Err(StoreError::NotFound { run: run.clone() });
+    }
+    Ok(!unparked.is_empty())
+}
+
+async fn give_back(
+    db: &PostgresDatabase,
+    lease: &Lease,
+    sql: &'static str,
+) -> Result<bool, StoreError> {
     let (tenant, id) = key(&lease.run);
     let epoch = lease.epoch as i64;
-    let call = Call::new(RELEASE).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
+    let call = Call::new(sql).text(&tenant).text(&id).text(&lease.worker).number(&epoch);
     let answers = db.change(Scope::Tenant(tenant), &[call]).await?;
     Ok(answers.iter().any(|rows| !rows.is_empty()))
 }

@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(
             sums,
             [
-                "ddd1d18a9bf1a051f8edd8fb0d0abb89e94e5cfb5f9f7d4577da03a5a1922a4e",
+                "ae90c8a7207ca981389010ea88bc5b4fea93f434deaefbf2e1844b4ba36f9997",
                 "d01f05e94724d3ae240af0b940146d71b740e27eed7ece2d224a0b54174f5361",
             ]
         );

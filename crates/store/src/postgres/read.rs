@@ -19,7 +19,7 @@ macro_rules! head_columns {
         "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status, phase,
             updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
             (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-            pruned_at, seal
+            pruned_at, seal, lease_version, lease_deaths
         FROM countersign.runs "
     };
 }
@@ -31,6 +31,15 @@ pub(super) const RUNS: &str = concat!(
         AND ($4::text IS NULL OR status = $4) AND ($5::text IS NULL OR phase = $5)
         AND ($6::text IS NULL OR workflow = $6) AND ($7::text IS NULL OR protocol = $7)
     ORDER BY created_at DESC, id DESC LIMIT $8"
+);
+/// Judged by `$2`, the caller's clock, or by the server's where it is null.
+pub(super) const PARKED: &str = concat!(
+    head_columns!(),
+    "WHERE tenant = $1 AND lease_deaths >= 2 AND lease_version = version
+        AND lease_deaths + (lease_worker IS NOT NULL)::int >= 3
+        AND (lease_worker IS NULL OR lease_until
+            <= coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))
+    ORDER BY id LIMIT $3"
 );
 pub(super) const SNAPSHOT: &str = "SELECT version, seq, body FROM countersign.snapshots
     WHERE tenant = $1 AND run = $2 AND version <= $3 ORDER BY version DESC LIMIT 1";
@@ -53,6 +62,8 @@ pub(super) const ACTIONS: &str = "SELECT id, kind, body FROM countersign.actions
     WHERE tenant = $1 AND run = $2 ORDER BY version, place";
 pub(super) const KEYED: &str =
     "SELECT version FROM countersign.keys WHERE tenant = $1 AND run = $2 AND key = $3";
+pub(super) const KEYS: &str =
+    "SELECT key, version FROM countersign.keys WHERE tenant = $1 AND run = $2 ORDER BY key";
 pub(super) const BLOB: &str =
     "SELECT bytes FROM countersign.blobs WHERE tenant = $1 AND digest = $2";
 pub(super) const PROTOCOL: &str =
@@ -130,6 +141,26 @@ pub(super) async fn actions(db: &PostgresDatabase, run: &RunId) -> Answer<Vec<Ac
     let read =
         |row: &Row| Ok(ActionRow { id: get(row, 0)?, kind: get(row, 1)?, body: get(row, 2)? });
     rows.iter().map(read).collect()
+}
+
+pub(super) async fn keys(db: &PostgresDatabase, run: &RunId) -> Answer<Vec<(String, u64)>> {
+    let (tenant, id) = key(run);
+    let rows = ask(db, tenant, Call::new(KEYS).text(&tenant).text(&id)).await?;
+    rows.iter().map(|row| Ok((get(row, 0)?, number(row, 1)?))).collect()
+}
+
+pub(super) async fn parked(
+    db: &PostgresDatabase,
+    tenant: &TenantId,
+    now: i64,
+    limit: usize,
+) -> Answer<Vec<Head>> {
+    let clock = db.settings().clock;
+    let by = (clock == LeaseClock::Caller).then_some(now);
+    let (tenant, limit) = (tenant.as_str(), i64::try_from(limit).unwrap_or(i64::MAX));
+    let call = Call::new(PARKED).text(&tenant).number(&by).number(&limit);
+    let rows = ask(db, tenant, call).await?;
+    rows.iter().map(|row| read_head(row, clock)).collect()
 }
 
 pub(super) async fn keyed(db: &PostgresDatabase, run: &RunId, input: &str) -> Answer<Option<u64>> {
@@ -215,9 +246,12 @@ pub(super) fn read_id(row: &Row) -> Answer<RunId> {
 fn read_head(row: &Row, clock: LeaseClock) -> Answer<Head> {
     let run = read_id(row)?;
     let until = clock.told(get(row, 15)?, get(row, 16)?);
-    let tenure = Tenure { worker: get(row, 13)?, epoch: number(row, 14)?, until };
+    let (worker, epoch) = (get(row, 13)?, number(row, 14)?);
+    let (version, deaths) = (number(row, 19)?, number(row, 20)?);
+    let tenure = Tenure { worker, epoch, until, version, deaths };
     Ok(Head {
         lease: tenure.lease(&run),
+        deaths: tenure.deaths_at(number(row, 5)?, false),
         run,
         protocol: get(row, 2)?,
         workflow: get(row, 3)?,

@@ -131,6 +131,10 @@ impl Store for PostgresStore {
         Box::pin(read::keyed(&self.database, run, key))
     }
 
+    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
+        Box::pin(read::keys(&self.database, run))
+    }
+
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         Box::pin(async move {
             check_request(&taking.worker, taking.now, taking.until)?;
@@ -157,6 +161,25 @@ impl Store for PostgresStore {
         Box::pin(async move {
             self.ring(lease::release(&self.database, lease).await?);
             Ok(())
+        })
+    }
+
+    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+        Box::pin(async move {
+            self.ring(lease::expire(&self.database, lease).await?);
+            Ok(())
+        })
+    }
+
+    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
+        Box::pin(read::parked(&self.database, tenant, now, limit))
+    }
+
+    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let unparked = lease::unpark(&self.database, run, now).await?;
+            self.ring(unparked);
+            Ok(unparked)
         })
     }
 

@@ -20,6 +20,8 @@ pub struct Settings {
     pub max_pages: Option<u32>,
     /// Whether what is deleted is overwritten at once, and not only let go.
     pub secure_delete: bool,
+    /// Bytes that should be free on the disk; with fewer the file is not ready.
+    pub min_free: u64,
     /// Whether pages may be fetched before they are needed, where that is known and the system can.
     pub read_ahead: bool,
 }
@@ -31,6 +33,7 @@ impl Default for Settings {
             readers: 4,
             max_pages: None,
             secure_delete: false,
+            min_free: 32 << 20,
             read_ahead: true,
         }
     }
@@ -55,11 +58,9 @@ const CHECKPOINT_PAGES: i64 = 4000;
 const WAL_ATTEMPTS: u32 = 200;
 
 impl Place {
-    /// A connection that may write, to a file that is made where there is none.
+    /// A connection that may write. It makes no file: a path that lost its file gets no empty one instead.
     pub(super) fn writer(&self) -> Result<Connection, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.connect(flags)?;
         use_wal(&db)?;
         // Every acknowledged commit is on the disk, not only in the system's memory.

@@ -5,19 +5,27 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::rounds::{Candidates, in_turn};
 use crate::{RunId, StoreError, Taking, TenantId};
 
+// Parked runs, on which too many workers ended (`MAX_WORKER_DEATHS`, the 3 below), are passed over.
+
 /// Up to so many due runs are looked at as they come; where there are more, tenants are asked one by one,
 /// so that one with many does not hide the others.
 const GLANCE: usize = 256;
 
 const ANY: &str = "SELECT 1 FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
-    AND (lease_worker IS NULL OR lease_until <= ?1) ORDER BY wake_at LIMIT 1";
+    AND (lease_worker IS NULL OR lease_until <= ?1) AND (lease_version <> version
+        OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?2) < 3)
+    ORDER BY wake_at LIMIT 1";
 const FIRST: &str = "SELECT tenant, id FROM runs WHERE wake_at IS NOT NULL AND wake_at <= ?1
-    AND (lease_worker IS NULL OR lease_until <= ?1) ORDER BY wake_at, tenant, id LIMIT ?2";
+    AND (lease_worker IS NULL OR lease_until <= ?1) AND (lease_version <> version
+        OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?3) < 3)
+    ORDER BY wake_at, tenant, id LIMIT ?2";
 const NEXT_TENANT: &str = "SELECT tenant FROM runs WHERE wake_at IS NOT NULL AND tenant > ?1
     ORDER BY tenant LIMIT 1";
 const OF_TENANT: &str = "SELECT tenant, id FROM runs
     WHERE wake_at IS NOT NULL AND tenant = ?1 AND wake_at <= ?2
-    AND (lease_worker IS NULL OR lease_until <= ?2) ORDER BY wake_at, id LIMIT ?3";
+    AND (lease_worker IS NULL OR lease_until <= ?2) AND (lease_version <> version
+        OR lease_deaths + (lease_worker IS NOT NULL AND lease_worker <> ?4) < 3)
+    ORDER BY wake_at, id LIMIT ?3";
 const HELD_OF_TENANT: &str = "SELECT count(*) FROM runs
     WHERE tenant = ?1 AND lease_worker IS NOT NULL AND lease_until > ?2";
 
@@ -25,10 +33,13 @@ const HELD_OF_TENANT: &str = "SELECT count(*) FROM runs
 pub(super) fn is_any(db: &Connection, taking: &Taking) -> Result<bool, StoreError> {
     if taking.tenants.is_empty() {
         let mut statement = db.prepare_cached(ANY)?;
-        return Ok(statement.query_row([taking.now], |_| Ok(())).optional()?.is_some());
+        return Ok(statement
+            .query_row((taking.now, &taking.worker), |_| Ok(()))
+            .optional()?
+            .is_some());
     }
     for tenant in &taking.tenants {
-        if !ids(db, OF_TENANT, params![tenant.as_str(), taking.now, 1])?.is_empty() {
+        if !ids(db, OF_TENANT, params![tenant.as_str(), taking.now, 1, taking.worker])?.is_empty() {
             return Ok(true);
         }
     }
@@ -48,7 +59,7 @@ pub(super) fn choose(
         }
         return Ok(in_turn(due, last, taking.limit));
     }
-    let first = ids(db, FIRST, params![taking.now, GLANCE as i64])?;
+    let first = ids(db, FIRST, params![taking.now, GLANCE as i64, taking.worker])?;
     if first.len() < GLANCE {
         for run in first {
             due.entry(run.tenant).or_default().push_back(run.id);
@@ -96,7 +107,8 @@ fn add_tenant(
     due: &mut Candidates,
 ) -> Result<(), StoreError> {
     let most = room(db, tenant, taking)?.min(taking.limit);
-    let runs = ids(db, OF_TENANT, params![tenant.as_str(), taking.now, most as i64])?;
+    let runs =
+        ids(db, OF_TENANT, params![tenant.as_str(), taking.now, most as i64, taking.worker])?;
     if !runs.is_empty() {
         due.insert(tenant.clone(), runs.into_iter().map(|run| run.id).collect());
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use super::connection::{Place, Settings};
+use super::identity::{FileIdentity, create_private, free_bytes};
 use super::migrate::{Schema, migrate};
 use super::raw::RawFile;
 use super::readers::Readers;
@@ -19,6 +20,8 @@ use crate::{Cause, StoreError};
 #[derive(Debug)]
 pub struct SqliteFile {
     path: PathBuf,
+    identity: FileIdentity,
+    min_free: u64,
     // Dropped before the writer: the last one to leave copies the log into the file, and of several readers that
     // leave at once none is the last.
     readers: Readers,
@@ -47,6 +50,8 @@ impl SqliteFile {
         let path = path.as_ref().to_owned();
         let raw = Arc::new(RawFile::new(&path, settings.read_ahead).map_err(unreachable)?);
         let place = Place { path: path.clone(), settings };
+        // One that cannot be made is told by `SQLite`, in its words.
+        drop(create_private(&path));
         let mut db = place.writer()?;
         migrate(&mut db, schema)?;
         prepare(&mut db)?;
@@ -60,8 +65,15 @@ impl SqliteFile {
         if let Some(trees) = trees {
             trees.fetch_below_roots();
         }
-        let writer = Writer::start(db, move || place.writer()).map_err(unreachable)?;
-        Ok(Self { path, readers, writer, raw })
+        let identity = FileIdentity::read(&path).map_err(unreachable)?;
+        let (same, min_free) = (identity.clone(), place.settings.min_free);
+        let reopen = move || {
+            same.check()?;
+            place.writer()
+        };
+        let same = identity.clone();
+        let writer = Writer::start(db, move || same.check(), reopen).map_err(unreachable)?;
+        Ok(Self { path, identity, min_free, readers, writer, raw })
     }
 
     /// Has work done inside the next commit and answers when it is on the disk. An error undoes the
@@ -90,11 +102,28 @@ impl SqliteFile {
         self.readers.ask(move |db| question(db, &raw)).await
     }
 
+    /// Whether the next commit is likely to be kept: the file is at its path, its disk has room, and the last commit
+    /// did not fail. One that failed is tried again with a commit that changes nothing.
+    pub async fn check_ready(&self) -> Result<(), StoreError> {
+        let (identity, path, floor) = (self.identity.clone(), self.path.clone(), self.min_free);
+        let look = move |_: &Connection| {
+            identity.check()?;
+            match free_bytes(&path) {
+                Some(free) if free < floor => Err(StoreError::LowSpace { free, floor }),
+                _ => Ok(()),
+            }
+        };
+        self.readers.ask(look).await?;
+        if self.writer.is_broken() { self.write(probe).await } else { Ok(()) }
+    }
+
     /// Writes the file anew without what was deleted, and empties its write-ahead log. Takes as long as
     /// the file is large; nobody writes meanwhile. `Busy` where someone else reads on for too long.
     pub async fn rebuild(&self) -> Result<(), StoreError> {
+        let identity = self.identity.clone();
         self.writer
-            .alone(|db| {
+            .alone(move |db| {
+                identity.check()?;
                 db.execute_batch("VACUUM")?;
                 empty_log(db)
             })
@@ -106,6 +135,20 @@ impl SqliteFile {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Needs room for new pages and a flush, and leaves the file as it is.
+fn probe(db: &Connection) -> Result<(), StoreError> {
+    db.execute_batch(
+        "SAVEPOINT probe;
+         CREATE TABLE readiness_probe (room BLOB) STRICT;
+         INSERT INTO readiness_probe VALUES (zeroblob(65536));
+         ROLLBACK TO probe;
+         RELEASE probe;",
+    )?;
+    let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    db.pragma_update(None, "user_version", version)?;
+    Ok(())
 }
 
 fn empty_log(db: &Connection) -> Result<(), StoreError> {
@@ -167,6 +210,81 @@ mod tests {
             Ok(db.query_row("SELECT count(*) FROM notes", [], |row| row.get::<_, i64>(0))?)
         };
         assert_eq!(file.read(count).await.unwrap(), 1);
+    }
+
+    fn insert(file: &SqliteFile) -> impl Future<Output = Result<usize, StoreError>> {
+        file.write(|db| Ok(db.execute("INSERT INTO notes VALUES ('kept')", [])?))
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_file_that_is_not_there_any_more_takes_no_commit_until_it_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, away] = ["notes.db", "away.db"].map(|name| folder.path().join(name));
+        let file = SqliteFile::open(&path, Settings::default(), NOTES).unwrap();
+        insert(&file).await.unwrap();
+        file.check_ready().await.unwrap();
+        fs::rename(&path, &away).unwrap();
+        for _ in 0..2 {
+            let refused = insert(&file).await.unwrap_err();
+            assert!(matches!(refused, StoreError::Replaced { .. }), "{refused}");
+            assert!(!path.exists(), "no empty file is put in its place");
+        }
+        let told = file.check_ready().await.unwrap_err();
+        assert!(matches!(told, StoreError::Replaced { .. }), "{told}");
+        // A program that opened it would empty the log that lies beside it.
+        fs::write(&path, "another file").unwrap();
+        let refused = insert(&file).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Replaced { .. }), "another file is not ours");
+        fs::rename(&away, &path).unwrap();
+        insert(&file).await.unwrap();
+        file.check_ready().await.unwrap();
+        let log = folder.path().join("notes.db-wal");
+        fs::rename(&log, &away).unwrap();
+        let refused = insert(&file).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Replaced { .. }), "nor without its log");
+    }
+
+    #[tokio::test]
+    async fn a_full_file_is_not_ready_until_there_is_room_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.db");
+        let settings = Settings { max_pages: Some(40), ..Settings::default() };
+        let file = SqliteFile::open(&path, settings, NOTES).unwrap();
+        let fill_up = || {
+            file.write(|db| {
+                Ok(db.execute("INSERT INTO notes VALUES (printf('%.*c', 65536, 'x'))", [])?)
+            })
+        };
+        let full = loop {
+            if let Err(error) = fill_up().await {
+                break error;
+            }
+        };
+        assert!(matches!(full, StoreError::Full), "{full}");
+        assert!(matches!(file.check_ready().await, Err(StoreError::Full)));
+        file.write(|db| Ok(db.execute("DELETE FROM notes", [])?)).await.unwrap();
+        file.check_ready().await.unwrap();
+        let tight = Settings { min_free: u64::MAX, ..Settings::default() };
+        let tight = SqliteFile::open(&path, tight, NOTES).unwrap();
+        if cfg!(target_os = "linux") {
+            assert!(matches!(tight.check_ready().await, Err(StoreError::LowSpace { .. })));
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_its_owner_reads_the_file_and_what_lies_beside_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.db");
+        let file = SqliteFile::open(&path, Settings::default(), NOTES).unwrap();
+        insert(&file).await.unwrap();
+        for name in ["notes.db", "notes.db-wal", "notes.db-shm"] {
+            let found = fs::metadata(folder.path().join(name)).unwrap();
+            assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name}");
+        }
     }
 
     #[test]

@@ -165,7 +165,7 @@ mod tests {
             [
                 "cb3e710c2b3bbe903c9fda45fe46e74585dd588e6ca938f0aec83e63fd8eb5e4",
                 "3121b186dcbf904c6a0107678e277d8418efd5163c363cf774f0cd8986ecc2ee",
-                "c6dce49a4e9417fb24393947d7dd90b420aca2c6f1c67c68f2255eeb6e91362e",
+                "9841efb4183c1b80650628f82066197997c8142a55cede1535147bb1c3cbe436",
             ]
         );
     }

@@ -4,6 +4,7 @@
 mod store;
 mod file;
 mod connection;
+mod identity;
 mod migrate;
 mod writer;
 mod readers;

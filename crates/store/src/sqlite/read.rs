@@ -14,17 +14,26 @@ use crate::{
 
 const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
         phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-        pruned_at, seal
+        pruned_at, seal, lease_version, lease_deaths
     FROM runs WHERE tenant = ?1 AND id = ?2";
 /// The cursor is always given: where the list begins, it is one before the newest run.
 const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
         phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
-        pruned_at, seal
+        pruned_at, seal, lease_version, lease_deaths
     FROM runs
     WHERE tenant = ?1 AND (created_at, id) < (?2, ?3)
         AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
         AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
     ORDER BY created_at DESC, id DESC LIMIT ?8";
+/// `lease_deaths >= 2` stands in an index: the holder of a lease that is over is the third.
+const PARKED: &str =
+    "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal, lease_version, lease_deaths
+    FROM runs WHERE tenant = ?1 AND lease_deaths >= 2 AND lease_version = version
+        AND lease_deaths + (lease_worker IS NOT NULL) >= 3
+        AND (lease_worker IS NULL OR lease_until <= ?2)
+    ORDER BY id LIMIT ?3";
 const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
     WHERE tenant = ?1
         AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
@@ -40,6 +49,7 @@ const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, w
     ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
 const ACTIONS: &str = "SELECT actions FROM runs WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
+const KEYS: &str = "SELECT key, version FROM keys WHERE tenant = ?1 AND run = ?2 ORDER BY key";
 const BLOB: &str = "SELECT bytes FROM blobs WHERE tenant = ?1 AND digest = ?2";
 const PROTOCOL: &str = "SELECT text FROM protocols WHERE tenant = ?1 AND digest = ?2";
 const STARTING: &str = "SELECT tenant, id FROM runs WHERE tenant = ?1 AND id >= ?2
@@ -90,6 +100,17 @@ pub(super) fn runs(db: &Connection, filter: &RunFilter) -> Result<Vec<Head>, Sto
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+pub(super) fn parked(
+    db: &Connection,
+    tenant: &TenantId,
+    now: i64,
+    limit: usize,
+) -> Result<Vec<Head>, StoreError> {
+    let mut statement = db.prepare_cached(PARKED)?;
+    let rows = statement.query_map(params![tenant.as_str(), now, count(limit)], read_head)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<WaitRow>, StoreError> {
     let WaitFilter { tenant, run, kind, who, after, limit } = filter;
     let (deadline, opened_at, after_run, after_id) = match after {
@@ -120,6 +141,13 @@ pub(super) fn actions(db: &Connection, run: &RunId) -> Result<Vec<ActionRow>, St
     let mut statement = db.prepare_cached(ACTIONS)?;
     let packed = statement.query_row(key(run), |row| row.get::<_, String>(0)).optional()?;
     unpack(&packed.unwrap_or_default())
+}
+
+pub(super) fn keys(db: &Connection, run: &RunId) -> Result<Vec<(String, u64)>, StoreError> {
+    let mut statement = db.prepare_cached(KEYS)?;
+    let rows =
+        statement.query_map(key(run), |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn keyed(db: &Connection, run: &RunId, input: &str) -> Result<Option<u64>, StoreError> {
@@ -173,10 +201,17 @@ fn read_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
 
 fn read_head(row: &Row<'_>) -> rusqlite::Result<Head> {
     let run = read_id(row)?;
-    let tenure =
-        Tenure { worker: row.get(13)?, epoch: row.get::<_, i64>(14)? as u64, until: row.get(15)? };
+    let number = |at: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as u64);
+    let tenure = Tenure {
+        worker: row.get(13)?,
+        epoch: number(14)?,
+        until: row.get(15)?,
+        version: number(18)?,
+        deaths: number(19)?,
+    };
     Ok(Head {
         lease: tenure.lease(&run),
+        deaths: tenure.deaths_at(number(5)?, false),
         run,
         protocol: row.get(2)?,
         workflow: row.get(3)?,
@@ -203,7 +238,7 @@ mod tests {
 
     #[test]
     fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
-        for sql in [HEAD, RUNS, ACTIONS, WAITS, KEYED, BLOB, PROTOCOL, STARTING] {
+        for sql in [HEAD, RUNS, PARKED, ACTIONS, WAITS, KEYED, KEYS, BLOB, PROTOCOL, STARTING] {
             let steps = plan(sql);
             let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
             assert!(steps.iter().all(sound), "{sql}: {steps:?}");

@@ -8,7 +8,7 @@ use super::connection::Settings;
 use super::file::SqliteFile;
 use super::migrate::RUNS_SCHEMA;
 use super::{due, prune, read, workers, write};
-use crate::lease::check_request;
+use crate::lease::{Tenure, check_request};
 use crate::prune::check_pruning;
 use crate::rounds::Round;
 use crate::wakes::Bell;
@@ -133,6 +133,11 @@ impl Store for SqliteStore {
         self.read(move |db| read::keyed(db, &run, &key))
     }
 
+    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
+        let run = run.clone();
+        self.read(move |db| read::keys(db, &run))
+    }
+
     fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
         Box::pin(async move {
             check_request(&taking.worker, taking.now, taking.until)?;
@@ -162,10 +167,35 @@ impl Store for SqliteStore {
 
     fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
         let lease = lease.clone();
-        let released = self.write(Ok(()), move |db| write::release(db, &lease));
+        let released =
+            self.write(Ok(()), move |db| write::free(db, &lease, |known, _| known.released()));
         Box::pin(async move {
             self.ring(released.await?);
             Ok(())
+        })
+    }
+
+    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+        let lease = lease.clone();
+        let expired = self.write(Ok(()), move |db| write::free(db, &lease, Tenure::expired));
+        Box::pin(async move {
+            self.ring(expired.await?);
+            Ok(())
+        })
+    }
+
+    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
+        let tenant = tenant.clone();
+        self.read(move |db| read::parked(db, &tenant, now, limit))
+    }
+
+    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+        let run = run.clone();
+        let unparked = self.write(Ok(()), move |db| write::unpark(db, &run, now));
+        Box::pin(async move {
+            let unparked = unparked.await?;
+            self.ring(unparked);
+            Ok(unparked)
         })
     }
 
@@ -209,6 +239,10 @@ impl Store for SqliteStore {
     fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
         let (check, pruning) = (check_pruning(pruning), pruning.clone());
         self.write(check, move |db| prune::prune(db, &pruning))
+    }
+
+    fn check_ready(&self) -> Reply<'_, ()> {
+        Box::pin(self.file.check_ready())
     }
 
     fn wakes(&self) -> Wakes {

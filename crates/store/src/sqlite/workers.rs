@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row, params};
 
 use super::due::choose;
-use super::write::{release, set_tenure, tenure};
+use super::write::{free, set_tenure, tenure};
 use crate::worker::LOST_FOR;
 use crate::{Lease, RunId, StoreError, Taking, TenantId, Worker, WorkerRow};
 
@@ -39,8 +39,8 @@ pub(super) fn take(
 ) -> Result<Vec<Lease>, StoreError> {
     let mut taken = Vec::new();
     for run in choose(db, taking, last)? {
-        let known = tenure(db, &run)?.unwrap_or_default();
-        if let Some(asked) = known.asked(&taking.worker, taking.now, taking.until) {
+        let (known, version) = tenure(db, &run)?.unwrap_or_default();
+        if let Some(asked) = known.asked(&taking.worker, taking.now, taking.until, version) {
             set_tenure(db, &run, &asked)?;
             taken.extend(asked.lease(&run));
         }
@@ -56,7 +56,7 @@ pub(super) fn rest(
     wake_at: Option<i64>,
 ) -> Result<bool, StoreError> {
     let (owner, id) = (lease.run.tenant.as_str(), &lease.run.id);
-    if !release(db, lease)? {
+    if !free(db, lease, |known, _| known.rested())? {
         return Ok(false);
     }
     let mut statement = db.prepare_cached(VERSION)?;

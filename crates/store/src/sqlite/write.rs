@@ -14,11 +14,13 @@ use crate::{
 
 const STANDING: &str =
     "SELECT number, version, seq, lease_worker, lease_epoch, lease_until, wake_at,
-        actions, tail
+        actions, tail, lease_version, lease_deaths
     FROM runs WHERE tenant = ?1 AND id = ?2";
 const TENURE: &str =
-    "SELECT lease_worker, lease_epoch, lease_until FROM runs WHERE tenant = ?1 AND id = ?2";
-const SET_TENURE: &str = "UPDATE runs SET lease_worker = ?3, lease_epoch = ?4, lease_until = ?5
+    "SELECT lease_worker, lease_epoch, lease_until, lease_version, lease_deaths, version FROM runs
+    WHERE tenant = ?1 AND id = ?2";
+const SET_TENURE: &str = "UPDATE runs SET lease_worker = ?3, lease_epoch = ?4, lease_until = ?5,
+        lease_version = ?6, lease_deaths = ?7
     WHERE tenant = ?1 AND id = ?2";
 const KEYED: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
 const ADD_RUN: &str = "INSERT INTO runs (tenant, id, protocol, workflow, created_at, version, seq,
@@ -99,26 +101,42 @@ pub(super) fn lease(
     now: i64,
     until: i64,
 ) -> Result<Option<Lease>, StoreError> {
-    let Some(known) = tenure(db, run)? else {
+    let Some((known, version)) = tenure(db, run)? else {
         return Err(StoreError::NotFound { run: run.clone() });
     };
-    let Some(asked) = known.asked(worker, now, until) else { return Ok(None) };
+    let Some(asked) = known.asked(worker, now, until, version) else { return Ok(None) };
     if asked != known {
         set_tenure(db, run, &asked)?;
     }
     Ok(asked.lease(run))
 }
 
-/// Whether it was the current one.
-pub(super) fn release(db: &Connection, lease: &Lease) -> Result<bool, StoreError> {
+/// Gives a lease back, as the tenure that `freed` makes of it and the run's version. Whether it was the
+/// current one.
+pub(super) fn free(
+    db: &Connection,
+    lease: &Lease,
+    freed: impl FnOnce(&Tenure, u64) -> Tenure,
+) -> Result<bool, StoreError> {
     match tenure(db, &lease.run)? {
-        Some(known) if known.is(lease) => {
-            let free = Tenure { worker: None, epoch: lease.epoch, until: 0 };
-            set_tenure(db, &lease.run, &free)?;
+        Some((known, version)) if known.is(lease) => {
+            set_tenure(db, &lease.run, &freed(&known, version))?;
             Ok(true)
         }
         _ => Ok(false),
     }
+}
+
+/// Whether it was parked.
+pub(super) fn unpark(db: &Connection, run: &RunId, now: i64) -> Result<bool, StoreError> {
+    let Some((known, version)) = tenure(db, run)? else {
+        return Err(StoreError::NotFound { run: run.clone() });
+    };
+    let parked = known.parked(now, version);
+    if parked {
+        set_tenure(db, run, &known.rested())?;
+    }
+    Ok(parked)
 }
 
 pub(super) fn add_blob(db: &Connection, tenant: &TenantId, blob: &Blob) -> Result<(), StoreError> {
@@ -144,8 +162,13 @@ fn key(run: &RunId) -> (&str, &str) {
 fn row(db: &Connection, commit: &Commit) -> Result<Option<Row>, StoreError> {
     let mut statement = db.prepare_cached(STANDING)?;
     let row = statement.query_row(key(&commit.run), |row| {
-        let tenure =
-            Tenure { worker: row.get(3)?, epoch: row.get::<_, i64>(4)? as u64, until: row.get(5)? };
+        let tenure = Tenure {
+            worker: row.get(3)?,
+            epoch: row.get::<_, i64>(4)? as u64,
+            until: row.get(5)?,
+            version: row.get::<_, i64>(9)? as u64,
+            deaths: row.get::<_, i64>(10)? as u64,
+        };
         let standing = Standing {
             version: row.get::<_, i64>(1)? as u64,
             seq: row.get::<_, i64>(2)? as u64,
@@ -230,11 +253,15 @@ fn change_waits(db: &Connection, commit: &Commit) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn tenure(db: &Connection, run: &RunId) -> Result<Option<Tenure>, StoreError> {
+/// The tenure of a run, and its version.
+pub(super) fn tenure(db: &Connection, run: &RunId) -> Result<Option<(Tenure, u64)>, StoreError> {
     let mut statement = db.prepare_cached(TENURE)?;
+    let number =
+        |row: &rusqlite::Row<'_>, at| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as u64);
     let tenure = statement.query_row(key(run), |row| {
-        let epoch = row.get::<_, i64>(1)? as u64;
-        Ok(Tenure { worker: row.get(0)?, epoch, until: row.get(2)? })
+        let (epoch, version, deaths) = (number(row, 1)?, number(row, 3)?, number(row, 4)?);
+        let tenure = Tenure { worker: row.get(0)?, epoch, until: row.get(2)?, version, deaths };
+        Ok((tenure, number(row, 5)?))
     });
     Ok(tenure.optional()?)
 }
@@ -246,7 +273,9 @@ pub(super) fn set_tenure(db: &Connection, run: &RunId, tenure: &Tenure) -> Resul
         id,
         tenure.worker,
         tenure.epoch as i64,
-        tenure.until
+        tenure.until,
+        tenure.version as i64,
+        tenure.deaths as i64
     ])?;
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! only then answers. A refused job is undone alone; where the flush fails, every job of the batch hears
 //! so. Nobody waits for a batch to fill: while one is flushed, the next one gathers by itself.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, JoinHandle};
@@ -28,18 +28,27 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Begins to write on a connection; `reopen` makes another when that one is beyond use.
+    /// Begins to write on a connection. `check` is asked before every commit, which it may refuse; `reopen` makes
+    /// another connection when this one is beyond use.
     pub(super) fn start(
         db: Connection,
+        check: impl Fn() -> Result<(), StoreError> + Send + 'static,
         reopen: impl Fn() -> Result<Connection, StoreError> + Send + 'static,
     ) -> std::io::Result<Self> {
         let (queue, jobs) = mpsc::channel();
-        let file = Mutex::new(File { db, reopen: Box::new(reopen) });
-        let desk = Arc::new(Desk { file, queued: AtomicUsize::new(0) });
+        let broken = Arc::new(AtomicBool::new(false));
+        let (check, reopen) = (Box::new(check), Box::new(reopen));
+        let file = Mutex::new(File { db, check, reopen, broken: Arc::clone(&broken) });
+        let desk = Arc::new(Desk { file, queued: AtomicUsize::new(0), broken });
         let served = Arc::clone(&desk);
         let work = move || served.serve(&jobs);
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(work)?;
         Ok(Self { desk, queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Whether the last commit failed for a reason that is not its own: no room, no file, a disk that fails.
+    pub(super) fn is_broken(&self) -> bool {
+        self.desk.broken.load(Ordering::Acquire)
     }
 
     /// Has work done inside the next commit and answers when it is on the disk. It is done again where
@@ -101,6 +110,9 @@ trait Job: Send {
     /// Does the work; an error means that it is to be undone.
     fn run(&mut self, db: &Connection) -> Result<(), StoreError>;
 
+    /// Whether the work was refused because there is no room.
+    fn is_out_of_room(&self) -> bool;
+
     /// Tells whoever waits: what came of the work, or why the batch was lost. A refusal is not told
     /// when the batch is lost: it may rest on a job that was lost too.
     fn answer(self: Box<Self>, flushed: Result<(), StoreError>);
@@ -125,6 +137,10 @@ where
         kept
     }
 
+    fn is_out_of_room(&self) -> bool {
+        matches!(self.result, Some(Err(StoreError::Full)))
+    }
+
     fn answer(self: Box<Self>, flushed: Result<(), StoreError>) {
         let Self { work, result, reply } = *self;
         let answer = flushed.and_then(|()| result.unwrap_or(Err(StoreError::Closed)));
@@ -137,6 +153,7 @@ where
 struct Desk {
     file: Mutex<File>,
     queued: AtomicUsize,
+    broken: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Desk {
@@ -178,6 +195,8 @@ impl Desk {
 
 struct File {
     db: Connection,
+    check: Box<dyn Fn() -> Result<(), StoreError> + Send>,
+    broken: Arc<AtomicBool>,
     reopen: Box<dyn Fn() -> Result<Connection, StoreError> + Send>,
 }
 
@@ -207,6 +226,15 @@ impl File {
                 if batch.len() == 1 { Ok(()) } else { self.run_each_alone(&mut batch) }
             }),
         };
+        let broken = match &flushed {
+            // A job may have been refused for want of room, and then the commit says nothing about it.
+            Ok(()) => Some(batch.iter().any(|job| job.is_out_of_room())),
+            Err(StoreError::Busy { .. }) => None,
+            Err(_) => Some(true),
+        };
+        if let Some(broken) = broken {
+            self.broken.store(broken, Ordering::Release);
+        }
         if let Err(lost) = &flushed {
             self.recover(lost);
         }
@@ -243,7 +271,7 @@ impl File {
             }
             next = if batch.len() < LARGEST_BATCH { more() } else { None };
         }
-        if dirty { Err(Lost::Dirty) } else { Ok(self.execute("COMMIT")?) }
+        if dirty { Err(Lost::Dirty) } else { Ok(self.commit()?) }
     }
 
     /// Runs a batch so that each job can be undone alone.
@@ -259,6 +287,11 @@ impl File {
             }
             self.execute("RELEASE job")?;
         }
+        self.commit()
+    }
+
+    fn commit(&self) -> Result<(), StoreError> {
+        (self.check)()?;
         self.execute("COMMIT")
     }
 
@@ -319,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn a_refused_job_is_undone_alone() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), open.clone()).unwrap();
+        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
         let (release, gate) = mpsc::channel();
         let refused = writer.submit(|db| {
             note(2)(db)?;
@@ -346,7 +379,7 @@ mod tests {
         let failing = Arc::new(AtomicBool::new(true));
         let hook = Arc::clone(&failing);
         db.commit_hook(Some(move || hook.load(Ordering::SeqCst))).unwrap();
-        let writer = Writer::start(db, open.clone()).unwrap();
+        let writer = Writer::start(db, || Ok(()), open.clone()).unwrap();
         let (release, gate) = mpsc::channel();
         let (held, first, refused, second, ()) = tokio::join!(
             hold(&writer, gate),
@@ -371,7 +404,7 @@ mod tests {
         db.busy_timeout(std::time::Duration::ZERO).unwrap();
         let other = open().unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let writer = Writer::start(db, open.clone()).unwrap();
+        let writer = Writer::start(db, || Ok(()), open.clone()).unwrap();
         let answer = writer.submit(note(1)).await;
         assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
         other.execute_batch("ROLLBACK").unwrap();
@@ -382,7 +415,7 @@ mod tests {
     #[tokio::test]
     async fn a_job_that_panics_closes_the_store_and_keeps_nothing() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), open.clone()).unwrap();
+        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
         let answer = writer.submit(|db| {
             note(1)(db)?;
             db.execute("no statement", []).expect("a panic on purpose");
@@ -396,7 +429,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn alone_a_job_is_written_where_it_is_asked_for() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), open.clone()).unwrap();
+        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
         let place = || thread::current().name().map(str::to_owned);
         let alone = writer.submit(move |db| note(1)(db).map(|()| place())).await.unwrap();
         assert_ne!(alone.as_deref(), Some("store-writer"));
@@ -413,7 +446,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn in_company_a_job_is_written_by_the_thread() {
         let (_folder, open) = place();
-        let writer = Arc::new(Writer::start(open().unwrap(), open.clone()).unwrap());
+        let writer = Arc::new(Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap());
         let (release, gate) = mpsc::channel();
         let (begun, heard) = oneshot::channel();
         let begun = std::sync::Mutex::new(Some(begun));

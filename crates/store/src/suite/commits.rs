@@ -30,6 +30,7 @@ pub async fn a_commit_is_kept_whole(store: Arc<dyn Store>) {
         summary: "step 2".into(),
         wake_at: Some(NOW + 50),
         lease: None,
+        deaths: 0,
         pruned: None,
     };
     let expected = Told {
@@ -103,6 +104,8 @@ pub async fn a_key_is_taken_once(store: Arc<dyn Store>) {
     assert_eq!(told(&*store, &run).await, before);
     // Keys belong to a run.
     store.append(keyed(&other, 1)).await.unwrap();
+    assert_eq!(store.keys(&run).await.unwrap(), [("Schlüssel".to_owned(), 2)]);
+    assert_eq!(store.keys(&RunId::local("nobody")).await.unwrap(), []);
 }
 
 pub async fn the_key_of_a_creation_is_taken_once(store: Arc<dyn Store>) {

@@ -17,6 +17,7 @@ pub mod logs;
 pub mod lists;
 pub mod leases;
 pub mod workers;
+pub mod parking;
 pub mod tenants;
 pub mod crowds;
 pub mod pruning;
@@ -73,6 +74,10 @@ macro_rules! store_suite {
                 workers::workers_come_and_go,
                 workers::who_listens_hears_of_what_is_due,
                 workers::no_run_is_taken_by_two,
+                parking::a_run_is_parked_when_three_workers_ended_on_it,
+                parking::progress_forgets_the_workers_that_ended,
+                parking::a_worker_that_gives_a_run_back_has_not_ended_on_it,
+                parking::a_holder_that_is_known_to_have_ended_counts_at_once,
                 tenants::tenants_never_see_each_other,
                 crowds::one_writer_wins_each_version,
                 crowds::many_runs_go_on_at_once,

@@ -8,13 +8,14 @@ use crate::{
 /// When everything in samples happens.
 pub const NOW: i64 = 1_763_200_000_000;
 
-const CASES: [&str; 9] = [
+const CASES: [&str; 10] = [
     include_str!("commits.rs"),
     include_str!("refusals.rs"),
     include_str!("logs.rs"),
     include_str!("lists.rs"),
     include_str!("leases.rs"),
     include_str!("workers.rs"),
+    include_str!("parking.rs"),
     include_str!("tenants.rs"),
     include_str!("crowds.rs"),
     include_str!("pruning.rs"),

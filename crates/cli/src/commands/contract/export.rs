@@ -29,7 +29,7 @@ pub(super) fn run(
         return Ok(Exit::Good);
     }
     match exported.grammar() {
-        Some(grammar) => output::data(grammar),
+        Some(grammar) => output::json_text(grammar),
         None => output::json(&exported.schema_or_grammar),
     }
     talk(&exported);

@@ -1,5 +1,6 @@
 //! `countersign contract …`: one file a subcommand.
 
+mod check;
 mod diff;
 mod export;
 mod list;
@@ -13,6 +14,7 @@ pub(super) fn run(args: &Contract, json: bool) -> Result<Exit, Error> {
     match &args.command {
         ContractCommand::List => list::run(folder, json),
         ContractCommand::Show { id, schema } => page::run(folder, id, *schema, json),
+        ContractCommand::Check { names, strict } => check::run(folder, names, *strict, json),
         ContractCommand::Diff { old, new, examples } => {
             diff::run(folder, [old, new], examples.as_deref(), json)
         }

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use countersign_core::redact_credentials;
 use countersign_core::run::Status;
 use countersign_models::{ModelSpec, Provider};
 use countersign_postgres::is_address;
 use countersign_runtime::folder::Home;
+use countersign_runtime::private::is_private;
 use countersign_store::{Health, RunFilter, WaitFilter};
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ use super::report::Report;
 use super::server;
 use crate::args::{Doctor, Site};
 use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, protocol_at, wait};
+use crate::house::{House, protocol, protocol_at, protocol_near, wait};
 use crate::output;
 use crate::place::Place;
 use crate::settings::{FILE, Setting, Settings, env};
@@ -64,6 +66,9 @@ fn examine(report: &mut Report, site: &Site) -> Option<Place> {
         None => report.add("home", "none yet; `countersign run` makes one", Value::Null),
     }
     writable(report, home.as_ref().map_or(workspace.as_path(), Home::folder));
+    if let Some(home) = &home {
+        private(report, home);
+    }
     let settings = match Settings::read(&workspace, site, None) {
         Ok(settings) => settings,
         Err(error) => {
@@ -85,13 +90,17 @@ fn examine(report: &mut Report, site: &Site) -> Option<Place> {
     }
 
     report.section("protocol");
-    let start = settings.protocol.value.as_deref().map_or(workspace.as_path(), Path::new);
-    let model = examine_protocol(report, start);
+    let found = match settings.protocol.value.as_deref() {
+        Some(named) => protocol_at(Path::new(named)),
+        None => protocol_near(workspace.as_path()),
+    };
+    let model = examine_protocol(report, found);
     report.section("models");
     models(report, settings.model.value.as_deref().or(model.as_deref()));
 
     report.section("store");
-    let named = match settings.store.value.as_deref().map(Place::named).transpose() {
+    let named = settings.store().and_then(|named| named.map(Place::named).transpose());
+    let named = match named {
         Ok(named) => named,
         Err(error) => {
             report.bad(
@@ -143,9 +152,27 @@ fn writable(report: &mut Report, folder: &Path) {
     }
 }
 
+/// Whether others can read what is kept here.
+fn private(report: &mut Report, home: &Home) {
+    let mut wide: Vec<String> = Vec::new();
+    let entries = fs::read_dir(home.folder()).into_iter().flatten().flatten();
+    // Whatever lies in a private folder is out of the reach of others.
+    if fs::metadata(home.folder()).is_ok_and(|found| !is_private(&found)) {
+        let inside = entries.filter(|entry| entry.file_name() != ".gitignore");
+        let inside = inside.filter(|entry| entry.metadata().is_ok_and(|found| !is_private(&found)));
+        wide = inside.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        wide.sort();
+    }
+    if !wide.is_empty() {
+        let folder = shown(home.folder());
+        let told = format!("others on this machine can read {} in `{folder}`", wide.join(", "));
+        report.bad("private", told, format!("`chmod -R go= {folder}` makes it yours alone."));
+    }
+}
+
 /// Loads the protocol; gives the model it names.
-fn examine_protocol(report: &mut Report, start: &Path) -> Option<String> {
-    let Ok(folder) = protocol_at(start) else {
+fn examine_protocol(report: &mut Report, found: Result<PathBuf, Error>) -> Option<String> {
+    let Ok(folder) = found else {
         report.add("folder", "none here or above; `countersign init` puts one here", Value::Null);
         return None;
     };
@@ -198,10 +225,16 @@ fn models(report: &mut Report, named: Option<&str>) {
         );
         return;
     };
-    match named.parse::<ModelSpec>() {
+    let parsed = named.parse::<ModelSpec>();
+    let named = redact_credentials(named);
+    let named = named.as_ref();
+    match parsed {
         Err(error) => report.bad("model", error.to_string(), "Name one that can be."),
         Ok(ModelSpec::Remote { provider, address, .. }) => {
-            let place = address.unwrap_or_else(|| settings.addresses.of(provider).to_owned());
+            let place = address.map_or_else(
+                || settings.addresses.of(provider).to_owned(),
+                |address| address.to_string(),
+            );
             let told = format!("{named}, at {place} (not called now)");
             let needs_key =
                 matches!(provider, Provider::OpenAi | Provider::Anthropic | Provider::Gemini);
@@ -294,7 +327,7 @@ fn counts(report: &mut Report, site: &Site, place: &Place) {
 fn shown_value(setting: &Setting) -> String {
     let value = setting.value.clone().unwrap_or_default();
     if setting.name != "store" || !is_address(&value) {
-        return value;
+        return redact_credentials(&value).into_owned();
     }
     Place::named(&value)
         .map_or_else(|_| "an address that cannot be read".to_owned(), |place| place.to_string())

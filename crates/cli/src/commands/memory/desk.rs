@@ -52,7 +52,7 @@ pub(super) fn place(whose: &Whose) -> Result<Option<Place>, Error> {
     if let Some(named) = &whose.store {
         return Place::named(named).map(Some);
     }
-    let runs = settings(None)?.store.value.as_deref().map(Place::named).transpose()?;
+    let runs = settings(None)?.store()?.map(Place::named).transpose()?;
     Ok(match runs {
         Some(server @ Place::Server(_)) => Some(server),
         _ => Home::find(Path::new("."))?.map(|home| Place::File(home.memory())),

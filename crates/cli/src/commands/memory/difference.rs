@@ -81,8 +81,6 @@ fn aligned<'t>(before: &'t str, after: &'t str) -> Vec<(Side, &'t str)> {
 
 #[cfg(test)]
 mod tests {
-    use anstream::adapter::strip_str;
-
     use super::*;
 
     #[test]
@@ -90,11 +88,11 @@ mod tests {
         let before = "a\nb\nc\nd\ne\nold\nf";
         let after = "a\nb\nc\nd\ne\nnew\nnewer\nf";
         assert_eq!(
-            strip_str(&difference(before, after)).to_string(),
+            crate::style::plain(&difference(before, after)),
             "  … 3 lines are the same\n  d\n  e\n- old\n+ new\n+ newer\n  f\n"
         );
-        assert_eq!(strip_str(&difference("a", "a")).to_string(), "  … 1 line is the same\n");
-        assert_eq!(strip_str(&difference("", "x")).to_string(), "+ x\n");
-        assert_eq!(strip_str(&difference("x", "")).to_string(), "- x\n");
+        assert_eq!(crate::style::plain(&difference("a", "a")), "  … 1 line is the same\n");
+        assert_eq!(crate::style::plain(&difference("", "x")), "+ x\n");
+        assert_eq!(crate::style::plain(&difference("x", "")), "- x\n");
     }
 }

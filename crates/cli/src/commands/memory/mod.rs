@@ -4,6 +4,7 @@ mod age;
 mod audit;
 mod candidates;
 mod carry;
+mod import;
 mod compose;
 mod desk;
 mod difference;
@@ -44,7 +45,7 @@ pub(super) fn run(args: &Memory, json: bool) -> Result<Exit, Error> {
         MemoryCommand::Reject(args) => learn::reject(whose, args, json),
         MemoryCommand::Learn(args) => learn::run(whose, args, json),
         MemoryCommand::Export(args) => carry::export(whose, args, json),
-        MemoryCommand::Import(args) => carry::import(whose, args, json),
+        MemoryCommand::Import(args) => import::import(whose, args, json),
         MemoryCommand::Forget(args) => forget::run(whose, args, json),
         MemoryCommand::VerifyErased(args) => verify::erased(whose, args, json),
         MemoryCommand::VerifyScope => verify::scope(whose, json),

@@ -35,7 +35,9 @@ pub(super) fn run(whose: &Whose, args: &Propose, json: bool) -> Result<Exit, Err
 
 /// The model that is meant: flag over environment over file.
 pub(super) fn model(flag: Option<&str>) -> Result<Arc<dyn Model>, Error> {
-    let name = desk::settings(flag)?.model.value.ok_or_else(|| {
+    let settings = desk::settings(flag)?;
+    settings.permit_server(&settings.model)?;
+    let name = settings.model.value.ok_or_else(|| {
         Error::Usage(
             "which model? `--model` is missing; `COUNTERSIGN_MODEL` and `model` in countersign.toml say it too"
                 .to_owned(),

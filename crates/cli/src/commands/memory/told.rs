@@ -54,6 +54,7 @@ pub(super) fn by_flags(args: &Remember) -> Result<Option<Told>, Error> {
         guess: about.guess.clone(),
         validation: about.validation.clone(),
         expires: about.expires.clone(),
+        build: about.build.clone(),
     };
     Ok((!told.things().is_empty()).then_some(told))
 }

@@ -33,8 +33,9 @@ pub(super) async fn tenants(
 pub(super) fn place(site: &Site) -> Result<Place, Error> {
     let home = Home::find(Path::new("."))?;
     let folder = home.as_ref().map_or(Path::new("."), Home::workspace);
-    let place = match (Settings::read(folder, site, None)?.store.value, &home) {
-        (Some(named), _) => Place::named(&named)?,
+    let settings = Settings::read(folder, site, None)?;
+    let place = match (settings.store()?, &home) {
+        (Some(named), _) => Place::named(named)?,
         (None, Some(home)) => Place::File(home.database()),
         (None, None) => return Err(Error::Usage(NO_RUN.to_owned())),
     };

@@ -15,17 +15,36 @@ export default async function play() {
   const ann = await person(chromium, house);
   const { page } = ann;
   // What the store takes to find a page is measured elsewhere; here it is what the page takes to show it.
-  await page.route(/\/v1\/inbox(\?|$)/, (route) => {
+  let held = null;
+  await page.route(/\/v1\/inbox(\?|$)/, async (route) => {
     const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+    if (from === 2 * PAGE) await held;
     const items = Array.from({ length: Math.min(PAGE, MANY - from) }, (_, at) => row(from + at));
     return route.fulfill({ json: { items, ...(from + PAGE < MANY ? { next: String(from + PAGE) } : {}) } });
   });
   await ann.to("/system");
   await page.getByRole("heading", { name: "System" }).waitFor();
-  // All of them are known to the page, as after a long look through the list.
-  const known = await page.evaluate(async () => {
+  await page.evaluate(async () => {
     const core = document.querySelector("script[type=module]").src.replace(/main\.js$/, "core/");
     const [inbox, { store }] = await Promise.all([import(`${core}inbox.js`), import(`${core}store.js`)]);
+    window.scene = { inbox, store };
+  });
+  // A page that comes after the list was read anew leaves no hole behind it.
+  let release;
+  held = new Promise((resolve) => (release = resolve));
+  await page.evaluate(async () => {
+    const { inbox } = window.scene;
+    await inbox.reload();
+    await inbox.more();
+    window.scene.late = inbox.more();
+    await inbox.reload();
+  });
+  release();
+  held = null;
+  // All of them are known to the page, as after a long look through the list.
+  const known = await page.evaluate(async () => {
+    const { inbox, store, late } = window.scene;
+    await late;
     while (!store.get("inbox")?.items.length || store.get("inbox").more) await inbox.more();
     return store.get("inbox").items.length;
   });

@@ -3,14 +3,32 @@
 //! The only file that knows the engine's algebra. It is experimental there, so nothing of it shows
 //! outside. There is no clock here: a schema beyond a fixed size is not worked on at all.
 
+use std::cell::OnceCell;
+
 use jsonschema::PatternOptions;
 use jsonschema::canonical::{CanonicalSchema, Containment, Satisfiability, options};
 use serde_json::Value;
 
+use super::alternatives::count_alternatives;
+use crate::contract::budget::count_values;
+use crate::contract::reference::is_draft_07;
 use crate::contract::sample::standing_alone;
 
 /// So many JSON values two schemas may consist of; the largest schema that ships has 778.
 const LARGEST: usize = 6000;
+
+/// So many alternatives two schemas may have, counted as the product where they meet. The engine
+/// works each of them out and cannot be stopped.
+const MAX_ALTERNATIVES: u64 = 20_000;
+
+/// So many pairs of alternatives of two schemas are compared: the engine compares each with each.
+const MAX_ALTERNATIVE_PAIRS: u64 = 16_384;
+
+/// So many listed values (`enum`) two schemas may have; the engine compares each with each.
+const MAX_LISTED_VALUES: usize = 1000;
+
+/// So many alternatives are compared with each other, pair by pair.
+const MAX_PAIRED: usize = 8;
 
 /// What the algebra knows about two schemas.
 #[derive(Debug)]
@@ -21,21 +39,54 @@ pub(super) enum Proof {
     Open { reason: String, difference: Option<Value> },
 }
 
+/// A schema as a set; its canonical form is made once, when it is asked for.
+#[derive(Debug)]
+pub(super) struct SchemaSet {
+    pub(super) schema: Value,
+    values: usize,
+    alternatives: OnceCell<u64>,
+    canonical: OnceCell<Result<CanonicalSchema, String>>,
+}
+
+impl SchemaSet {
+    /// A schema that may be compared.
+    pub(super) fn new(schema: Value) -> Self {
+        let values = count_values(&schema);
+        Self { schema, values, alternatives: OnceCell::new(), canonical: OnceCell::new() }
+    }
+
+    fn alternatives(&self) -> u64 {
+        *self.alternatives.get_or_init(|| count_alternatives(&self.schema, MAX_ALTERNATIVES))
+    }
+
+    fn canonical(&self) -> Option<&CanonicalSchema> {
+        self.canonical.get_or_init(|| canonical(&self.schema)).as_ref().ok()
+    }
+}
+
 /// Asks whether `outer` takes everything that `inner` takes.
-pub(super) fn contained(inner: &Value, outer: &Value) -> Proof {
-    if inner == outer {
+pub(super) fn contained(inner: &SchemaSet, outer: &SchemaSet) -> Proof {
+    if inner.schema == outer.schema {
         return Proof::Contained;
     }
-    let open = |reason: String| Proof::Open { reason, difference: None };
-    if size(inner) + size(outer) > LARGEST {
-        return open("the schemas are too large to be compared as sets".to_owned());
+    let open = |reason: &str| Proof::Open { reason: reason.to_owned(), difference: None };
+    if inner.values + outer.values > LARGEST {
+        return open("the schemas are too large to be compared as sets");
     }
-    let (Ok(left), Ok(right)) = (canonical(inner), canonical(outer)) else {
-        return open("a schema could not be brought into its canonical form".to_owned());
+    if inner.alternatives().saturating_add(outer.alternatives()) > MAX_ALTERNATIVES
+        || inner.alternatives().saturating_mul(outer.alternatives()) > MAX_ALTERNATIVE_PAIRS
+    {
+        return open("the schemas have too many alternatives to be compared as sets");
+    }
+    if count_listed(&inner.schema) + count_listed(&outer.schema) > MAX_LISTED_VALUES {
+        return open("the schemas list too many values to be compared as sets");
+    }
+    let (Some(left), Some(right)) = (inner.canonical(), outer.canonical()) else {
+        return open("a schema could not be brought into its canonical form");
     };
-    let rest = left.subtract(&right).ok();
+    let rest = left.subtract(right).ok();
     let difference = || rest.as_ref().map(CanonicalSchema::to_json_schema);
-    match right.covers(&left) {
+    match right.covers(left) {
         Ok(Containment::Yes) => Proof::Contained,
         Ok(_) if rest.as_ref().is_some_and(|rest| rest.satisfiability() == Satisfiability::No) => {
             Proof::Contained
@@ -48,22 +99,34 @@ pub(super) fn contained(inner: &Value, outer: &Value) -> Proof {
             let reason = "containment of the schemas could not be decided".to_owned();
             Proof::Open { reason, difference: difference() }
         }
-        Err(error) => open(format!("the schemas cannot be compared as sets: {error}")),
+        Err(error) => open(&format!("the schemas cannot be compared as sets: {error}")),
     }
 }
 
-/// Whether no value fits both subschemas of a document. False where that is not proven.
-pub(in crate::contract) fn disjoint(root: &Value, left: &Value, right: &Value) -> bool {
-    if size(root) > LARGEST {
+/// Whether no value fits two of these subschemas of a document. False where that is not proven.
+pub(super) fn pairwise_disjoint(root: &Value, schemas: &[Value]) -> bool {
+    if schemas.len() > MAX_PAIRED || count_values(root) * schemas.len() > LARGEST {
         return false;
     }
-    let alone = |schema| canonical(&standing_alone(root, schema));
-    let (Ok(left), Ok(right)) = (alone(left), alone(right)) else { return false };
-    left.intersect(&right).is_ok_and(|both| both.satisfiability() == Satisfiability::No)
+    if count_alternatives(root, MAX_ALTERNATIVES) >= MAX_ALTERNATIVES {
+        return false;
+    }
+    let alone = |schema: &Value| canonical(&standing_alone(root, schema));
+    let Ok(all) = schemas.iter().map(alone).collect::<Result<Vec<_>, _>>() else { return false };
+    all.iter().enumerate().all(|(index, one)| {
+        all[index + 1..].iter().all(|two| {
+            one.intersect(two).is_ok_and(|both| both.satisfiability() == Satisfiability::No)
+        })
+    })
 }
 
 /// The canonical form under the very options that schemas are compiled with.
 fn canonical(schema: &Value) -> Result<CanonicalSchema, String> {
+    if is_draft_07(schema) && names_later_format(schema) {
+        return Err(
+            "the algebra of draft-07 does not know all formats that are asserted".to_owned()
+        );
+    }
     options()
         .offline()
         .should_validate_formats(true)
@@ -72,11 +135,27 @@ fn canonical(schema: &Value) -> Result<CanonicalSchema, String> {
         .map_err(|error| error.to_string())
 }
 
-fn size(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),
-        _ => 1,
+/// How many values the enumerations of a schema list.
+fn count_listed(schema: &Value) -> usize {
+    match schema {
+        Value::Object(members) => {
+            members.get("enum").and_then(Value::as_array).map_or(0, Vec::len)
+                + members.values().map(count_listed).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(count_listed).sum(),
+        _ => 0,
+    }
+}
+
+/// Whether a schema names a format that draft-07 itself does not have.
+fn names_later_format(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            let format = members.get("format").and_then(Value::as_str);
+            matches!(format, Some("uuid" | "duration")) || members.values().any(names_later_format)
+        }
+        Value::Array(items) => items.iter().any(names_later_format),
+        _ => false,
     }
 }
 
@@ -87,8 +166,10 @@ mod tests {
 
     #[test]
     fn containment_is_proven_or_left_open() {
-        let proven =
-            |inner: Value, outer: Value| matches!(contained(&inner, &outer), Proof::Contained);
+        let proven = |inner: Value, outer: Value| {
+            let (inner, outer) = (SchemaSet::new(inner), SchemaSet::new(outer));
+            matches!(contained(&inner, &outer), Proof::Contained)
+        };
         assert!(proven(json!({"type": "integer"}), json!({"type": "number"})));
         assert!(proven(json!({"enum": ["a"]}), json!({"type": "string", "maxLength": 1})));
         assert!(!proven(json!({"type": "number"}), json!({"type": "integer"})));
@@ -101,16 +182,34 @@ mod tests {
     #[test]
     fn disjointness_is_proven_or_denied() {
         let root = json!({"$defs": {"gate": {"type": "object"}}});
-        assert!(disjoint(&root, &json!({"type": "string"}), &json!({"$ref": "#/$defs/gate"})));
-        assert!(!disjoint(&root, &json!({"type": "string"}), &json!({"minLength": 3})));
+        let disjoint = |one: Value, two: Value| pairwise_disjoint(&root, &[one, two]);
+        assert!(disjoint(json!({"type": "string"}), json!({"$ref": "#/$defs/gate"})));
+        assert!(!disjoint(json!({"type": "string"}), json!({"minLength": 3})));
+    }
+
+    #[test]
+    fn formats_that_the_algebra_does_not_know_are_left_open() {
+        let draft = "http://json-schema.org/draft-07/schema#";
+        let any = SchemaSet::new(json!({"$schema": draft, "type": "string"}));
+        let uuid = SchemaSet::new(json!({"$schema": draft, "type": "string", "format": "uuid"}));
+        assert!(matches!(contained(&any, &uuid), Proof::Open { .. }));
     }
 
     #[test]
     fn what_is_too_large_is_not_tried() {
         let large = json!({"enum": (0..LARGEST).collect::<Vec<_>>()});
-        let Proof::Open { reason, .. } = contained(&large, &json!({"type": "integer"})) else {
-            panic!()
+        let refused = |schema: Value| {
+            let (inner, outer) =
+                (SchemaSet::new(schema), SchemaSet::new(json!({"type": "integer"})));
+            let Proof::Open { reason, .. } = contained(&inner, &outer) else { panic!() };
+            reason
         };
-        assert_eq!(reason, "the schemas are too large to be compared as sets");
+        assert_eq!(refused(large), "the schemas are too large to be compared as sets");
+        let either = |number: usize| json!({"anyOf": (0..8).map(|one| json!({"required": [format!("{number}-{one}")]})).collect::<Vec<_>>()});
+        let product = json!({"allOf": (0..10).map(either).collect::<Vec<_>>()});
+        assert_eq!(
+            refused(product),
+            "the schemas have too many alternatives to be compared as sets"
+        );
     }
 }

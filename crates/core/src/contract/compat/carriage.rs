@@ -5,7 +5,8 @@
 use serde_json::Value;
 
 use super::witness::takes;
-use crate::contract::{Contract, Sampler};
+use crate::contract::budget::count_bytes;
+use crate::contract::{Contract, Sampler, WorkBudget};
 use crate::reply::{Context, Finish, Intake};
 
 /// Whether `to` refuses texts, by intake or repairs, that `from` takes.
@@ -19,11 +20,22 @@ pub(super) fn rank(intake: Intake) -> usize {
 }
 
 /// A value and a text that carries it, which `from` takes and `to` refuses though it takes the value.
-pub(super) fn find(from: &Contract, to: &Contract) -> Option<(Value, String, Vec<String>)> {
+pub(super) fn find(
+    from: &Contract,
+    to: &Contract,
+    budget: &WorkBudget<'_>,
+) -> Option<(Value, String, Vec<String>)> {
     let sampler = Sampler::new(from.schema.source());
+    let bounded = sampler.within(budget);
     let values =
-        sampler.boundary().into_iter().chain((0..32).filter_map(|seed| sampler.sample(seed)));
-    values.filter(|value| takes(from, value) && takes(to, value)).take(64).find_map(|value| {
+        bounded.boundary().into_iter().chain((0..32).filter_map(|seed| bounded.sample(seed)));
+    let both_take = |value: &Value| {
+        takes(from, value, budget) == Some(true) && takes(to, value, budget) == Some(true)
+    };
+    values.filter(both_take).take(64).find_map(|value| {
+        if !budget.spend(16 * count_bytes(&value) as u64) {
+            return None;
+        }
         let text = texts(&value).into_iter().find(|text| {
             let admits = |contract: &Contract| {
                 contract.admit(text, Finish::Stop, &Context::default()).accepted().is_some()

@@ -1,14 +1,17 @@
 //! The comparison itself: each direction on its own, then the list of changes.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::algebra::{Proof, contained};
+use super::algebra::{Proof, SchemaSet, contained};
 use super::answer::{Answer, Comparison};
 use super::carriage;
 use super::change;
 use super::defaults::{fills, seen_by, written_out};
 use super::witness::Pool;
-use crate::contract::{Contract, Rule};
+use crate::contract::{Contract, Rule, WorkBudget};
 use crate::reply::Context;
 
 /// Compares two versions of a contract.
@@ -35,16 +38,56 @@ pub fn compare(old: &Contract, new: &Contract) -> Comparison {
 /// past, examples of the documentation. Rules are often too narrow for made-up values; these pass them.
 #[must_use]
 pub fn compare_with(old: &Contract, new: &Contract, examples: &[Value]) -> Comparison {
+    compare_within(old, new, examples, &WorkBudget::default())
+}
+
+/// The same as far as a budget lasts. What is not decided by then stays undecided.
+#[must_use]
+pub fn compare_within(
+    old: &Contract,
+    new: &Contract,
+    examples: &[Value],
+    budget: &WorkBudget<'_>,
+) -> Comparison {
     let changes = change::between(old, new);
     if old.digest == new.digest {
         return Comparison { backward: Answer::Yes, forward: Answer::Yes, changes };
     }
-    let pool = Pool::gather(old, new, examples, &changes);
-    Comparison { backward: answer(old, new, &pool), forward: answer(new, old, &pool), changes }
+    let (before, after) = (Side::new(old, budget), Side::new(new, budget));
+    let pool = Pool::gather(old, new, examples, &changes, budget);
+    let backward = answer(&before, &after, &pool);
+    let forward = answer(&after, &before, &pool);
+    Comparison { backward, forward, changes }
+}
+
+/// One of the two contracts, with what the comparison needs of it.
+struct Side<'a> {
+    contract: &'a Contract,
+    budget: &'a WorkBudget<'a>,
+    /// Without its words.
+    bare: SchemaSet,
+    /// The defaults by place; none where there are too many.
+    fills: Option<BTreeMap<String, Value>>,
+    /// What it takes without filling anything in, where that can be written.
+    written_out: OnceCell<Option<SchemaSet>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(contract: &'a Contract, budget: &'a WorkBudget<'a>) -> Self {
+        let bare = change::bare(contract.schema.source());
+        let fills = fills(&bare, budget);
+        let written_out = OnceCell::new();
+        Self { contract, budget, bare: SchemaSet::new(bare), fills, written_out }
+    }
+
+    fn written_out(&self) -> Option<&SchemaSet> {
+        let write = || written_out(&self.bare.schema, self.budget).map(SchemaSet::new);
+        self.written_out.get_or_init(write).as_ref()
+    }
 }
 
 /// Does `to` take all that `from` takes?
-fn answer(from: &Contract, to: &Contract, pool: &Pool) -> Answer {
+fn answer(from: &Side<'_>, to: &Side<'_>, pool: &Pool<'_>) -> Answer {
     let mut doubts = Vec::new();
     let difference = match schemas(from, to) {
         Proof::Contained => None,
@@ -54,6 +97,7 @@ fn answer(from: &Contract, to: &Contract, pool: &Pool) -> Answer {
         }
     };
     doubts.extend(rules(from, to));
+    let (from, to, budget) = (from.contract, to.contract, from.budget);
     // The contracts themselves have the last word, whatever was proven.
     let found = if doubts.is_empty() {
         pool.refute(from, to)
@@ -66,51 +110,63 @@ fn answer(from: &Contract, to: &Contract, pool: &Pool) -> Answer {
         return Answer::No { witness: value, text: None, because };
     }
     if carriage::stricter(from, to) {
-        match carriage::find(from, to) {
+        match carriage::find(from, to, budget) {
             Some((witness, text, because)) => {
                 return Answer::No { witness, text: Some(text), because };
             }
             None => doubts.push("intake or repairs are stricter".to_owned()),
         }
     }
-    if doubts.is_empty() { Answer::Yes } else { Answer::Unknown { reason: doubts.join("; ") } }
+    if doubts.is_empty() {
+        return Answer::Yes;
+    }
+    if budget.is_exhausted() {
+        doubts.push(budget.reason().to_owned());
+    }
+    Answer::Unknown { reason: doubts.join("; ") }
 }
 
 /// The schemas, with defaults taken into account.
-fn schemas(from: &Contract, to: &Contract) -> Proof {
-    let (inner, outer) = (change::bare(from.schema.source()), change::bare(to.schema.source()));
-    if fills(&inner) == fills(&outer) {
+fn schemas(from: &Side<'_>, to: &Side<'_>) -> Proof {
+    let open = |reason: &str| Proof::Open { reason: reason.to_owned(), difference: None };
+    if from.budget.is_exhausted() {
+        return open("the schemas were not compared as sets");
+    }
+    let (Some(before), Some(after)) = (&from.fills, &to.fills) else {
+        return open("the defaults have too many places to be compared");
+    };
+    if before == after {
         // Both fill in the same, so it is enough to compare what they say of the filled value.
-        let proof = contained(&inner, &outer);
+        let proof = contained(&from.bare, &to.bare);
         if matches!(proof, Proof::Contained) {
             return proof;
         }
     }
-    match (written_out(&inner), written_out(&outer)) {
-        (Some(inner), Some(outer)) => contained(&inner, &outer),
-        _ => Proof::Open {
-            reason: "defaults and conditions meet, and what they mean together cannot be proven"
-                .to_owned(),
-            difference: None,
-        },
+    match (from.written_out(), to.written_out()) {
+        (Some(inner), Some(outer)) => contained(inner, outer),
+        _ => open("defaults and conditions meet, and what they mean together cannot be proven"),
     }
 }
 
 /// Why the rules might refuse what they let pass before.
-fn rules(from: &Contract, to: &Contract) -> Vec<String> {
+fn rules(from: &Side<'_>, to: &Side<'_>) -> Vec<String> {
     let mut doubts = Vec::new();
-    for rule in &to.rules {
-        match from.rules.iter().find(|other| other.id == rule.id) {
+    for rule in &to.contract.rules {
+        match from.contract.rules.iter().find(|other| other.id == rule.id) {
             Some(other) if same(rule, other) => {}
             Some(_) => doubts.push(format!("rule `{}` is another", rule.id)),
             None => doubts.push(format!("rule `{}` is more", rule.id)),
         }
     }
-    let (before, after) = (fills(from.schema.source()), fills(to.schema.source()));
+    let (Some(before), Some(after)) = (&from.fills, &to.fills) else { return doubts };
     let differs = |place: &&String| before.get(*place) != after.get(*place);
     for place in before.keys().chain(after.keys()).filter(differs) {
+        if !from.budget.spend(1 + (to.contract.rules.len() * place.len()) as u64) {
+            doubts.push("rules may read defaults that differ".to_owned());
+            break;
+        }
         let default = after.get(place).or(before.get(place)).unwrap_or(&Value::Null);
-        if let Some(rule) = to.rules.iter().find(|rule| seen_by(rule, place, default)) {
+        if let Some(rule) = to.contract.rules.iter().find(|rule| seen_by(rule, place, default)) {
             doubts
                 .push(format!("rule `{}` may read the default at {place}, which differs", rule.id));
         }

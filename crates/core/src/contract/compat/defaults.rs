@@ -4,80 +4,95 @@
 //! with a good default may therefore be absent. Here that is written back into the schema, where it
 //! can be done exactly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::contract::budget::count_values;
+use crate::contract::reference::References;
 use crate::contract::sample::standing_alone;
-use crate::contract::{Rule, Schema};
+use crate::contract::{Rule, Schema, WorkBudget};
 use crate::json;
+use crate::limits;
 
-/// The defaults of a schema by the place they fill; `*` stands for every item.
-pub(super) fn fills(schema: &Value) -> BTreeMap<String, Value> {
-    let mut found = BTreeMap::new();
-    walk(schema, schema, "", &mut Vec::new(), &mut found);
-    found
+/// The defaults of a schema by the place they fill; `*` stands for every item. `None` where there
+/// are too many places.
+pub(super) fn fills(schema: &Value, budget: &WorkBudget<'_>) -> Option<BTreeMap<String, Value>> {
+    let references = References::new(schema);
+    let mut walk =
+        Walk { references: &references, passed: Vec::new(), found: BTreeMap::new(), budget };
+    walk.visit(schema, "").then_some(walk.found)
 }
 
-fn walk(
-    root: &Value,
-    schema: &Value,
-    at: &str,
-    passed: &mut Vec<(String, String)>,
-    found: &mut BTreeMap<String, Value>,
-) {
-    if let Some(target) =
-        schema.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix('#'))
-    {
-        match passed.iter().find(|(seen, _)| seen == target) {
-            // The same structure again: where it began tells all that follows.
-            Some((_, before)) => {
-                found.insert(format!("{at} again"), json!(before));
-            }
-            None => {
-                if let Some(referred) = root.pointer(target) {
-                    passed.push((target.to_owned(), at.to_owned()));
-                    walk(root, referred, at, passed, found);
-                    passed.pop();
+struct Walk<'a> {
+    references: &'a References<'a>,
+    /// The references on the way here, with the place where each began.
+    passed: Vec<(String, String)>,
+    found: BTreeMap<String, Value>,
+    budget: &'a WorkBudget<'a>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, schema: &Value, at: &str) -> bool {
+        if !self.budget.spend(1 + at.len() as u64) || self.passed.len() > limits::MAX_DEPTH {
+            return false;
+        }
+        if let Some((target, referred)) = self.references.resolve_in(schema) {
+            match self.passed.iter().find(|(seen, _)| *seen == target) {
+                // The same structure again: where it began tells all that follows.
+                Some((_, before)) => {
+                    self.found.insert(format!("{at} again"), json!(before));
+                }
+                None => {
+                    self.passed.push((target, at.to_owned()));
+                    let whole = self.visit(referred, at);
+                    self.passed.pop();
+                    if !whole {
+                        return false;
+                    }
                 }
             }
         }
-    }
-    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        walk(root, part, at, passed, found);
-    }
-    for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let inside = json::child(at, name);
-        if let Some(default) = field.get("default") {
-            found.insert(inside.clone(), default.clone());
-        }
-        walk(root, field, &inside, passed, found);
-    }
-    if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-        walk(root, items, &format!("{at}/*"), passed, found);
+        let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let items = schema.get("items").filter(|items| items.is_object());
+        parts.into_iter().all(|part| self.visit(part, at))
+            && fields.into_iter().all(|(name, field)| {
+                let inside = json::child(at, name);
+                if let Some(default) = field.get("default") {
+                    if !self.budget.spend(count_values(default) as u64) {
+                        return false;
+                    }
+                    self.found.insert(inside.clone(), default.clone());
+                }
+                self.visit(field, &inside)
+            })
+            && items.is_none_or(|items| self.visit(items, &format!("{at}/*")))
     }
 }
 
 /// A schema that takes, without filling, what this one takes with its defaults filled in;
 /// `None` where that cannot be written exactly.
-pub(super) fn written_out(schema: &Value) -> Option<Value> {
-    let mut names = Vec::new();
+pub(super) fn written_out(schema: &Value, budget: &WorkBudget<'_>) -> Option<Value> {
+    let mut names = BTreeSet::new();
     defaulted(schema, &mut names);
     if names.is_empty() {
         return Some(schema.clone());
     }
     let mut rewritten = schema.clone();
-    rewrite(schema, &mut rewritten, &names).then_some(rewritten)
+    let quoted = names.iter().map(|name| json!(name).to_string()).collect();
+    let rewriting = Rewriting { root: schema, names, quoted, budget };
+    rewriting.rewrite(&mut rewritten).then_some(rewritten)
 }
 
-fn defaulted(schema: &Value, names: &mut Vec<String>) {
+fn defaulted(schema: &Value, names: &mut BTreeSet<String>) {
     match schema {
         Value::Object(keywords) => {
             for (name, field) in
                 keywords.get("properties").and_then(Value::as_object).into_iter().flatten()
             {
                 if field.get("default").is_some() {
-                    names.push(name.clone());
+                    names.insert(name.clone());
                 }
             }
             keywords.values().for_each(|inner| defaulted(inner, names));
@@ -106,56 +121,81 @@ const DELICATE: [&str; 15] = [
     "prefixItems",
 ];
 
-/// Takes defaulted fields out of `required`; false where the outcome would not be exact.
-fn rewrite(root: &Value, schema: &mut Value, names: &[String]) -> bool {
-    let Some(keywords) = schema.as_object_mut() else { return true };
-    for (keyword, said) in keywords.iter() {
-        let said = said.to_string();
-        let mentions = names.iter().any(|name| said.contains(&json!(name).to_string()))
-            || said.contains("\"$ref\"");
-        let delicate =
-            DELICATE.contains(&keyword.as_str()) && (mentions || keyword.ends_with("Properties"));
-        // Nothing is filled in below these, not even in a definition that is filled in elsewhere.
-        let unfilled =
-            keyword == "additionalProperties" || (keyword == "items" && said.starts_with('['));
-        if delicate || (unfilled && (said.contains("\"default\"") || said.contains("\"$ref\""))) {
-            return false;
-        }
-    }
-    let good: Option<Vec<String>> = keywords
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter(|(_, field)| field.get("default").is_some())
-        .map(|(name, field)| fits(root, field).then(|| name.clone()))
-        .collect();
-    let Some(good) = good else { return false };
-    if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|name| !good.iter().any(|field| name == field));
-        // Required here and defaulted elsewhere: whether the two meet in one object is not seen from here.
-        if required.iter().any(|name| names.iter().any(|field| name == field)) {
-            return false;
-        }
-    }
-    keywords.iter_mut().all(|(keyword, said)| match keyword.as_str() {
-        "properties" | "$defs" | "definitions" => said
-            .as_object_mut()
-            .is_none_or(|fields| fields.values_mut().all(|field| rewrite(root, field, names))),
-        "allOf" => said
-            .as_array_mut()
-            .is_none_or(|parts| parts.iter_mut().all(|part| rewrite(root, part, names))),
-        "items" => rewrite(root, said, names),
-        _ => true,
-    })
+struct Rewriting<'a> {
+    root: &'a Value,
+    /// The names of all fields that have a default somewhere.
+    names: BTreeSet<String>,
+    quoted: Vec<String>,
+    budget: &'a WorkBudget<'a>,
 }
 
-/// Whether the default of a field is good in its own schema.
-fn fits(root: &Value, field: &Value) -> bool {
-    let Ok(schema) = Schema::compile(standing_alone(root, field)) else { return false };
-    let mut value = field["default"].clone();
-    schema.fill(&mut value);
-    schema.is_valid(&value)
+impl Rewriting<'_> {
+    /// Takes defaulted fields out of `required`; false where the outcome would not be exact.
+    fn rewrite(&self, schema: &mut Value) -> bool {
+        let Some(keywords) = schema.as_object_mut() else { return true };
+        for (keyword, said) in keywords.iter() {
+            let delicate = DELICATE.contains(&keyword.as_str());
+            // Nothing is filled in below these, not even in a definition that is filled in elsewhere.
+            let unfilled =
+                keyword == "additionalProperties" || (keyword == "items" && said.is_array());
+            if !delicate && !unfilled {
+                continue;
+            }
+            let said = said.to_string();
+            let cost = said.len() / 16 * (1 + if delicate { self.quoted.len() } else { 0 });
+            if !self.budget.spend(1 + cost as u64) {
+                return false;
+            }
+            let refers = said.contains("\"$ref\"");
+            let mentions = || refers || self.quoted.iter().any(|name| said.contains(name));
+            if delicate && (keyword.ends_with("Properties") || mentions())
+                || unfilled && (refers || said.contains("\"default\""))
+            {
+                return false;
+            }
+        }
+        let good: Option<BTreeSet<String>> = keywords
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .filter(|(_, field)| field.get("default").is_some())
+            .map(|(name, field)| self.fits(field).then(|| name.clone()))
+            .collect();
+        let Some(good) = good else { return false };
+        if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|name| !name.as_str().is_some_and(|name| good.contains(name)));
+            // Required here and defaulted elsewhere: whether the two meet in one object is not seen from here.
+            let mut names = required.iter().filter_map(Value::as_str);
+            if names.any(|name| self.names.contains(name)) {
+                return false;
+            }
+        }
+        keywords.iter_mut().all(|(keyword, said)| match keyword.as_str() {
+            "properties" | "$defs" | "definitions" => said
+                .as_object_mut()
+                .is_none_or(|fields| fields.values_mut().all(|field| self.rewrite(field))),
+            "allOf" => said
+                .as_array_mut()
+                .is_none_or(|parts| parts.iter_mut().all(|part| self.rewrite(part))),
+            "items" => self.rewrite(said),
+            _ => true,
+        })
+    }
+
+    /// Whether the default of a field is good in its own schema.
+    fn fits(&self, field: &Value) -> bool {
+        let refers = field.to_string().contains("\"$ref\"");
+        let whole = if refers { standing_alone(self.root, field) } else { field.clone() };
+        // Compiling costs far more than copying.
+        if !self.budget.spend(100 * count_values(&whole) as u64) {
+            return false;
+        }
+        let Ok(schema) = Schema::compile(whole) else { return false };
+        let mut value = field["default"].clone();
+        schema.fill(&mut value);
+        schema.is_valid(&value)
+    }
 }
 
 /// Whether a rule could see that a default is filled in at a place, or what it is.
@@ -195,7 +235,7 @@ mod tests {
     )]
     #[track_caller]
     fn check(schema: Value, expected: Option<Value>) {
-        assert_eq!(written_out(&schema), expected, "{schema}");
+        assert_eq!(written_out(&schema, &WorkBudget::default()), expected, "{schema}");
     }
 
     #[test]
@@ -230,8 +270,11 @@ mod tests {
     #[test]
     fn places_are_found_through_references_and_lists() {
         let schema = json!({"properties": {"l": {"items": {"$ref": "#/$defs/n"}}}, "$defs": {"n": {"properties": {"k": {"default": 1}, "next": {"$ref": "#/$defs/n"}}}}});
-        let found: Vec<String> =
-            fills(&schema).into_iter().map(|(place, value)| format!("{place}={value}")).collect();
+        let found: Vec<String> = fills(&schema, &WorkBudget::default())
+            .unwrap()
+            .into_iter()
+            .map(|(place, value)| format!("{place}={value}"))
+            .collect();
         assert_eq!(found, ["/l/*/k=1", "/l/*/next again=\"/l/*\""]);
     }
 }

@@ -11,7 +11,9 @@
 
 mod answer;
 mod compare;
+mod alternatives;
 mod algebra;
+mod disjoint;
 mod defaults;
 mod witness;
 mod carriage;
@@ -22,6 +24,6 @@ mod tests;
 
 pub use answer::{Answer, Comparison};
 pub use change::{Change, ChangeKind};
-pub use compare::{compare, compare_with};
+pub use compare::{compare, compare_with, compare_within};
 
-pub(super) use algebra::disjoint;
+pub(super) use disjoint::{Branches, exclude_each_other};

@@ -1,5 +1,7 @@
 //! Two schemas walked side by side, keyword by keyword.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::change::{Change, ChangeKind};
@@ -29,6 +31,10 @@ const TOLD: [&str; 13] = [
 ];
 /// Deeper than this nothing is told.
 const DEEPEST: usize = 24;
+/// So many subschemas are compared.
+const MAX_COMPARED: usize = 20_000;
+/// So many bytes of changes are told.
+const MAX_TOLD_BYTES: usize = 256 * 1024;
 
 /// The walk through both.
 pub(super) struct Walk<'s> {
@@ -37,18 +43,32 @@ pub(super) struct Walk<'s> {
     changes: Vec<Change>,
     /// Pairs of references on the way here, so that recursion ends.
     passed: Vec<(String, String)>,
+    /// Subschemas that are still compared.
+    left: usize,
+    /// Bytes that may still be told.
+    room: usize,
 }
 
 impl<'s> Walk<'s> {
     /// Every change of the schema.
     pub(super) fn between(old: &'s Value, new: &'s Value) -> Vec<Change> {
-        let mut walk = Walk { old, new, changes: Vec::new(), passed: Vec::new() };
+        let (left, room) = (MAX_COMPARED, MAX_TOLD_BYTES);
+        let mut walk = Walk { old, new, changes: Vec::new(), passed: Vec::new(), left, room };
         walk.compare(old, new, "", 0);
+        if walk.left == 0 || walk.room == 0 {
+            let says = "further changes are not listed".to_owned();
+            let kind = ChangeKind::Reworded;
+            walk.changes.push(Change { pointer: String::new(), kind, says });
+        }
         walk.changes
     }
 
     fn tell(&mut self, pointer: &str, kind: ChangeKind, says: impl Into<String>) {
-        self.changes.push(Change { pointer: pointer.to_owned(), kind, says: says.into() });
+        let says = says.into();
+        self.room = self.room.saturating_sub(pointer.len() + says.len() + 1);
+        if self.room > 0 {
+            self.changes.push(Change { pointer: pointer.to_owned(), kind, says });
+        }
     }
 
     fn compare(&mut self, old: &'s Value, new: &'s Value, at: &str, depth: usize) {
@@ -56,6 +76,10 @@ impl<'s> Walk<'s> {
             schema.get("$ref").and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let pair = (reference(old), reference(new));
+        if self.left == 0 || self.room == 0 {
+            return;
+        }
+        self.left -= 1;
         if depth > DEEPEST
             || (pair != (String::new(), String::new()) && self.passed.contains(&pair))
         {
@@ -93,14 +117,11 @@ impl<'s> Walk<'s> {
         }
         match (members(old), members(new)) {
             (Some(before), Some(after)) => {
-                for gone in before.iter().filter(|one| !after.contains(one)) {
-                    self.tell(
-                        at,
-                        ChangeKind::MemberRemoved,
-                        format!("{gone} is no longer allowed"),
-                    );
+                for gone in before.difference(&after) {
+                    let says = format!("{gone} is no longer allowed");
+                    self.tell(at, ChangeKind::MemberRemoved, says);
                 }
-                for come in after.iter().filter(|one| !before.contains(one)) {
+                for come in after.difference(&before) {
                     self.tell(at, ChangeKind::MemberAdded, format!("{come} is allowed"));
                 }
             }
@@ -135,7 +156,7 @@ impl<'s> Walk<'s> {
         let declared = |schema: &'s Map<String, Value>| {
             schema.get("properties").and_then(Value::as_object).unwrap_or(nothing)
         };
-        let asked = |schema: &'s Map<String, Value>| -> Vec<&'s str> {
+        let asked = |schema: &'s Map<String, Value>| -> BTreeSet<&'s str> {
             let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
             names.filter_map(Value::as_str).collect()
         };
@@ -153,7 +174,7 @@ impl<'s> Walk<'s> {
             }
         }
         for name in after.keys().filter(|name| !before.contains_key(*name)) {
-            let how = if now.contains(&name.as_str()) { "required" } else { "optional" };
+            let how = if now.contains(name.as_str()) { "required" } else { "optional" };
             self.tell(
                 &json::child(at, name),
                 ChangeKind::FieldAdded,
@@ -161,14 +182,14 @@ impl<'s> Walk<'s> {
             );
         }
         let known = |name: &str| before.contains_key(name) == after.contains_key(name);
-        for name in now.iter().filter(|name| !was.contains(name) && known(name)) {
+        for name in now.difference(&was).filter(|name| known(name)) {
             self.tell(
                 &json::child(at, name),
                 ChangeKind::BecameRequired,
                 format!("field `{name}` became required"),
             );
         }
-        for name in was.iter().filter(|name| !now.contains(name) && known(name)) {
+        for name in was.difference(&now).filter(|name| known(name)) {
             self.tell(
                 &json::child(at, name),
                 ChangeKind::BecameOptional,
@@ -202,7 +223,7 @@ impl<'s> Walk<'s> {
     }
 
     fn others(&mut self, old: &Map<String, Value>, new: &Map<String, Value>, at: &str) {
-        let keywords: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        let keywords: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         for keyword in keywords.into_iter().filter(|keyword| !TOLD.contains(&keyword.as_str())) {
             let (before, after) = (old.get(keyword), new.get(keyword));
             if before == after {
@@ -246,10 +267,11 @@ fn direction(keyword: &str, old: Option<&Value>, new: Option<&Value>) -> ChangeK
     }
 }
 
-fn members(schema: &Map<String, Value>) -> Option<Vec<Value>> {
+/// The listed values as texts.
+fn members(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
     match schema.get("const") {
-        Some(value) => Some(vec![value.clone()]),
-        None => schema.get("enum")?.as_array().cloned(),
+        Some(value) => Some(BTreeSet::from([value.to_string()])),
+        None => Some(schema.get("enum")?.as_array()?.iter().map(Value::to_string).collect()),
     }
 }
 

@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 
 use super::change::Change;
-use crate::contract::{Contract, Sampler};
+use crate::contract::budget::count_values;
+use crate::contract::{Contract, Sampler, WorkBudget};
 use crate::json;
 use crate::reply::Context;
 
@@ -18,31 +19,37 @@ const SPOTS: usize = 64;
 /// So many parts of a witness are tried to be left out.
 const CUTS: usize = 400;
 
+/// Steps that one check of one value may take. A value that needs more is passed over.
+const MAX_CHECK_STEPS: u64 = 2_000_000;
+
 /// Values that either version may take: given ones, edges and samples.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct Pool<'b> {
     values: Vec<Value>,
     /// Places that changed, `*` for every item.
     places: Vec<String>,
+    budget: &'b WorkBudget<'b>,
 }
 
-impl Pool {
+impl<'b> Pool<'b> {
     /// Gathers the values for a comparison.
     pub(super) fn gather(
         old: &Contract,
         new: &Contract,
         examples: &[Value],
         changes: &[Change],
+        budget: &'b WorkBudget<'b>,
     ) -> Self {
         let mut values = examples.to_vec();
         for contract in [old, new] {
             let sampler = Sampler::new(contract.schema.source());
-            values.extend(sampler.boundary());
-            values.extend((0..SAMPLES).filter_map(|seed| sampler.sample(seed)));
+            let bounded = sampler.within(budget);
+            values.extend(bounded.boundary());
+            values.extend((0..SAMPLES).filter_map(|seed| bounded.sample(seed)));
         }
         let places =
             changes.iter().map(|change| change.pointer.clone()).filter(|place| !place.is_empty());
-        Self { values, places: places.take(PROBED.1).collect() }
+        Self { values, places: places.take(PROBED.1).collect(), budget }
     }
 
     /// A value that `from` takes and `to` refuses; the difference of the schemas is asked first.
@@ -52,10 +59,11 @@ impl Pool {
         to: &Contract,
         difference: Option<&Value>,
     ) -> Option<Value> {
-        let proves = |value: &Value| takes(from, value) && !takes(to, value);
+        let proves = |value: &Value| self.proves(from, to, value);
         let different = difference.map(Sampler::new).and_then(|sampler| {
-            let edges = sampler.boundary().into_iter();
-            edges.chain((0..SAMPLES).filter_map(|seed| sampler.sample(seed))).find(proves)
+            let samples = sampler.within(self.budget);
+            let edges = samples.boundary().into_iter();
+            edges.chain((0..SAMPLES).filter_map(|seed| samples.sample(seed))).find(proves)
         });
         let found = different
             .or_else(|| self.values.iter().find(|value| proves(value)).cloned())
@@ -67,7 +75,12 @@ impl Pool {
     pub(super) fn refute(&self, from: &Contract, to: &Contract) -> Option<Value> {
         let step = (self.values.len() / SPOTS).max(1);
         let mut spots = self.values.iter().step_by(step);
-        spots.find(|value| takes(from, value) && !takes(to, value)).cloned()
+        spots.find(|value| self.proves(from, to, value)).cloned()
+    }
+
+    fn proves(&self, from: &Contract, to: &Contract, value: &Value) -> bool {
+        takes(from, value, self.budget) == Some(true)
+            && takes(to, value, self.budget) == Some(false)
     }
 
     /// Tries simple values at the places that changed. An undeclared field of an open object, for
@@ -75,11 +88,16 @@ impl Pool {
     fn probe(&self, from: &Contract, proves: &dyn Fn(&Value) -> bool) -> Option<Value> {
         let simple =
             [json!(null), json!(0), json!(""), json!("x"), json!(false), json!([]), json!({})];
-        let bases = self.values.iter().filter(|value| takes(from, value)).take(PROBED.0);
+        let fits = |value: &&Value| takes(from, value, self.budget) == Some(true);
+        let bases = self.values.iter().filter(fits).take(PROBED.0);
         for base in bases {
+            let size = count_values(base) as u64;
             for place in &self.places {
                 let place = place.replace("/*", "/0");
                 for probe in &simple {
+                    if !self.budget.spend(size) {
+                        return None;
+                    }
                     let mut changed = base.clone();
                     if put(&mut changed, &place, probe) && proves(&changed) {
                         return Some(changed);
@@ -91,9 +109,21 @@ impl Pool {
     }
 }
 
-/// Whether a contract takes a value, its rules included.
-pub(super) fn takes(contract: &Contract, value: &Value) -> bool {
-    contract.admit_value(value, &Context::default()).accepted().is_some()
+/// Whether a contract takes a value, its rules included; `None` where that would cost too much.
+pub(super) fn takes(contract: &Contract, value: &Value, budget: &WorkBudget<'_>) -> Option<bool> {
+    let size = (count_values(value) * (1 + contract.rules.len())) as u64;
+    if !budget.spend(size) {
+        return None;
+    }
+    let mut filled = value.clone();
+    contract.schema.fill(&mut filled);
+    let limit = budget.left().min(MAX_CHECK_STEPS);
+    let steps = contract.schema.validation_steps(&filled, limit);
+    // What is refused is looked at again, for the reasons.
+    if !budget.spend(steps.unwrap_or(limit).saturating_mul(3)) {
+        return None;
+    }
+    steps.map(|_| contract.admit_value(value, &Context::default()).accepted().is_some())
 }
 
 fn put(value: &mut Value, place: &str, probe: &Value) -> bool {
@@ -153,14 +183,19 @@ fn shorten(smaller: &mut Value, value: &Value, pointer: &str) -> bool {
 
 /// Every part by its pointer, outer ones first, later items before earlier ones.
 fn list(at: &str, value: &Value, parts: &mut Vec<String>) {
+    if parts.len() >= CUTS {
+        return;
+    }
     let inside: Vec<(String, &Value)> = match value {
         Value::Object(members) => {
-            members.iter().map(|(name, member)| (json::child(at, name), member)).collect()
+            let members = members.iter().take(CUTS);
+            members.map(|(name, member)| (json::child(at, name), member)).collect()
         }
         Value::Array(items) => items
             .iter()
             .enumerate()
             .rev()
+            .take(CUTS)
             .map(|(index, item)| (format!("{at}/{index}"), item))
             .collect(),
         _ => return,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::nullable;
+use super::nullable::NullPlaces;
 
 /// A contract in another language.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,11 @@ pub struct Export {
     pub schema_or_grammar: Value,
     /// What it could not say.
     pub losses: Vec<Loss>,
-    /// Places in the values, `*` for every item, where null means that the field is absent.
+    /// Places in the values, `*` for every item, where null means that the field is absent; at most
+    /// a thousand of them.
     pub nullable: Vec<String>,
+    /// All of them.
+    pub(super) places: NullPlaces,
 }
 
 /// One thing that an export could not say.
@@ -108,6 +111,6 @@ impl Export {
 
     /// Drops the nulls that mean absence; to be done before a reply is put to the contract.
     pub fn drop_nulls(&self, value: &mut Value) {
-        nullable::drop(&self.nullable, value);
+        self.places.drop_nulls(value);
     }
 }

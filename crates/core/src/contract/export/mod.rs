@@ -7,11 +7,18 @@
 mod target;
 mod loss;
 mod vendor;
+mod recursion;
+mod unfolding;
 mod normal;
+mod root;
 mod schema;
 mod object;
+mod members;
+mod size;
 mod nullable;
 mod grammar;
+#[cfg(test)]
+mod subset;
 #[cfg(test)]
 mod tests;
 

@@ -3,14 +3,17 @@
 //! `allOf` and references with company are folded in. What no target can say (conditions, `not`,
 //! dependencies) is set aside and listed.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::contract::Schema;
 use crate::contract::describe::ANNOTATIONS;
-use crate::contract::sample::{merge, standing_alone};
+use crate::contract::reference::References;
+use crate::contract::sample::merge;
 
-/// References and `allOf` deeper than this are not followed.
-const DEEPEST: usize = 16;
+/// Nested references and `allOf` that are folded into one place. More are dropped as `limit`.
+const MAX_FOLD_DEPTH: usize = 100;
+/// Subschemas that are folded into one place. More are dropped as `limit`.
+const MAX_FOLDED: usize = 5_000;
 
 /// What a schema amounts to.
 #[derive(Debug)]
@@ -21,8 +24,8 @@ pub(super) enum Shape {
     Nothing,
     /// Whatever stands at this pointer of the document.
     Reference(String),
-    /// One of these; exactly one where the keyword is `oneOf`.
-    Alternatives(Vec<Value>, &'static str),
+    /// One of these; exactly one where the keyword is `oneOf`. The keywords beside them hold too.
+    Alternatives(Vec<Value>, &'static str, Map<String, Value>),
     /// One of these values.
     Members(Vec<Value>),
     /// A value of one of these types, with these keywords.
@@ -35,6 +38,8 @@ pub(super) struct Normal {
     pub(super) shape: Shape,
     /// Places and keywords that were set aside.
     pub(super) dropped: Vec<(String, String)>,
+    /// Whether a reference was folded into this place.
+    pub(super) unfolded: bool,
     pub(super) description: Option<String>,
 }
 
@@ -54,34 +59,62 @@ const UNSAYABLE: [&str; 11] = [
     "minContains",
 ];
 /// Every type; `number` stands for integers too.
-const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+pub(super) const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
 /// Brings a schema of the document into its shape; `at` is where it stands.
-pub(super) fn normal(root: &Value, schema: &Value, at: &str) -> Normal {
+pub(super) fn normal(references: &References<'_>, schema: &Value, at: &str) -> Normal {
     let description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
-    let mut folding = Folding { root, dropped: Vec::new() };
+    let mut folding = Folding {
+        references,
+        dropped: Vec::new(),
+        following: Vec::new(),
+        left: MAX_FOLDED,
+        unfolded: false,
+    };
     let keywords = folding.fold(schema, at, 0);
-    let mut dropped = folding.dropped;
+    let Folding { mut dropped, unfolded, .. } = folding;
     let shape = match keywords {
         None => Shape::Nothing,
-        Some(keywords) => shape(root, keywords, at, &mut dropped),
+        Some(keywords) => shape(references, keywords, at, &mut dropped),
     };
-    Normal { shape, dropped, description }
+    Normal { shape, dropped, unfolded, description }
 }
 
-struct Folding<'r> {
-    root: &'r Value,
+/// A branch of alternatives together with the keywords beside them.
+pub(super) fn with_beside(beside: &Map<String, Value>, branch: &Value) -> Value {
+    if beside.is_empty() {
+        return branch.clone();
+    }
+    let both = Value::Array(vec![Value::Object(beside.clone()), branch.clone()]);
+    Value::Object(Map::from_iter([("allOf".to_owned(), both)]))
+}
+
+struct Folding<'r, 's> {
+    references: &'r References<'s>,
     dropped: Vec<(String, String)>,
+    /// The pointers of the references on the way here: one that leads back to itself for the same
+    /// value says nothing more.
+    following: Vec<String>,
+    left: usize,
+    unfolded: bool,
 }
 
-impl Folding<'_> {
+impl Folding<'_, '_> {
     /// All that is said of the value, in one object; `None` where nothing fits.
     fn fold(&mut self, schema: &Value, at: &str, depth: usize) -> Option<Map<String, Value>> {
         let said = match schema {
             Value::Bool(true) => return Some(Map::new()),
-            Value::Object(said) if depth <= DEEPEST => said,
+            Value::Object(said) => said,
             _ => return None,
         };
+        if depth > MAX_FOLD_DEPTH || self.left == 0 {
+            self.dropped.push((at.to_owned(), "limit".to_owned()));
+            return Some(Map::new());
+        }
+        self.left -= 1;
+        if let (true, Some(reference)) = (self.references.ignores_siblings, said.get("$ref")) {
+            return Some(Map::from_iter([("$ref".to_owned(), reference.clone())]));
+        }
         let mut keywords = Map::new();
         for (keyword, value) in said {
             match keyword.as_str() {
@@ -98,21 +131,22 @@ impl Folding<'_> {
         let parts =
             said.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for (index, part) in parts.iter().enumerate() {
-            let mut inner = self.fold(part, &format!("{at}/allOf/{index}"), depth + 1)?;
+            let at = format!("{at}/allOf/{index}");
+            let mut inner = self.fold(part, &at, depth + 1)?;
             if keywords.contains_key("$ref") || (inner.contains_key("$ref") && !keywords.is_empty())
             {
-                keywords = self.follow(keywords, depth)?;
-                inner = self.follow(inner, depth)?;
+                keywords = self.follow(keywords, &at, depth)?;
+                inner = self.follow(inner, &at, depth)?;
             }
             for keyword in ["anyOf", "oneOf"] {
                 if keywords.contains_key(keyword) && inner.shift_remove(keyword).is_some() {
-                    self.dropped.push((format!("{at}/allOf/{index}"), keyword.to_owned()));
+                    self.dropped.push((at.clone(), keyword.to_owned()));
                 }
             }
             keywords = merge(keywords, inner);
         }
         if keywords.len() > 1 && keywords.contains_key("$ref") {
-            keywords = self.follow(keywords, depth)?;
+            keywords = self.follow(keywords, at, depth)?;
         }
         Some(keywords)
     }
@@ -121,22 +155,29 @@ impl Folding<'_> {
     fn follow(
         &mut self,
         mut keywords: Map<String, Value>,
+        at: &str,
         depth: usize,
     ) -> Option<Map<String, Value>> {
         let Some(reference) = keywords.shift_remove("$ref") else { return Some(keywords) };
-        let pointer = reference
-            .as_str()
-            .and_then(|reference| reference.strip_prefix('#'))
-            .unwrap_or_default();
-        let target = self.root.pointer(pointer)?.clone();
-        let referred = self.fold(&target, pointer, depth + 1)?;
-        let referred = self.follow(referred, depth + 1)?;
-        Some(merge(keywords, referred))
+        let target = reference.as_str().and_then(|reference| self.references.resolve(reference));
+        let Some((pointer, target)) = target else {
+            self.dropped.push((at.to_owned(), "$ref".to_owned()));
+            return Some(keywords);
+        };
+        self.unfolded = true;
+        if self.following.contains(&pointer) {
+            return Some(keywords);
+        }
+        self.following.push(pointer.clone());
+        let referred = self.fold(target, &pointer, depth + 1);
+        let referred = referred.and_then(|said| self.follow(said, &pointer, depth + 1));
+        self.following.pop();
+        Some(merge(keywords, referred?))
     }
 }
 
 fn shape(
-    root: &Value,
+    references: &References<'_>,
     mut keywords: Map<String, Value>,
     at: &str,
     dropped: &mut Vec<(String, String)>,
@@ -145,17 +186,16 @@ fn shape(
         return Shape::Anything;
     }
     if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
-        return Shape::Reference(reference.strip_prefix('#').unwrap_or_default().to_owned());
+        return match references.resolve(reference) {
+            Some((pointer, _)) => Shape::Reference(pointer),
+            None => {
+                dropped.push((at.to_owned(), "$ref".to_owned()));
+                Shape::Anything
+            }
+        };
     }
     if keywords.contains_key("enum") || keywords.contains_key("const") {
-        let whole = Value::Object(keywords.clone());
-        let listed = keywords.get("const").map_or_else(
-            || keywords["enum"].as_array().cloned(),
-            |value| Some(vec![value.clone()]),
-        );
-        let compiled = Schema::compile(standing_alone(root, &whole)).ok();
-        let fits = |member: &Value| compiled.as_ref().is_none_or(|schema| schema.is_valid(member));
-        let members: Vec<Value> = listed.unwrap_or_default().into_iter().filter(fits).collect();
+        let members = members(keywords);
         return if members.is_empty() { Shape::Nothing } else { Shape::Members(members) };
     }
     for keyword in ["oneOf", "anyOf"] {
@@ -163,10 +203,7 @@ fn shape(
             if keywords.shift_remove(if keyword == "oneOf" { "anyOf" } else { "oneOf" }).is_some() {
                 dropped.push((at.to_owned(), "anyOf".to_owned()));
             }
-            let beside = |branch: Value| {
-                if keywords.is_empty() { branch } else { json!({"allOf": [keywords, branch]}) }
-            };
-            return Shape::Alternatives(branches.into_iter().map(beside).collect(), keyword);
+            return Shape::Alternatives(branches, keyword, keywords);
         }
     }
     let types = match keywords.shift_remove("type") {
@@ -177,4 +214,23 @@ fn shape(
         _ => TYPES.map(str::to_owned).to_vec(),
     };
     if types.is_empty() { Shape::Nothing } else { Shape::Typed(types, keywords) }
+}
+
+/// The listed values that the other keywords take too.
+fn members(mut keywords: Map<String, Value>) -> Vec<Value> {
+    let listed = match (keywords.shift_remove("const"), keywords.shift_remove("enum")) {
+        (Some(value), Some(Value::Array(listed))) if !listed.contains(&value) => Vec::new(),
+        (Some(value), _) => vec![value],
+        (None, Some(Value::Array(listed))) => listed,
+        (None, _) => Vec::new(),
+    };
+    if keywords.is_empty() {
+        return listed;
+    }
+    // What refers to definitions speaks of the inside of lists and objects, which are seldom listed.
+    keywords.retain(|_, said| !said.to_string().contains("\"$ref\""));
+    let others = Value::Object(keywords);
+    let compiled = Schema::compile(others).ok();
+    let fits = |member: &Value| compiled.as_ref().is_none_or(|schema| schema.is_valid(member));
+    listed.into_iter().filter(fits).collect()
 }

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::loss::Effect;
-use super::nullable::{may_be_absent, takes_null};
+use super::normal::Shape;
+use super::nullable::{may_be_absent, required_fields};
 use super::schema::Writer;
 use crate::json;
 
@@ -11,6 +12,7 @@ impl Writer<'_> {
     pub(super) fn object(&mut self, keywords: &Map<String, Value>, at: &str) -> Value {
         let mut fields = Map::new();
         let mut required = Vec::new();
+        let demanded = required_fields(keywords);
         for (name, field) in
             keywords.get("properties").and_then(Value::as_object).into_iter().flatten()
         {
@@ -18,10 +20,13 @@ impl Writer<'_> {
                 continue;
             }
             let inside = json::child(&format!("{at}/properties"), name);
+            let absent = may_be_absent(&demanded, name, field);
+            if absent && matches!(self.unfolding.normal(field, &inside).shape, Shape::Nothing) {
+                continue;
+            }
             let mut out = self.schema(field, &inside);
-            let absent = may_be_absent(keywords, name, field);
             if absent && self.vendor.all_required {
-                if takes_null(self.root, field) {
+                if self.nulls.takes_null(&self.unfolding.references, field) {
                     let reason = "absent and null cannot be told apart; the field is always sent";
                     self.lose(&inside, "required", reason, Effect::Narrowed);
                 } else {
@@ -117,7 +122,11 @@ impl Writer<'_> {
                     Some(schema) => kinds.push(self.schema(schema, &format!("{at}/items"))),
                     None => kinds.push(self.anything(at)),
                 }
-                json!({"anyOf": kinds})
+                match kinds.len() {
+                    0 => self.nothing(at),
+                    1 => kinds.remove(0),
+                    _ => json!({"anyOf": kinds}),
+                }
             }
             (None, Some(schema)) if schema != &Value::Bool(true) => {
                 self.schema(schema, &format!("{at}/items"))

@@ -3,15 +3,18 @@
 //! Definitions stay definitions. Every keyword the provider does not take is dropped and listed;
 //! what its language forces narrower than the contract is listed as narrowed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::loss::{Effect, Export, Loss};
-use super::normal::{Normal, Shape, normal};
-use super::nullable;
+use super::normal::{Normal, Shape, with_beside};
+use super::nullable::{NullPlaces, NullTest};
+use super::root::object_root;
+use super::size::Size;
+use super::unfolding::{BEYOND, Entered, Unfolding};
 use super::vendor::Vendor;
-use crate::contract::compat::disjoint;
+use crate::contract::compat::{Branches, exclude_each_other};
 use crate::json;
 
 /// The definition that stands for any value, where a definition may refer to itself.
@@ -19,19 +22,16 @@ const ANY: &str = "AnyJson";
 
 /// Exports a schema for a vendor.
 pub(super) fn export(root: &Value, vendor: &Vendor) -> Export {
-    let mut writer = Writer {
-        root,
-        vendor,
-        losses: Vec::new(),
-        names: BTreeMap::new(),
-        waiting: Vec::new(),
-        uses_any: false,
-    };
-    let mut out = writer.root();
+    let mut writer = Writer::new(root, vendor);
+    let (start, at) = object_root(&mut writer);
+    let mut out = writer.schema(&start, &at);
+    if out["type"] != "object" {
+        writer.lose(&at, "type", "the provider wants an object at the root", Effect::OverLimit);
+    }
     let mut definitions = Map::new();
-    while let Some((pointer, name)) = writer.waiting.pop() {
-        let schema = root.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
-        definitions.insert(name, writer.schema(&schema, &pointer));
+    while let Some((key, name)) = writer.waiting.pop() {
+        let (schema, at) = writer.unfolding.begin_definition(&key);
+        definitions.insert(name, writer.schema(&schema, &at));
     }
     if writer.uses_any {
         definitions
@@ -41,53 +41,76 @@ pub(super) fn export(root: &Value, vendor: &Vendor) -> Export {
         keywords.insert("$defs".to_owned(), Value::Object(definitions));
     }
     writer.limits(&out);
-    let nullable = if vendor.all_required { nullable::places(root) } else { Vec::new() };
-    Export { schema_or_grammar: out, losses: writer.losses, nullable }
+    let places = if vendor.all_required {
+        NullPlaces::find(&writer.unfolding.references, &start)
+    } else {
+        NullPlaces::default()
+    };
+    let losses = writer.losses;
+    Export { schema_or_grammar: out, losses, nullable: places.list(), places }
 }
 
 pub(super) struct Writer<'r> {
-    pub(super) root: &'r Value,
     pub(super) vendor: &'r Vendor,
+    pub(super) unfolding: Unfolding<'r>,
+    pub(super) nulls: NullTest,
     losses: Vec<Loss>,
-    /// Definitions by the pointer they come from.
+    /// The losses by place, keyword and reason, so that each is listed once.
+    listed: BTreeSet<(String, String, String)>,
+    /// The names of definitions by their key.
     names: BTreeMap<String, String>,
+    used_names: BTreeSet<String>,
     waiting: Vec<(String, String)>,
     uses_any: bool,
 }
 
-impl Writer<'_> {
-    pub(super) fn lose(&mut self, pointer: &str, keyword: &str, reason: &str, effect: Effect) {
-        let loss = Loss::new(pointer, keyword, reason, effect);
-        if !self.losses.contains(&loss) {
-            self.losses.push(loss);
+impl<'r> Writer<'r> {
+    fn new(root: &'r Value, vendor: &'r Vendor) -> Self {
+        Self {
+            vendor,
+            unfolding: Unfolding::new(root, vendor.recursion),
+            nulls: NullTest::default(),
+            losses: Vec::new(),
+            listed: BTreeSet::new(),
+            names: BTreeMap::new(),
+            used_names: BTreeSet::from([ANY.to_owned()]),
+            waiting: Vec::new(),
+            uses_any: false,
         }
     }
 
-    /// The root must be an object itself, so a reference there is followed.
-    fn root(&mut self) -> Value {
-        let mut at = String::new();
-        let mut schema = self.root;
-        for _ in 0..8 {
-            match normal(self.root, schema, &at).shape {
-                Shape::Reference(pointer) => match self.root.pointer(&pointer) {
-                    Some(target) => (at, schema) = (pointer, target),
-                    None => break,
-                },
-                _ => break,
-            }
+    pub(super) fn lose(&mut self, pointer: &str, keyword: &str, reason: &str, effect: Effect) {
+        let key = (pointer.to_owned(), keyword.to_owned(), reason.to_owned());
+        if self.listed.insert(key) {
+            self.losses.push(Loss::new(pointer, keyword, reason, effect));
         }
-        let out = self.schema(schema, &at);
-        if out["type"] != "object" {
-            self.lose(&at, "type", "the provider wants an object at the root", Effect::OverLimit);
-        }
-        out
     }
 
     /// A subschema that stands at `at`.
     pub(super) fn schema(&mut self, schema: &Value, at: &str) -> Value {
-        let Normal { shape, dropped, description } = normal(self.root, schema, at);
+        let normal = match self.unfolding.enter(schema, at) {
+            Entered::Here(normal) => *normal,
+            Entered::Definition(key) => return self.reference(&key, at),
+            Entered::Recursive(normal) => return self.unrolled(&normal.shape, at),
+            Entered::Beyond => {
+                self.lose(at, "limit", BEYOND, Effect::Widened);
+                return self.anything(at);
+            }
+        };
+        let out = self.write(schema, normal, at);
+        self.unfolding.leave();
+        out
+    }
+
+    fn write(&mut self, schema: &Value, normal: Normal, at: &str) -> Value {
+        let Normal { shape, dropped, description, .. } = normal;
         for (pointer, keyword) in dropped {
-            self.lose(&pointer, &keyword, "not in this provider's language", Effect::Widened);
+            let reason = match keyword.as_str() {
+                "$ref" => "the reference cannot be followed here",
+                "limit" => BEYOND,
+                _ => "not in this provider's language",
+            };
+            self.lose(&pointer, &keyword, reason, Effect::Widened);
         }
         if schema.get("default").is_some() {
             self.lose(
@@ -99,10 +122,12 @@ impl Writer<'_> {
         }
         let mut out = match shape {
             Shape::Anything => self.anything(at),
-            Shape::Nothing => json!({"type": "string", "enum": []}),
+            Shape::Nothing => self.nothing(at),
             Shape::Reference(pointer) => return self.reference(&pointer, at),
-            Shape::Members(members) => members_of(&members),
-            Shape::Alternatives(branches, keyword) => self.alternatives(&branches, keyword, at),
+            Shape::Members(members) => self.members(&members, at),
+            Shape::Alternatives(branches, keyword, beside) => {
+                self.alternatives(&branches, keyword, &beside, at)
+            }
             Shape::Typed(types, keywords) => self.typed(&types, &keywords, at),
         };
         if let (Some(keywords), Some(words)) = (out.as_object_mut(), description)
@@ -113,26 +138,71 @@ impl Writer<'_> {
         out
     }
 
-    fn reference(&mut self, pointer: &str, at: &str) -> Value {
-        if !self.vendor.recursion && reaches(self.root, pointer, pointer, &mut Vec::new()) {
-            self.lose(
-                at,
-                "$ref",
-                "a definition may not refer to itself here; only plain values can be sent",
-                Effect::Narrowed,
-            );
-            return any_value(&scalars(), !self.vendor.closed_objects);
+    fn reference(&mut self, key: &str, at: &str) -> Value {
+        // A reference that leads back to itself says nothing.
+        let Some(key) = self.unfolding.settle(key) else { return self.anything(at) };
+        let key = key.as_str();
+        if !self.vendor.recursion && self.unfolding.is_recursive(key) {
+            let shape = self.unfolding.shape_of(key);
+            return self.unrolled(&shape, at);
         }
-        let fallback = format!("Definition{}", self.names.len());
-        let name = json::split(pointer).last().map(std::borrow::Cow::into_owned);
-        let name = name
-            .filter(|name| !name.is_empty() && !self.names.values().any(|used| used == name))
-            .unwrap_or(fallback);
-        if !self.names.contains_key(pointer) {
-            self.names.insert(pointer.to_owned(), name.clone());
-            self.waiting.push((pointer.to_owned(), name));
+        if !self.names.contains_key(key) {
+            let last = json::split(key).last().map(std::borrow::Cow::into_owned);
+            let fits = |name: &String| !name.is_empty() && !self.used_names.contains(name);
+            let loose = !key.is_empty() && !key.starts_with('/');
+            let name = last.filter(|name| !loose && fits(name)).unwrap_or_else(|| {
+                (self.names.len()..=usize::MAX)
+                    .map(|number| format!("Definition{number}"))
+                    .find(fits)
+                    .unwrap_or_default()
+            });
+            self.used_names.insert(name.clone());
+            self.names.insert(key.to_owned(), name.clone());
+            self.waiting.push((key.to_owned(), name));
         }
-        json!({"$ref": format!("#/$defs/{}", self.names[pointer].replace('~', "~0").replace('/', "~1"))})
+        let name = self.names[key].replace('~', "~0").replace('/', "~1");
+        json!({"$ref": format!("#/$defs/{name}")})
+    }
+
+    /// What a definition that leads back to itself becomes where definitions may not: a value of
+    /// its types, without its inside.
+    fn unrolled(&mut self, shape: &Shape, at: &str) -> Value {
+        let types = self.unfolding.types_of(shape);
+        let mut kinds = Vec::new();
+        let plain: Vec<&str> =
+            types.iter().copied().filter(|name| !matches!(*name, "object" | "array")).collect();
+        if !plain.is_empty() {
+            kinds.push(json!({"type": one_or_many(&plain)}));
+        }
+        let open = json!({"type": "object", "additionalProperties": true});
+        let mut lose = |reason: &str, effect| self.lose(at, "$ref", reason, effect);
+        if types.contains(&"array") {
+            let reason = "a definition may not refer to itself here; lists in lists cannot be sent";
+            lose(reason, Effect::Narrowed);
+            let item = if self.vendor.closed_objects {
+                scalars()
+            } else {
+                json!({"anyOf": [scalars(), open]})
+            };
+            kinds.push(json!({"type": "array", "items": item}));
+        }
+        if types.contains(&"object") && self.vendor.closed_objects {
+            let reason =
+                "a definition may not refer to itself here; only an empty object can be sent";
+            self.lose(at, "$ref", reason, Effect::Narrowed);
+            kinds.push(json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false}));
+        } else if types.contains(&"object") {
+            let reason = "a definition may not refer to itself here; any object is let through";
+            self.lose(at, "$ref", reason, Effect::Widened);
+            kinds.push(open);
+        }
+        if kinds.len() == 1 { kinds.remove(0) } else { json!({"anyOf": kinds}) }
+    }
+
+    /// No value fits; a provider's language has no word for that.
+    pub(super) fn nothing(&mut self, at: &str) -> Value {
+        self.lose(at, "not", "no value fits here; null is sent in its place", Effect::Widened);
+        json!({"type": "null"})
     }
 
     /// A value of any kind, as far as it can be said.
@@ -166,37 +236,53 @@ impl Writer<'_> {
         }
     }
 
-    fn alternatives(&mut self, branches: &[Value], keyword: &str, at: &str) -> Value {
-        let pairs = branches
-            .iter()
-            .enumerate()
-            .flat_map(|(index, one)| branches[index + 1..].iter().map(move |two| (one, two)));
-        if keyword == "oneOf" && !pairs.into_iter().all(|(one, two)| disjoint(self.root, one, two))
-        {
+    fn alternatives(
+        &mut self,
+        branches: &[Value],
+        keyword: &str,
+        beside: &Map<String, Value>,
+        at: &str,
+    ) -> Value {
+        let checked =
+            Branches { references: &self.unfolding.references, alternatives: branches, beside };
+        if keyword == "oneOf" && !exclude_each_other(&checked) {
             // Any other rewriting would be wider still.
             self.lose(at, "oneOf", "exactly one may fit; sent as anyOf, and the branches are not proven to exclude each other", Effect::Widened);
         }
         let mut out: Vec<Value> = Vec::new();
+        let mut seen = BTreeSet::new();
         for (index, branch) in branches.iter().enumerate() {
-            let branch = self.schema(branch, &format!("{at}/{keyword}/{index}"));
-            if !out.contains(&branch) {
+            let at = format!("{at}/{keyword}/{index}");
+            if self.unfolding.is_exhausted() {
+                self.lose(&at, "limit", BEYOND, Effect::Widened);
+                out.push(self.anything(&at));
+                break;
+            }
+            let branch = with_beside(beside, branch);
+            if matches!(self.unfolding.normal(&branch, &at).shape, Shape::Nothing) {
+                continue;
+            }
+            let branch = self.schema(&branch, &at);
+            if seen.insert(branch.to_string()) {
                 out.push(branch);
             }
         }
-        if out.len() == 1 { out.remove(0) } else { json!({"anyOf": out}) }
+        match out.len() {
+            0 => self.nothing(at),
+            1 => out.remove(0),
+            _ => json!({"anyOf": out}),
+        }
     }
 
     fn typed(&mut self, types: &[String], keywords: &Map<String, Value>, at: &str) -> Value {
         let is_plain = |name: &String| !matches!(name.as_str(), "object" | "array");
         let mut branches = Vec::new();
-        let plain: Vec<&String> = types.iter().filter(|name| is_plain(name)).collect();
+        let plain: Vec<&str> =
+            types.iter().filter(|name| is_plain(name)).map(String::as_str).collect();
         if !plain.is_empty() {
             let mut out = Map::new();
-            out.insert(
-                "type".to_owned(),
-                if plain.len() == 1 { json!(plain[0]) } else { json!(plain) },
-            );
-            let speaks = |names: &[&str]| plain.iter().any(|name| names.contains(&name.as_str()));
+            out.insert("type".to_owned(), one_or_many(&plain));
+            let speaks = |names: &[&str]| plain.iter().any(|name| names.contains(name));
             for (keyword, said) in keywords {
                 let belongs = match keyword.as_str() {
                     "minLength" | "maxLength" | "pattern" | "format" | "contentEncoding"
@@ -237,8 +323,7 @@ impl Writer<'_> {
     }
 
     fn limits(&mut self, out: &Value) {
-        let mut size = Size::default();
-        size.measure(out, 0);
+        let size = Size::of(out);
         let limits = &self.vendor.limits;
         let over = [
             (size.properties, limits.properties, "fields in all"),
@@ -258,24 +343,9 @@ impl Writer<'_> {
     }
 }
 
-/// One of these values.
-fn members_of(members: &[Value]) -> Value {
-    let mut types: Vec<&str> = Vec::new();
-    for member in members {
-        let name = match member {
-            Value::Null => "null",
-            Value::Bool(_) => "boolean",
-            Value::Number(_) => "number",
-            Value::String(_) => "string",
-            Value::Array(_) => "array",
-            Value::Object(_) => "object",
-        };
-        if !types.contains(&name) {
-            types.push(name);
-        }
-    }
-    let types = if types.len() == 1 { json!(types[0]) } else { json!(types) };
-    json!({"type": types, "enum": members})
+/// One name, or a list of several.
+pub(super) fn one_or_many(names: &[&str]) -> Value {
+    if names.len() == 1 { json!(names[0]) } else { json!(names) }
 }
 
 fn scalars() -> Value {
@@ -288,60 +358,4 @@ fn any_value(item: &Value, open_objects: bool) -> Value {
         kinds.push(json!({"type": "object", "additionalProperties": true}));
     }
     json!({"anyOf": kinds})
-}
-
-/// Whether a definition leads back to itself.
-fn reaches(root: &Value, from: &str, goal: &str, seen: &mut Vec<String>) -> bool {
-    if seen.iter().any(|one| one == from) {
-        return false;
-    }
-    seen.push(from.to_owned());
-    let mut targets = Vec::new();
-    root.pointer(from).into_iter().for_each(|schema| references(schema, &mut targets));
-    targets.iter().any(|target| {
-        target == goal
-            || goal.starts_with(&format!("{target}/"))
-            || reaches(root, target, goal, seen)
-    })
-}
-
-fn references(schema: &Value, into: &mut Vec<String>) {
-    match schema {
-        Value::Object(keywords) => {
-            into.extend(
-                keywords
-                    .get("$ref")
-                    .and_then(Value::as_str)
-                    .and_then(|name| name.strip_prefix('#'))
-                    .map(str::to_owned),
-            );
-            keywords.values().for_each(|inner| references(inner, into));
-        }
-        Value::Array(parts) => parts.iter().for_each(|inner| references(inner, into)),
-        _ => {}
-    }
-}
-
-#[derive(Default)]
-struct Size {
-    properties: usize,
-    depth: usize,
-    enum_values: usize,
-}
-
-impl Size {
-    fn measure(&mut self, schema: &Value, depth: usize) {
-        match schema {
-            Value::Object(keywords) => {
-                let deeper =
-                    depth + usize::from(schema["type"] == "object" || schema["type"] == "array");
-                self.depth = self.depth.max(deeper);
-                self.properties += schema["properties"].as_object().map_or(0, Map::len);
-                self.enum_values += schema["enum"].as_array().map_or(0, Vec::len);
-                keywords.values().for_each(|inner| self.measure(inner, deeper));
-            }
-            Value::Array(parts) => parts.iter().for_each(|inner| self.measure(inner, depth)),
-            _ => {}
-        }
-    }
 }

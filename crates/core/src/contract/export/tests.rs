@@ -129,3 +129,150 @@ fn the_table_is_dated_and_says_what_is_contested() {
     }
     assert_eq!(Target::ALL.map(|target| Target::parse(target.as_str())), Target::ALL.map(Some));
 }
+
+/// Every target, for a schema that must neither crash nor take long.
+#[expect(clippy::needless_pass_by_value, reason = "a line a case reads better without ampersands")]
+fn export_all(schema: Value) -> Vec<super::Export> {
+    let contract = contract(&schema);
+    Target::ALL.map(|target| export(&contract, target)).into()
+}
+
+#[test]
+fn recursion_beside_other_keywords_becomes_a_definition() {
+    let node = json!({"type": "object", "additionalProperties": false, "required": ["v"], "properties": {
+        "v": {"type": "integer"}, "next": {"$ref": "#/$defs/node", "required": ["next"]}
+    }});
+    let all = export_all(json!({"$ref": "#/$defs/node", "$defs": {"node": node}}));
+    let openai = all[0].schema().unwrap();
+    assert_eq!(
+        openai["properties"]["next"]["properties"]["next"],
+        json!({"$ref": "#/$defs/Definition0"}),
+        "{openai:#}"
+    );
+    assert!(openai["$defs"]["Definition0"]["properties"]["v"].is_object(), "{openai:#}");
+    // Gemini's language has no recursion: any object is let through, and that is said.
+    assert!(all[2].losses.iter().any(|loss| loss.effect == Effect::Widened
+        && loss.keyword == "$ref"
+        && loss.reason.contains("any object is let through")));
+    assert!(all[3].grammar().unwrap().contains("ref-0-"), "{}", all[3].grammar().unwrap());
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_for_the_same_value_is_exported() {
+    let own = json!({"type": "object", "allOf": [{"$ref": "#"}, {"properties": {"a": {"type": "null"}}}]});
+    for export in export_all(own) {
+        assert!(export.schema_or_grammar.to_string().contains('a'));
+    }
+    export_all(json!({"allOf": [{"$ref": "#"}]}));
+    export_all(
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+    );
+    let grows = json!({"type": "object", "properties": {"n": {"allOf": [
+        {"$ref": "#"}, {"properties": {"n": {"minProperties": 1, "properties": {"n": {"$ref": "#"}}}}}
+    ]}}});
+    export_all(grows);
+}
+
+#[test]
+fn references_to_anchors_are_followed_and_others_are_listed() {
+    let schema = |target: &str| object(json!({"a": {"$ref": target}}), json!(["a"]));
+    let mut anchored = schema("#here");
+    anchored["$defs"] = json!({"x": {"$anchor": "here", "type": "integer"}});
+    let mut expected = object(json!({"a": {"$ref": "#/$defs/x"}}), json!(["a"]));
+    expected["$defs"] = json!({"x": {"type": "integer"}});
+    check(Target::Gemini, anchored, expected, &[]);
+    let mut own = schema("inner");
+    own["$defs"] = json!({"x": {"$id": "inner", "type": "integer"}});
+    let lost = export(&contract(&own), Target::Gemini).losses;
+    assert_eq!(
+        lost[0].to_string(),
+        "/properties/a: $ref: the reference cannot be followed here [widened, enforced by the runtime]"
+    );
+}
+
+#[test]
+fn mutually_recursive_definitions_stay_small() {
+    let to = |number: usize| json!({"$ref": format!("#/$defs/d{number}")});
+    let every = |count: usize| -> Value {
+        (0..count).map(|number| (format!("to{number}"), to(number))).collect()
+    };
+    let defs: Value =
+        (0..8).map(|number| (format!("d{number}"), object(every(8), json!([])))).collect();
+    let schema = json!({"type": "object", "additionalProperties": false, "properties": {"d": to(0)}, "$defs": defs});
+    for export in export_all(schema) {
+        assert!(export.schema_or_grammar.to_string().len() < 20_000);
+        assert!(export.nullable.len() <= 1000);
+    }
+}
+
+#[test]
+fn an_export_beyond_its_limits_says_so() {
+    let level = |number: usize| {
+        let next = json!({"$ref": format!("#/$defs/{}", number + 1), "minProperties": 1});
+        json!({"type": "object", "properties": {"l": next, "r": next}})
+    };
+    let mut defs: serde_json::Map<String, Value> =
+        (0..30).map(|number| (number.to_string(), level(number))).collect();
+    defs.insert("30".to_owned(), json!({"type": "object"}));
+    let schema =
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": defs});
+    let all = export_all(schema);
+    // Without recursion nothing is named, so the tree is cut.
+    assert!(
+        all[2].losses.iter().any(|loss| loss.keyword == "limit" && loss.effect == Effect::Widened)
+    );
+    assert!(all[0].schema_or_grammar.to_string().len() < 100_000);
+}
+
+#[test]
+fn the_root_is_one_object() {
+    let shape = |kind: &str, field: &str| {
+        object(json!({"kind": {"const": kind}, field: {"type": "number"}}), json!(["kind", field]))
+    };
+    let either = json!({"oneOf": [shape("circle", "radius"), shape("square", "side")]});
+    check(
+        Target::Anthropic,
+        either.clone(),
+        object(
+            json!({"kind": {"anyOf": [{"type": "string", "enum": ["circle"]}, {"type": "string", "enum": ["square"]}]}, "radius": {"type": "number"}, "side": {"type": "number"}}),
+            json!(["kind"]),
+        ),
+        &[" oneOf widened"],
+    );
+    let openai = export(&contract(&either), Target::OpenAi);
+    assert_eq!(openai.nullable, ["/radius", "/side"]);
+    let mut reply = json!({"kind": "circle", "radius": 1, "side": null});
+    openai.drop_nulls(&mut reply);
+    assert_eq!(reply, json!({"kind": "circle", "radius": 1}));
+    // A reply is always an object, so the other types of the root need not be sent.
+    check(
+        Target::Gemini,
+        json!({"properties": {"a": {"type": "null"}}}),
+        json!({"type": "object", "properties": {"a": {"type": "null"}}, "required": [], "additionalProperties": true}),
+        &[],
+    );
+}
+
+#[test]
+fn listed_objects_lists_and_nothing_are_written_out() {
+    let schema = object(
+        json!({"a": {"enum": ["x", {"k": 1}, [1, "b"]]}, "never": {"enum": []}, "list": {"type": "array", "items": false}}),
+        json!(["a"]),
+    );
+    let fixed = object(json!({"k": {"type": "number", "enum": [1]}}), json!(["k"]));
+    let list = json!({"type": "array", "items": {"type": ["number", "string"], "enum": [1, "b"]}});
+    check(
+        Target::Anthropic,
+        schema,
+        object(
+            json!({"a": {"anyOf": [{"type": "string", "enum": ["x"]}, fixed, list]}, "list": {"type": "array", "items": {"type": "null"}}}),
+            json!(["a"]),
+        ),
+        &[
+            "/properties/a enum widened",
+            "/properties/a minItems widened",
+            "/properties/a maxItems widened",
+            "/properties/list/items not widened",
+        ],
+    );
+}

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::make::Maker;
 use super::merge::merge;
+use crate::contract::budget::count_values;
 
 /// References and `allOf` deeper than this are given up.
 const DEEPEST: usize = 24;
@@ -64,8 +65,13 @@ impl<'s> Maker<'s> {
             other => other.as_object()?,
         };
         let own = object.iter().filter(|(keyword, _)| !FOLDED.contains(&keyword.as_str()));
-        let own: Map<String, Value> =
-            own.map(|(keyword, said)| (keyword.clone(), said.clone())).collect();
+        let own: Option<Map<String, Value>> = own
+            .map(|(keyword, said)| {
+                let affordable = self.allowance.spend(count_values(said));
+                affordable.then(|| (keyword.clone(), said.clone()))
+            })
+            .collect();
+        let own = own?;
         flat.keywords = merge(std::mem::take(&mut flat.keywords), own);
         if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
             let target = self.resolve(reference)?;
@@ -88,7 +94,7 @@ impl<'s> Maker<'s> {
     }
 
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
-        self.root.pointer(reference.strip_prefix('#')?)
+        self.references.resolve(reference).map(|(_, target)| target)
     }
 }
 

@@ -13,12 +13,16 @@ use super::number::Bounds;
 use super::random::Random;
 use super::text;
 use crate::contract::Schema;
+use crate::contract::budget::{Allowance, count_bytes};
+use crate::contract::reference::References;
 use crate::json;
 
 /// Deeper than this only what must be there is made.
 const SHALLOW: usize = 5;
 /// Deeper than this nothing is made.
 const DEEPEST: usize = 20;
+/// Edges that one value may have.
+const MAX_EDGES: usize = 1_600;
 
 /// How a maker chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +44,9 @@ pub(super) struct Edge {
 
 /// Makes one value.
 pub(super) struct Maker<'s> {
-    pub(super) root: &'s Value,
+    pub(super) references: &'s References<'s>,
     pub(super) tests: &'s BTreeMap<String, Schema>,
+    pub(super) allowance: &'s Allowance<'s>,
     pub(super) style: Style,
     pub(super) random: Random,
     /// Which branch of alternatives the calm styles take.
@@ -57,7 +62,7 @@ const TYPES: [&str; 6] = ["object", "string", "integer", "boolean", "array", "nu
 impl<'s> Maker<'s> {
     /// A value for a schema of the document.
     pub(super) fn make(&mut self, schema: &'s Value) -> Option<Value> {
-        if self.depth > DEEPEST {
+        if self.depth > DEEPEST || !self.allowance.take(1) {
             return None;
         }
         self.depth += 1;
@@ -71,8 +76,9 @@ impl<'s> Maker<'s> {
         // References inside it point into the same document, so it borrows the root's lifetime
         // by being made with a maker of its own.
         let mut maker = Maker {
-            root: self.root,
+            references: self.references,
             tests: self.tests,
+            allowance: self.allowance,
             style: self.style,
             random: Random::new(self.random.next()),
             turn: self.turn,
@@ -106,8 +112,11 @@ impl<'s> Maker<'s> {
 
     /// What a condition still asks of the value.
     fn due(&self, condition: &Condition<'s>, value: &Value) -> Option<&'s Value> {
-        let holds =
-            |schema: &Value| self.tests.get(&schema.to_string()).map(|test| test.is_valid(value));
+        let holds = |schema: &Value| {
+            let test = self.tests.get(&schema.to_string())?;
+            let steps = test.validation_steps(value, 10_000)?;
+            self.allowance.spend(steps as usize).then(|| test.is_valid(value))
+        };
         let asked = if holds(condition.test)? { condition.then } else { condition.otherwise }?;
         (holds(asked) == Some(false)).then_some(asked)
     }
@@ -120,7 +129,8 @@ impl<'s> Maker<'s> {
             } else {
                 self.turn % members.len().max(1)
             };
-            return members.get(chosen).cloned();
+            let member = members.get(chosen)?;
+            return self.allowance.take(count_bytes(member)).then(|| member.clone());
         }
         let types = types(keywords);
         let chosen = self.branch(types.len());
@@ -154,8 +164,8 @@ impl<'s> Maker<'s> {
         let (least, most) = text::lengths(keywords);
         let free = !keywords.contains_key("pattern") && !keywords.contains_key("format");
         if free && keywords.contains_key("minLength") {
-            let edges =
-                [least, least + 1].map(|length| text::words(length.min(2048), &mut self.random));
+            let edges = [least, least.saturating_add(1)]
+                .map(|length| text::words(length.min(2048), &mut self.random));
             self.note(edges.into_iter().map(Value::from));
         }
         if free && most <= 2048 {
@@ -165,10 +175,11 @@ impl<'s> Maker<'s> {
         }
         let wanted = match self.style {
             Style::Minimal => least,
-            Style::Maximal => least + 8,
-            Style::Random => least + self.random.below(16),
+            Style::Maximal => least.saturating_add(8),
+            Style::Random => least.saturating_add(self.random.below(16)),
         };
-        text::text(keywords, &mut self.random, wanted).map(Value::from)
+        let text = text::text(keywords, &mut self.random, wanted)?;
+        self.allowance.take(text.len()).then(|| Value::from(text))
     }
 
     /// Which of several branches to take.
@@ -201,9 +212,12 @@ impl<'s> Maker<'s> {
     }
 
     pub(super) fn note(&mut self, values: impl Iterator<Item = Value>) {
-        let pointer = &self.at;
-        self.edges
-            .extend(values.map(|value| Edge { pointer: pointer.clone(), value: Some(value) }));
+        for value in values.take(MAX_EDGES.saturating_sub(self.edges.len())) {
+            if !self.allowance.spend(1 + (self.at.len() + count_bytes(&value)) / 16) {
+                break;
+            }
+            self.edges.push(Edge { pointer: self.at.clone(), value: Some(value) });
+        }
     }
 
     pub(super) fn inside<T>(&mut self, segment: &str, act: impl FnOnce(&mut Self) -> T) -> T {

@@ -3,19 +3,32 @@
 //! Exact for types, enumerations, bounds and fields. Of two patterns or formats the first is kept,
 //! so the outcome may take more than both together, never less.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 /// A schema that asks for both.
-pub(super) fn both(left: &Value, right: &Value) -> Value {
+fn both(left: Value, right: Value) -> Value {
     let anything = |schema: &Value| {
         schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
     };
     match (left, right) {
         (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
-        _ if anything(left) || left == right => right.clone(),
-        _ if anything(right) => left.clone(),
-        _ => json!({"allOf": [left, right]}),
+        (left, right) if anything(&left) || left == right => right,
+        (left, right) if anything(&right) => left,
+        // Three and more stand side by side, not inside each other.
+        (Value::Object(mut left), right) if is_only_all_of(&left) => {
+            if let Some(Value::Array(parts)) = left.get_mut("allOf") {
+                parts.push(right);
+            }
+            Value::Object(left)
+        }
+        (left, right) => json!({"allOf": [left, right]}),
     }
+}
+
+fn is_only_all_of(schema: &Map<String, Value>) -> bool {
+    schema.len() == 1 && schema.get("allOf").is_some_and(Value::is_array)
 }
 
 /// One schema object out of two.
@@ -28,11 +41,15 @@ pub(in crate::contract) fn merge(
     keep_declared(&mut left, &right);
     keep_declared(&mut right, &left);
     for (keyword, said) in right {
-        let merged = match left.get(&keyword) {
-            Some(before) => keyword_of_both(&keyword, before, &said),
-            None => said,
-        };
-        left.insert(keyword, merged);
+        match left.get_mut(&keyword) {
+            Some(before) => {
+                let taken = std::mem::take(before);
+                *before = keyword_of_both(&keyword, taken, said);
+            }
+            None => {
+                left.insert(keyword, said);
+            }
+        }
     }
     left
 }
@@ -59,41 +76,50 @@ fn keep_declared(schema: &mut Map<String, Value>, other: &Map<String, Value>) {
     }
 }
 
-fn keyword_of_both(keyword: &str, left: &Value, right: &Value) -> Value {
-    let larger = |yes: bool| {
+fn keyword_of_both(keyword: &str, left: Value, right: Value) -> Value {
+    let larger = |left: Value, right: Value, yes: bool| {
         let (one, two) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
-        if (one >= two) == yes { left.clone() } else { right.clone() }
+        if (one >= two) == yes { left } else { right }
     };
     match keyword {
         "type" => common_types(left, right),
         "enum" => common_members(left, right),
-        "required" => union(left, right),
-        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => larger(true),
-        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
-            larger(false)
+        "required" | "allOf" => union(left, right),
+        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
+            larger(left, right, true)
         }
-        "uniqueItems" => Value::Bool(left == &Value::Bool(true) || right == &Value::Bool(true)),
+        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
+            larger(left, right, false)
+        }
+        "uniqueItems" => Value::Bool(left == Value::Bool(true) || right == Value::Bool(true)),
         "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions" => {
-            let mut fields = left.as_object().cloned().unwrap_or_default();
-            for (name, schema) in right.as_object().into_iter().flatten() {
-                let merged =
-                    fields.get(name).map_or_else(|| schema.clone(), |one| both(one, schema));
-                fields.insert(name.clone(), merged);
+            let (Value::Object(mut fields), Value::Object(more)) = (left, right) else {
+                return Value::Object(Map::new());
+            };
+            for (name, schema) in more {
+                match fields.get_mut(&name) {
+                    Some(before) => *before = both(std::mem::take(before), schema),
+                    None => {
+                        fields.insert(name, schema);
+                    }
+                }
             }
             Value::Object(fields)
         }
-        "allOf" => union(left, right),
         "additionalProperties" | "propertyNames" | "contains" => both(left, right),
         "items" | "additionalItems" if !left.is_array() && !right.is_array() => both(left, right),
-        _ => left.clone(),
+        _ => left,
     }
 }
 
-fn list(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_else(|| vec![value.clone()])
+fn list(value: Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items,
+        one => vec![one],
+    }
 }
 
-fn common_types(left: &Value, right: &Value) -> Value {
+fn common_types(left: Value, right: Value) -> Value {
     let (left, right) = (list(left), list(right));
     let mut common: Vec<Value> = Vec::new();
     for one in &left {
@@ -112,18 +138,16 @@ fn common_types(left: &Value, right: &Value) -> Value {
     Value::Array(common)
 }
 
-fn common_members(left: &Value, right: &Value) -> Value {
-    let right = list(right);
-    Value::Array(list(left).into_iter().filter(|member| right.contains(member)).collect())
+fn common_members(left: Value, right: Value) -> Value {
+    let right: BTreeSet<String> = list(right).iter().map(Value::to_string).collect();
+    let is_common = |member: &Value| right.contains(&member.to_string());
+    Value::Array(list(left).into_iter().filter(is_common).collect())
 }
 
-fn union(left: &Value, right: &Value) -> Value {
+fn union(left: Value, right: Value) -> Value {
     let mut all = list(left);
-    for member in list(right) {
-        if !all.contains(&member) {
-            all.push(member);
-        }
-    }
+    let mut seen: BTreeSet<String> = all.iter().map(Value::to_string).collect();
+    all.extend(list(right).into_iter().filter(|member| seen.insert(member.to_string())));
     Value::Array(all)
 }
 

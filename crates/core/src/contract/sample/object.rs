@@ -1,10 +1,13 @@
 //! Objects and arrays: which members, how many items.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::make::{Edge, Maker, Style};
 use super::merge::merge;
 use super::pattern::Node;
+use crate::contract::budget::count_values;
 use crate::json;
 
 /// A schema that takes everything.
@@ -15,14 +18,18 @@ impl<'s> Maker<'s> {
         let nothing = Map::new();
         let fields = keywords.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
         let required: Vec<&str> = names(keywords.get("required")).collect();
+        let demanded: BTreeSet<&str> = required.iter().copied().collect();
         let size =
             |keyword| keywords.get(keyword).and_then(Value::as_f64).map(|size| size as usize);
         let most = size("maxProperties").unwrap_or(usize::MAX);
         let mut members = Map::new();
         for (name, schema) in fields {
-            let needed = required.contains(&name.as_str());
+            let needed = demanded.contains(name.as_str());
             if !needed && (members.len() >= most || !self.wants_optional()) {
                 continue;
+            }
+            if !self.allowance.take(name.len()) {
+                return None;
             }
             match self.inside(name, |maker| maker.make_loose(schema)) {
                 Some(value) => members.insert(name.clone(), value),
@@ -35,6 +42,9 @@ impl<'s> Maker<'s> {
         }
         for name in required {
             if !members.contains_key(name) {
+                if !self.allowance.take(name.len()) {
+                    return None;
+                }
                 let value = self.inside(name, |maker| maker.make_loose(stranger(keywords)))?;
                 members.insert(name.to_owned(), value);
             }
@@ -55,7 +65,8 @@ impl<'s> Maker<'s> {
         for (pattern, schema) in patterned.into_iter().flatten() {
             if members.len() < most
                 && self.wants_optional()
-                && let Some(name) = Node::parse(pattern).map(|node| node.text(&mut self.random, 0))
+                && let Some(name) =
+                    Node::parse(pattern).and_then(|node| node.text(&mut self.random, 0))
                 && let Some(value) = self.inside(&name, |maker| maker.make_loose(schema))
             {
                 members.entry(name).or_insert(value);
@@ -72,6 +83,10 @@ impl<'s> Maker<'s> {
                 Style::Minimal => 0,
             };
         }
+        // A value that cannot be finished is not begun.
+        if wanted > self.allowance.bytes() {
+            return;
+        }
         for number in 0..wanted {
             let name = match keywords.get("propertyNames") {
                 Some(names) => match self.make_loose(names) {
@@ -80,6 +95,9 @@ impl<'s> Maker<'s> {
                 },
                 None => format!("extra_{number}"),
             };
+            if !self.allowance.take(name.len() + self.at.len()) {
+                return;
+            }
             // Loose ends of nothing in particular stay small.
             let value = if schema == &ANYTHING {
                 Some(Value::from(number as u64))
@@ -103,11 +121,15 @@ impl<'s> Maker<'s> {
         more: &'s Value,
     ) -> Option<Value> {
         let asked = self.flatten(more)?.keywords;
+        let copied = keywords.values().chain(asked.values()).map(count_values).sum();
+        if !self.allowance.spend(copied) {
+            return None;
+        }
         let merged = merge(keywords.clone(), asked.clone());
         let Value::Object(mut members) = value else {
             return self.make_loose(&Value::Object(merged));
         };
-        let required: Vec<String> = names(merged.get("required")).map(str::to_owned).collect();
+        let required: BTreeSet<String> = names(merged.get("required")).map(str::to_owned).collect();
         let fields = merged.get("properties").and_then(Value::as_object);
         let spoken = asked
             .get("properties")
@@ -187,7 +209,7 @@ impl<'s> Maker<'s> {
     /// Notes the shortest array, and the longest where it is not long.
     fn lengths(&mut self, made: &[Value], least: usize, most: usize) {
         self.note(
-            [least, least + 1]
+            [least, least.saturating_add(1)]
                 .into_iter()
                 .filter(|count| *count <= made.len())
                 .map(|count| Value::from(&made[..count])),
@@ -198,7 +220,8 @@ impl<'s> Maker<'s> {
             let longest = |count: usize| {
                 (0..count).map(|index| made.get(index).unwrap_or(last).clone()).collect::<Value>()
             };
-            self.note([most, most - 1].into_iter().filter(|count| *count >= least).map(longest));
+            let counts = [Some(most), most.checked_sub(1)].into_iter().flatten();
+            self.note(counts.filter(|count| *count >= least).map(longest));
         }
     }
 }

@@ -25,6 +25,9 @@ pub(in crate::contract) enum Node {
 
 const ANY: (char, char) = ('a', 'z');
 
+/// The longest text that is made.
+const MAX_TEXT_BYTES: usize = 16 * 1024;
+
 impl Node {
     /// Reads a pattern; `None` where it is not a simple one.
     pub(in crate::contract) fn parse(pattern: &str) -> Option<Self> {
@@ -33,14 +36,17 @@ impl Node {
         rest.next().is_none().then_some(node)
     }
 
-    /// A text that matches, as a search would; `longer` asks for more repetition.
-    pub(super) fn text(&self, random: &mut Random, longer: usize) -> String {
+    /// A text that matches, as a search would; `longer` asks for more repetition. `None` where it
+    /// would be too long.
+    pub(super) fn text(&self, random: &mut Random, longer: usize) -> Option<String> {
         let mut text = String::new();
-        self.write(random, longer, &mut text);
-        text
+        self.write(random, longer, &mut text).then_some(text)
     }
 
-    fn write(&self, random: &mut Random, longer: usize, text: &mut String) {
+    fn write(&self, random: &mut Random, longer: usize, text: &mut String) -> bool {
+        if text.len() > MAX_TEXT_BYTES {
+            return false;
+        }
         match self {
             Self::Anchor => {}
             Self::OneOf(ranges) => {
@@ -48,15 +54,29 @@ impl Node {
                 let step = random.below((u32::from(high) - u32::from(low) + 1) as usize) as u32;
                 text.push(char::from_u32(u32::from(low) + step).unwrap_or(low));
             }
-            Self::Sequence(parts) => parts.iter().for_each(|part| part.write(random, longer, text)),
-            Self::Either(parts) => parts[random.below(parts.len())].write(random, longer, text),
+            Self::Sequence(parts) => {
+                return parts.iter().all(|part| part.write(random, longer, text));
+            }
+            Self::Either(parts) => {
+                return parts[random.below(parts.len())].write(random, longer, text);
+            }
             Self::Repeat(part, least, most) => {
-                let room = most.map_or(3 + longer, |most| (most - least).min(3 + longer));
-                for _ in 0..least + random.below(room + 1) {
-                    part.write(random, longer, text);
+                let longer_room = longer.saturating_add(3);
+                let room = most.map_or(longer_room, |most| (most - least).min(longer_room));
+                // What writes nothing is not repeated without end.
+                let times = least.saturating_add(random.below(room.saturating_add(1)));
+                for _ in 0..times.min(MAX_TEXT_BYTES + 1) {
+                    let length = text.len();
+                    if !part.write(random, longer, text) {
+                        return false;
+                    }
+                    if text.len() == length {
+                        break;
+                    }
                 }
             }
         }
+        true
     }
 }
 
@@ -179,6 +199,19 @@ fn others(ranges: &[(char, char)]) -> Option<Vec<(char, char)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_without_end_is_not_made() {
+        let text = |pattern: &str, longer: usize| {
+            Node::parse(pattern).unwrap().text(&mut Random::new(1), longer)
+        };
+        assert_eq!(text("^((a{4096}){4096}){4096}$", 0), None);
+        assert_eq!(
+            text("^(((b?){4096}){4096}c){2}$", 0).map(|text| text.ends_with('c')),
+            Some(true)
+        );
+        assert!(text("^a*$", usize::MAX / 2).is_none_or(|text| text.len() <= MAX_TEXT_BYTES + 1));
+    }
     use crate::contract::Schema;
     use serde_json::{Value, json};
 
@@ -187,7 +220,7 @@ mod tests {
         let node = Node::parse(pattern).unwrap();
         let schema = Schema::compile(json!({"pattern": pattern})).unwrap();
         for seed in 0..20 {
-            let text = node.text(&mut Random::new(seed), 0);
+            let text = node.text(&mut Random::new(seed), 0).unwrap();
             assert!(schema.is_valid(&Value::from(text.as_str())), "{pattern}: {text:?}");
         }
     }

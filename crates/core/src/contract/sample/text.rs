@@ -15,7 +15,7 @@ pub(super) fn text(
     wanted: usize,
 ) -> Option<String> {
     if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
-        return Some(Node::parse(pattern)?.text(random, wanted));
+        return Node::parse(pattern)?.text(random, wanted.min(LONGEST));
     }
     if let Some(format) = schema.get("format").and_then(Value::as_str)
         && let Some(text) = of_format(format, random)

@@ -60,6 +60,9 @@ pub(in crate::expr) fn call<'a>(
         | Method::ToLowerCase
         | Method::ToUpperCase
         | Method::Trim
+        | Method::Replace
+        | Method::ReplaceAll
+        | Method::ToString
         | Method::Split => return Ok(None),
     }))
 }

@@ -58,6 +58,9 @@ pub(in crate::expr) fn call<'a>(
             let found = find_last(subject, first, second, budget)?;
             Val::Num(found.map_or(-1.0, |units| units as f64))
         }
+        Method::Replace => replace(subject, first, second, false, budget)?,
+        Method::ReplaceAll => replace(subject, first, second, true, budget)?,
+        Method::ToString => Val::Str(text.clone()),
         Method::Join | Method::ToReversed => return Ok(None),
     }))
 }
@@ -144,6 +147,70 @@ fn ends_with(
         Place::Between(end) => subject[..end].ends_with(needle.as_str()),
         Place::Inside(_) => needle.as_str().is_empty(),
     })
+}
+
+/// `replace` and `replaceAll` with a string for a pattern: nothing in the pattern is special.
+fn replace<'a>(
+    subject: &str,
+    pattern: &Val<'_>,
+    replacement: &Val<'_>,
+    all: bool,
+    budget: &mut Budget,
+) -> Result<Val<'a>, Fault> {
+    let pattern = to_text(pattern, budget)?;
+    let (pattern, replacement) = (pattern.as_str(), to_text(replacement, budget)?);
+    let mut out = String::new();
+    let mut push = |text: &str, budget: &mut Budget| {
+        budget.create(text.len())?;
+        out.push_str(text);
+        Ok::<(), Fault>(())
+    };
+    let mut done = 0;
+    for (at, matched) in subject.match_indices(pattern) {
+        budget.work(1)?;
+        // Between the halves of a pair JavaScript finds the empty string too.
+        let passed = &subject[done..at];
+        if all && pattern.is_empty() && passed.chars().any(|one| one.len_utf16() > 1) {
+            return Err(text::split_pair());
+        }
+        push(passed, budget)?;
+        substitute(replacement.as_str(), (subject, at, matched), &mut push, budget)?;
+        done = at + matched.len();
+        if !all {
+            break;
+        }
+    }
+    push(&subject[done..], budget)?;
+    Ok(Val::Str(out.into()))
+}
+
+/// Writes the replacement of one match: `$$`, `$&`, `` $` `` and `$'` stand for a dollar, the match, and
+/// what is before and behind it. Without a regular expression there are no groups.
+fn substitute(
+    replacement: &str,
+    (subject, at, matched): (&str, usize, &str),
+    push: &mut impl FnMut(&str, &mut Budget) -> Result<(), Fault>,
+    budget: &mut Budget,
+) -> Result<(), Fault> {
+    let mut rest = replacement;
+    while let Some(dollar) = rest.find('$') {
+        push(&rest[..dollar], budget)?;
+        budget.work(1)?;
+        let text = match rest.as_bytes().get(dollar + 1) {
+            Some(b'$') => "$",
+            Some(b'&') => matched,
+            Some(b'`') => &subject[..at],
+            Some(b'\'') => &subject[at + matched.len()..],
+            _ => {
+                push("$", budget)?;
+                rest = &rest[dollar + 1..];
+                continue;
+            }
+        };
+        push(text, budget)?;
+        rest = &rest[dollar + 2..];
+    }
+    push(rest, budget)
 }
 
 fn split<'a>(

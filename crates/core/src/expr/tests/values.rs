@@ -109,8 +109,11 @@ fn operators() {
             ("1 in state.list", "true"),
             ("'2' in state.list", "false"),
             ("'length' in state.list", "true"),
-            ("'map' in state.list", "true"),
-            ("'toString' in state.o", "true"),
+            ("'map' in state.list", "false"),
+            ("'toString' in state.o", "false"),
+            ("'constructor' in state", "false"),
+            ("state.o['__proto__']", "undefined"),
+            ("state.o.hasOwnProperty", "undefined"),
             ("!'a' in state.o", "false"),
         ],
     );
@@ -399,4 +402,45 @@ fn the_examples_of_the_reference_hold() {
     for (source, expected) in examples {
         check(source.trim(), state, expected.trim());
     }
+}
+
+#[test]
+fn texts_are_replaced_as_javascript_does() {
+    check_all(
+        r#"{"s": "a-b-a", "e": "😀x"}"#,
+        &[
+            ("state.s.replace('a', 'c')", r#""c-b-a""#),
+            ("state.s.replaceAll('a', '[$&]')", r#""[a]-b-[a]""#),
+            ("state.s.replace('-', \"<$`|$'>\")", r#""a<a|b-a>b-a""#),
+            ("state.s.replaceAll('-', '$$1$0$<x>$')", r#""a$1$0$<x>$b$1$0$<x>$a""#),
+            ("'ab'.replaceAll('', '.')", r#"".a.b.""#),
+            ("state.e.replace('', '.')", r#"".😀x""#),
+            ("'1'.replace(1)", r#""undefined""#),
+        ],
+    );
+}
+
+#[test]
+fn types_texts_and_json() {
+    check_all(
+        r#"{"o": {"b": 1, "10": [null, {"x": "é\n"}], "9": {}}, "l": [1, [2, 3]]}"#,
+        &[
+            ("typeof state.o + typeof null + typeof state.x", r#""objectobjectundefined""#),
+            ("typeof typeof 1 === 'string' && typeof !1 === 'boolean'", "true"),
+            ("(255).toString(16) + (-7).toString(2)", r#""ff-111""#),
+            ("(0.5).toString() + true.toString() + state.l.toString()", r#""0.5true1,2,3""#),
+            ("state.o.toString()", r#""[object Object]""#),
+            ("JSON.stringify(state.o)", r#""{\"9\":{},\"10\":[null,{\"x\":\"é\\n\"}],\"b\":1}""#),
+            (
+                "JSON.stringify({a: undefined, b: [undefined, NaN, -0]})",
+                r#""{\"b\":[null,null,0]}""#,
+            ),
+            ("JSON.stringify([1, {}], null, 2)", r#""[\n  1,\n  {}\n]""#),
+            ("JSON.stringify(undefined)", "undefined"),
+            ("JSON.parse('{\"a\": [1, \"x\"]}').a[1]", r#""x""#),
+            ("JSON.parse(' null ')", "null"),
+            ("Math.sqrt(9) + Math.pow(2, 10) + Math.trunc(-1.5) + Math.sign(-3)", "1025"),
+            ("Math.pow(1, Infinity)", "NaN"),
+        ],
+    );
 }

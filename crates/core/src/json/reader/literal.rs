@@ -6,6 +6,10 @@ use super::read::{Reader, Stop};
 use super::string::Place;
 use crate::json::{RepairKind, RepairLevel};
 
+/// Words that were meant as a value and are none of JSON's: never text, whatever is guessed.
+const NO_VALUES: [&str; 8] =
+    ["undefined", "NaN", "Infinity", "nil", "void", "TRUE", "FALSE", "NULL"];
+
 const WORDS: [(&str, Option<bool>, bool); 6] = [
     ("true", Some(true), false),
     ("false", Some(false), false),
@@ -27,8 +31,11 @@ impl Reader<'_> {
             self.position += name.len();
             return Ok(meaning.map_or(Value::Null, Value::Bool));
         }
-        if let Some((quote, close)) = self.other_quote() {
-            return self.quoted(quote, close, Place::Value).map(Value::String);
+        if let Some(quote) = self.other_quote(Place::Value) {
+            return self.quoted(quote.kind, quote.close, Place::Value).map(Value::String);
+        }
+        if NO_VALUES.contains(&word) {
+            return Err(self.unexpected("a value", Some(RepairKind::MissingQuote)));
         }
         // `tru` at the end of the text may have been about to become `true`.
         let cut = start + word.len() == self.bytes.len() && !word.is_empty();
@@ -47,8 +54,8 @@ impl Reader<'_> {
         if self.peek() == Some(b'"') {
             return self.string(b'"', Place::Key);
         }
-        if let Some((quote, close)) = self.other_quote() {
-            return self.quoted(quote, close, Place::Key);
+        if let Some(quote) = self.other_quote(Place::Key) {
+            return self.quoted(quote.kind, quote.close, Place::Key);
         }
         let start = self.position;
         let word = self.identifier().to_owned();
@@ -80,16 +87,40 @@ impl Reader<'_> {
         &rest[..end]
     }
 
-    /// A quote other than JSON's: the mend that takes it, and what closes it.
-    fn other_quote(&self) -> Option<(RepairKind, &'static [char])> {
-        match self.text[self.position..].chars().next()? {
-            '\'' => Some((RepairKind::SingleQuotes, &['\''])),
-            '“' | '”' | '„' => Some((RepairKind::SmartQuotes, &['”', '“'])),
-            '‘' => Some((RepairKind::SmartQuotes, &['’'])),
-            '«' => Some((RepairKind::SmartQuotes, &['»'])),
-            '＂' => Some((RepairKind::SmartQuotes, &['＂'])),
-            _ => None,
+    /// White space that JSON does not know, and marks of no width: passed over, and told once for
+    /// a run of them. False where none stands here.
+    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, Stop> {
+        if !self.level.allows(RepairKind::UnicodeSpace.class()) {
+            return Ok(false);
         }
+        let start = self.position;
+        let rest = &self.text[start..];
+        let length = rest.len() - rest.trim_start_matches(is_unicode_space).len();
+        if length > 0 {
+            let end = start + length;
+            self.mend(RepairKind::UnicodeSpace, start, end, "a value or a closing bracket")?;
+            self.position = end;
+        }
+        Ok(length > 0)
+    }
+
+    /// A quote other than JSON's: the mend that takes it, and what closes it.
+    fn other_quote(&self, place: Place) -> Option<OtherQuote> {
+        let opening = self.text[self.position..].chars().next()?;
+        let (close, single): (&'static [char], bool) = match opening {
+            '\'' => {
+                return Some(OtherQuote { kind: RepairKind::SingleQuotes, close: &['\''] });
+            }
+            '“' | '”' | '„' => (&['”', '“'], false),
+            '‘' => (&['’'], true),
+            '«' => (&['»'], false),
+            '＂' => (&['＂'], false),
+            _ => return None,
+        };
+        let inside = &self.text[self.position + opening.len_utf8()..];
+        let certain = ends_certainly(inside, close, single, place);
+        let kind = if certain { RepairKind::SmartQuotes } else { RepairKind::MixedQuotes };
+        Some(OtherQuote { kind, close })
     }
 
     /// Guess: a value without its opening quote runs to the next comma, bracket or line break.
@@ -104,4 +135,32 @@ impl Reader<'_> {
         self.position = end;
         Ok(text)
     }
+}
+
+/// A quote that JSON does not know.
+struct OtherQuote {
+    kind: RepairKind,
+    close: &'static [char],
+}
+
+/// Whether a string in typographic quotes can only end in one place: the first quote of any kind is
+/// a closing one, no escape stands before it, and what a string is followed by stands behind it.
+fn ends_certainly(inside: &str, close: &[char], single: bool, place: Place) -> bool {
+    let ends = |c: char| {
+        let quote =
+            matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '\\' | '\n' | '\r');
+        quote || (single && matches!(c, '‘' | '’' | '\''))
+    };
+    let Some((at, character)) = inside.char_indices().find(|(_, c)| ends(*c)) else { return false };
+    let behind = inside[at + character.len_utf8()..]
+        .trim_start_matches(|c: char| c.is_ascii_whitespace() || is_unicode_space(c));
+    let expected: &[char] = if place == Place::Key { &[':'] } else { &[',', '}', ']'] };
+    close.contains(&character) && behind.starts_with(expected)
+}
+
+/// White space of Unicode's beyond ASCII's, and marks of no width.
+fn is_unicode_space(character: char) -> bool {
+    !character.is_ascii()
+        && (character.is_whitespace()
+            || matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}'))
 }

@@ -7,12 +7,12 @@
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
+use super::locator::Locator;
 use super::string;
 use crate::json::pointer::{self, Segment};
+use crate::json::repair::fold_repairs;
 use crate::json::{Repair, RepairKind, RepairLevel, Span, number};
-
-/// How deep arrays and objects may nest.
-pub const MAX_DEPTH: usize = 128;
+use crate::limits::{MAX_DEPTH, MAX_FLAWS, MAX_KEY_BYTES, MAX_POINTER_BYTES};
 
 /// A value that was read, and what the reader noticed.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +23,10 @@ pub struct Reading {
     pub span: Span,
     /// The mends, in the order of the text.
     pub repairs: Vec<Repair>,
-    /// What the value could not hold.
+    /// What the value could not hold: the first [`MAX_FLAWS`].
     pub flaws: Vec<Flaw>,
+    /// How many flaws there are in all.
+    pub flaw_count: usize,
 }
 
 /// Something the text says and the value does not.
@@ -77,6 +79,9 @@ pub enum StopKind {
     },
     /// Nesting beyond [`MAX_DEPTH`].
     TooDeep,
+    /// A key beyond [`MAX_KEY_BYTES`], or keys that together make a pointer beyond
+    /// [`MAX_POINTER_BYTES`].
+    PointerTooLong,
 }
 
 /// Reads a text that is one JSON value and nothing else but white space.
@@ -119,6 +124,22 @@ pub fn read_spans(text: &str, start: usize, level: RepairLevel) -> Vec<(String, 
     reader.trail.map(|trail| trail.seen).unwrap_or_default()
 }
 
+/// Finds the stretch of the text for each pointer in the value that begins at `start`: its own, or
+/// that of the nearest thing around it that exists. Memory grows with the pointers, not the value.
+#[must_use]
+pub fn locate(
+    text: &str,
+    start: usize,
+    level: RepairLevel,
+    pointers: &[&str],
+) -> Vec<Option<Span>> {
+    let mut reader = Reader::new(text, start, level);
+    reader.locator = Some(Locator::new(pointers));
+    let _ = reader.reading();
+    let locator = reader.locator.unwrap_or_default();
+    pointers.iter().map(|pointer| locator.span(pointer)).collect()
+}
+
 /// Where the reader is, kept only when somebody asked for places.
 #[derive(Default)]
 struct Trail {
@@ -133,8 +154,12 @@ pub(super) struct Reader<'t> {
     depth: usize,
     pub(super) level: RepairLevel,
     pub(super) repairs: Vec<Repair>,
-    pub(super) flaws: Vec<Flaw>,
+    flaws: Vec<Flaw>,
+    flaw_count: usize,
+    /// Bytes of the pointer of what is being read.
+    pointer_bytes: usize,
     trail: Option<Trail>,
+    locator: Option<Locator>,
 }
 
 impl<'t> Reader<'t> {
@@ -147,7 +172,10 @@ impl<'t> Reader<'t> {
             level,
             repairs: Vec::new(),
             flaws: Vec::new(),
+            flaw_count: 0,
+            pointer_bytes: 0,
             trail: None,
+            locator: None,
         }
     }
 
@@ -157,8 +185,9 @@ impl<'t> Reader<'t> {
         Ok(Reading {
             value,
             span: Span::new(start, self.position),
-            repairs: std::mem::take(&mut self.repairs),
+            repairs: fold_repairs(std::mem::take(&mut self.repairs)),
             flaws: std::mem::take(&mut self.flaws),
+            flaw_count: self.flaw_count,
         })
     }
 
@@ -166,27 +195,37 @@ impl<'t> Reader<'t> {
         self.bytes.get(self.position).copied()
     }
 
-    /// White space, and comments where they may be mended.
+    /// White space, and what may be mended among it: comments, spaces of Unicode.
     fn skip_space(&mut self) -> Result<(), Stop> {
         loop {
-            while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
-                self.position += 1;
+            let rest = &self.bytes[self.position..];
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+            self.position += rest.iter().take_while(|byte| is_space(byte)).count();
+            match self.peek() {
+                Some(b'/') if self.skip_comment()? => {}
+                Some(128..) if self.skip_unicode_space()? => {}
+                _ => return Ok(()),
             }
-            let start = self.position;
-            let rest = &self.bytes[start..];
-            let length = if rest.starts_with(b"//") {
-                rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
-            } else if rest.starts_with(b"/*") {
-                match self.text[start + 2..].find("*/") {
-                    Some(length) => length + 4,
-                    None => return Err(self.end_of_text("`*/`")),
-                }
-            } else {
-                return Ok(());
-            };
-            self.mend(RepairKind::Comment, start, start + length, "a value or a closing bracket")?;
-            self.position = start + length;
         }
+    }
+
+    /// A comment, passed over and told; false where none begins here.
+    fn skip_comment(&mut self) -> Result<bool, Stop> {
+        let start = self.position;
+        let rest = &self.bytes[start..];
+        let length = if rest.starts_with(b"//") {
+            rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
+        } else if rest.starts_with(b"/*") {
+            match self.text[start + 2..].find("*/") {
+                Some(length) => length + 4,
+                None => return Err(self.end_of_text("`*/`")),
+            }
+        } else {
+            return Ok(false);
+        };
+        self.mend(RepairKind::Comment, start, start + length, "a value or a closing bracket")?;
+        self.position = start + length;
+        Ok(true)
     }
 
     fn value(&mut self) -> Result<Value, Stop> {
@@ -201,6 +240,9 @@ impl<'t> Reader<'t> {
         };
         if let Some(trail) = &mut self.trail {
             trail.seen.push((trail.at.clone(), Span::new(start, self.position)));
+        }
+        if let Some(locator) = &mut self.locator {
+            locator.record(Span::new(start, self.position));
         }
         Ok(value)
     }
@@ -241,14 +283,20 @@ impl<'t> Reader<'t> {
             let start = self.position;
             let key = self.key()?;
             let key_span = Span::new(start, self.position);
+            if key.len() > MAX_KEY_BYTES {
+                return Err(Stop {
+                    pointer: String::new(),
+                    span: key_span,
+                    kind: StopKind::PointerTooLong,
+                });
+            }
             let value = self.member(Segment::Key(&key), Self::member_value)?;
             match members.entry(key) {
                 Entry::Vacant(place) => _ = place.insert(value),
                 Entry::Occupied(mut place) => {
-                    let pointer = pointer::child("", place.key());
-                    let kind = FlawKind::DuplicateKey;
-                    self.flaws.push(Flaw { kind, pointer, span: key_span });
                     place.insert(value);
+                    let key = place.key().clone();
+                    self.flaw(FlawKind::DuplicateKey, Some(&key), key_span);
                 }
             }
             comma = self.comma(b'}', "`,` or `}`")?;
@@ -329,12 +377,22 @@ impl<'t> Reader<'t> {
         read: impl FnOnce(&mut Self) -> Result<Value, Stop>,
     ) -> Result<Value, Stop> {
         let flaws = self.flaws.len();
+        let pointer_bytes = self.pointer_bytes;
+        self.pointer_bytes += segment.bytes();
+        if self.pointer_bytes > MAX_POINTER_BYTES {
+            return Err(self.stop(StopKind::PointerTooLong));
+        }
+        let outer = self.locator.as_mut().map(|locator| locator.enter(segment));
         let length = self.trail.as_mut().map(|trail| {
             let length = trail.at.len();
             segment.push(&mut trail.at);
             length
         });
         let outcome = read(self);
+        self.pointer_bytes = pointer_bytes;
+        if let (Some(locator), Some(outer)) = (&mut self.locator, outer) {
+            locator.leave(outer);
+        }
         if let (Some(trail), Some(length)) = (&mut self.trail, length) {
             trail.at.truncate(length);
         }
@@ -373,8 +431,7 @@ impl<'t> Reader<'t> {
         match number::parse(&self.text[span.range()]) {
             Some(value) => Ok(value),
             None => {
-                let pointer = String::new();
-                self.flaws.push(Flaw { kind: FlawKind::LossyNumber, pointer, span });
+                self.flaw(FlawKind::LossyNumber, None, span);
                 Ok(Value::Null)
             }
         }
@@ -394,6 +451,15 @@ impl<'t> Reader<'t> {
             }
             None => Err(self.end_of_text("a digit")),
             Some(_) => Err(self.unexpected("a digit", None)),
+        }
+    }
+
+    /// Records something that the value cannot hold, at what is being read or at a member of it.
+    pub(super) fn flaw(&mut self, kind: FlawKind, member: Option<&str>, span: Span) {
+        self.flaw_count += 1;
+        if self.flaws.len() < MAX_FLAWS {
+            let pointer = member.map_or_else(String::new, |key| pointer::child("", key));
+            self.flaws.push(Flaw { kind, pointer, span });
         }
     }
 

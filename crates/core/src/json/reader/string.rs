@@ -1,6 +1,6 @@
 //! Strings: escapes decoded, everything odd either mended and recorded or refused.
 
-use super::read::{Flaw, FlawKind, Reader, Stop};
+use super::read::{FlawKind, Reader, Stop};
 use crate::json::{Repair, RepairKind, RepairLevel, Span};
 
 /// What a string is for; only guessing asks.
@@ -15,19 +15,10 @@ impl Reader<'_> {
     pub(super) fn string(&mut self, quote: u8, place: Place) -> Result<String, Stop> {
         let start = self.position + 1;
         // Most strings hold no escape and no surprise: one slice.
-        let mut end = start;
-        while let Some(&byte) = self.bytes.get(end) {
-            if byte == quote {
-                if self.level == RepairLevel::Guess {
-                    break;
-                }
-                self.position = end + 1;
-                return Ok(self.text[start..end].to_owned());
-            }
-            if byte == b'\\' || byte < 0x20 {
-                break;
-            }
-            end += 1;
+        let end = start + plain_length(&self.bytes[start..], quote);
+        if self.level < RepairLevel::Guess && self.bytes.get(end) == Some(&quote) {
+            self.position = end + 1;
+            return Ok(self.text[start..end].to_owned());
         }
         self.careful(place, &['"'])
     }
@@ -55,11 +46,14 @@ impl Reader<'_> {
         self.position += quote_length;
         let mut text = String::new();
         loop {
+            if close == ['"'] {
+                let start = self.position;
+                self.position += plain_length(&self.bytes[start..], b'"');
+                text.push_str(&self.text[start..self.position]);
+            }
             let at = self.position;
             let Some(character) = self.text[at..].chars().next() else {
-                let expected = if close == ['"'] { "`\"`" } else { "the closing quote" };
-                self.mend_end(RepairKind::UnterminatedString, expected)?;
-                return Ok(text);
+                return self.unterminated(opening + quote_length, text, place, close);
             };
             self.position += character.len_utf8();
             match character {
@@ -80,7 +74,8 @@ impl Reader<'_> {
                     text.push(character);
                 }
                 '\n' | '\r' | '\t' => {
-                    self.mend(RepairKind::RawNewline, at, at + 1, "an escape such as `\\n`")?;
+                    let kind = self.newline_kind(character, &text);
+                    self.mend(kind, at, at + 1, "an escape such as `\\n`")?;
                     text.push(character);
                 }
                 '\0'..='\x1f' => {
@@ -90,6 +85,57 @@ impl Reader<'_> {
                 other => text.push(other),
             }
         }
+    }
+
+    /// A raw line break is certain, unless it parts a line that ends with a comma from one with
+    /// text: `"a,\n b"` may have been two strings.
+    fn newline_kind(&self, character: char, text: &str) -> RepairKind {
+        // Only what stands between two line breaks is looked at, so a text is gone through once.
+        if character != '\n' {
+            return RepairKind::RawNewline;
+        }
+        let before = text.trim_end_matches([' ', '\t', '\r']);
+        let behind = self.text[self.position..].trim_start_matches([' ', '\t']);
+        if before.ends_with(',') && !behind.starts_with(['\n', '\r']) {
+            RepairKind::DoubtfulNewline
+        } else {
+            RepairKind::RawNewline
+        }
+    }
+
+    /// The text ended inside the string. A key of which only the beginning is there is nobody's to
+    /// complete, a fence is not the string's, and brackets at the very end close what is open.
+    fn unterminated(
+        &mut self,
+        start: usize,
+        text: String,
+        place: Place,
+        close: &'static [char],
+    ) -> Result<String, Stop> {
+        let expected = if close == ['"'] { "`\"`" } else { "the closing quote" };
+        let raw = &self.text[start..];
+        let fenced = raw.contains("\n```") || raw.contains("\n~~~");
+        if self.level < RepairLevel::Guess || place == Place::Key || fenced {
+            return Err(self.end_of_text(expected));
+        }
+        let kept =
+            raw.trim_end_matches(|c: char| c.is_ascii_whitespace() || matches!(c, '}' | ']'));
+        let closers = &raw[kept.len()..];
+        if !closers.contains(['}', ']']) {
+            self.mend_end(RepairKind::UnterminatedString, expected)?;
+            return Ok(text);
+        }
+        // With an escape in it, the text is longer than what it says.
+        let Some(kept_text) = text.strip_suffix(closers) else {
+            return Err(self.end_of_text(expected));
+        };
+        let end = start + kept.len();
+        while self.repairs.last().is_some_and(|repair| repair.span.start >= end) {
+            self.repairs.pop();
+        }
+        self.mend(RepairKind::UnterminatedString, end, end, expected)?;
+        self.position = end;
+        Ok(kept_text.to_owned())
     }
 
     fn escape(&mut self, at: usize, text: &mut String, close: &[char]) -> Result<(), Stop> {
@@ -112,7 +158,10 @@ impl Reader<'_> {
                 self.position = at;
                 self.mend(RepairKind::InvalidEscape, at, end, "an escape JSON knows")?;
                 self.position = end;
-                text.push('\\');
+                // JavaScript and Python escape this one, too; of others nobody knows.
+                if other != '\'' {
+                    text.push('\\');
+                }
                 other
             }
         };
@@ -140,8 +189,7 @@ impl Reader<'_> {
         };
         if character.is_none() {
             let span = Span::new(at, self.position);
-            let pointer = String::new();
-            self.flaws.push(Flaw { kind: FlawKind::LoneSurrogate, pointer, span });
+            self.flaw(FlawKind::LoneSurrogate, None, span);
         }
         text.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
         Ok(())
@@ -189,10 +237,35 @@ impl Reader<'_> {
         }
         let kept = raw[..comma].to_owned();
         let cut = opening + 1 + comma;
-        self.repairs.retain(|repair| repair.span.start < opening);
+        // They stand in the order of the text.
+        while self.repairs.last().is_some_and(|repair| repair.span.start >= opening) {
+            self.repairs.pop();
+        }
         let repair = Repair::new(RepairKind::MissingQuote, Span::new(cut, cut));
         self.repairs.push(repair);
         self.position = cut;
         kept
     }
+}
+
+/// How many bytes from here on are neither the quote nor a backslash nor a control character. Eight
+/// are looked at together: in each word, the lowest byte that is one of them has its high bit set.
+fn plain_length(bytes: &[u8], quote: u8) -> usize {
+    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let is_zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut length = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+        let quotes = is_zero(word ^ (LOW * u64::from(quote)));
+        let found = control | quotes | is_zero(word ^ (LOW * u64::from(b'\\')));
+        if found != 0 {
+            return length + found.trailing_zeros() as usize / 8;
+        }
+        length += 8;
+    }
+    let special = |byte: &u8| *byte == quote || *byte == b'\\' || *byte < 0x20;
+    length + rest.iter().position(special).unwrap_or(rest.len())
 }

@@ -1,7 +1,8 @@
 //! What the reader takes, what it mends at which level, and where it stops.
 
-use super::{FlawKind, MAX_DEPTH, StopKind, read, read_spans};
+use super::{FlawKind, StopKind, locate, read, read_spans};
 use crate::json::{RepairLevel, Span};
+use crate::limits::{MAX_DEPTH, MAX_FLAWS, MAX_KEY_BYTES, MAX_REPAIRS};
 
 /// `value | repairs | flaws`, or where it stopped and why.
 fn show(text: &str, level: RepairLevel) -> String {
@@ -33,6 +34,7 @@ fn show(text: &str, level: RepairLevel) -> String {
                 format!("{}: ended, expected {expected}", stop.pointer)
             }
             StopKind::TooDeep => format!("too deep@{}", stop.span.start),
+            StopKind::PointerTooLong => format!("pointer too long@{}", stop.span.start),
         },
     }
 }
@@ -88,6 +90,38 @@ fn lossless_repairs_drop_decoration_only() {
     check(Lossless, "[1 /* b", ": ended, expected `*/`");
     check(Lossless, r#"{"u":"http://x/*y*/"}"#, r#"{"u":"http://x/*y*/"}"#);
     check(Lossless, "{'a':1}", "@1: expected a key in double quotes (single_quotes)");
+    check(Lossless, "[\"a\nb\tc\"]", r#"["a\nb\tc"] +raw_newline@3-4 +raw_newline@5-6"#);
+    check(Lossless, "[\"a,\n\nb\"]", r#"["a,\n\nb"] +raw_newline@4-5 +raw_newline@5-6"#);
+    check(Lossless, "[\"a,\n b\"]", "/0@4: expected an escape such as `\\n` (doubtful_newline)");
+    check(Bare, "[\"a\nb\"]", "/0@3: expected an escape such as `\\n` (raw_newline)");
+}
+
+#[test]
+fn spaces_of_unicode_are_passed_over_between_tokens_only() {
+    check(
+        Lossless,
+        "{\u{a0}\"a\":\u{202f}\u{200b}1,\u{3000}\"b\": 2\u{feff}}",
+        r#"{"a":1,"b":2} +unicode_space@1-3 +unicode_space@7-13 +unicode_space@15-18 +unicode_space@24-27"#,
+    );
+    check(Lossless, "[\"a\u{a0}b\"]", "[\"a\u{a0}b\"]");
+    check(Bare, "[\u{a0}1]", "/0@1: expected a value");
+}
+
+#[test]
+fn typographic_quotes_are_lossless_where_nothing_inside_could_end_them() {
+    check(Lossless, "{“a”: “b”}", r#"{"a":"b"} +smart_quotes@1-8 +smart_quotes@10-17"#);
+    check(
+        Lossless,
+        "{„a“: «b», ‘c’: 1}",
+        r#"{"a":"b","c":1} +smart_quotes@1-8 +smart_quotes@10-15 +smart_quotes@17-24"#,
+    );
+    check(Lossless, "{“a”: “it’s”}", "{\"a\":\"it’s\"} +smart_quotes@1-8 +smart_quotes@10-22");
+    for inside in ["“say “x””", "“say \"x\"”", "“a”b”", "‘it’s’", "“a\nb”", "“a\\nb”"]
+    {
+        let text = format!("[{inside}]");
+        check(Lossless, &text, "/0@1: expected a value (mixed_quotes)");
+    }
+    check(Syntactic, "[“say \"x\"”]", r#"["say \"x\""] +mixed_quotes@1-14"#);
 }
 
 #[test]
@@ -134,11 +168,75 @@ fn guesses_are_named() {
 }
 
 #[test]
+fn a_guess_takes_nothing_into_a_string_that_is_not_its_own() {
+    check(Guess, "{\"a\": \"b}", r#"{"a":"b"} +unterminated_string@8-8"#);
+    check(Guess, "{\"a\": [\"b\n]\n}", r#"{"a":["b"]} +unterminated_string@9-9"#);
+    check(Guess, "{\"a\": \"b\n```\n", "/a: ended, expected `\"`");
+    check(Guess, r#"["it\'s"]"#, r#"["it's"] +invalid_escape@4-6"#);
+    check(Guess, "[TRUE]", "/0@1: expected a value (missing_quote)");
+    check(Guess, "[undefined]", "/0@1: expected a value (missing_quote)");
+    check(Guess, "[NaN]", "/0@1: expected a value (missing_quote)");
+    check(Guess, "{\"a\": 1, \"b", ": ended, expected `\"`");
+}
+
+#[test]
+fn strings_end_where_they_end_at_any_length() {
+    for length in 0..40 {
+        for special in ["\\n", "é", "\u{7f}", ""] {
+            let text =
+                format!("[\"{}{special}{}\", 1]", "x".repeat(length), "ю".repeat(length % 5));
+            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(read(&text, Bare).unwrap().value, value, "{text}");
+        }
+        let text = format!("[\"{}\u{1}\"]", "x".repeat(length));
+        let at = length + 2;
+        check(Bare, &text, &format!("/0@{at}: expected no raw control character in a string"));
+    }
+}
+
+#[test]
 fn depth_is_bounded() {
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     assert!(read(&nested(MAX_DEPTH), Bare).is_ok());
     check(Bare, &nested(MAX_DEPTH + 1), &format!("{}too deep@128", ""));
     check(Guess, &"[".repeat(1_000_000), "too deep@128");
+}
+
+#[test]
+fn keys_and_pointers_are_bounded() {
+    let key = |bytes: usize| format!("\"{}\"", "k".repeat(bytes));
+    assert!(read(&format!("{{{}: 1}}", key(MAX_KEY_BYTES)), Bare).is_ok());
+    check(Bare, &format!("{{{}: 1}}", key(MAX_KEY_BYTES + 1)), "pointer too long@1");
+    // Four keys of 1,000 bytes fit, five do not; the way back out of a member gives its room back.
+    let nested = |levels: usize| {
+        let key = key(1_000);
+        format!("{}1{}", format!("{{{key}: ").repeat(levels), "}".repeat(levels))
+    };
+    assert!(read(&format!("[{0},{0}]", nested(4)), Bare).is_ok());
+    assert!(show(&nested(5), Bare).starts_with("pointer too long@"));
+}
+
+#[test]
+fn many_flaws_and_repairs_are_counted() {
+    let reading = read(&format!("[{}1]", "1e999,".repeat(5_000)), Bare).unwrap();
+    assert_eq!((reading.flaws.len(), reading.flaw_count), (MAX_FLAWS, 5_000));
+    let reading = read(&format!("[{}1]", "1/**/,".repeat(5_000)), RepairLevel::Lossless).unwrap();
+    assert_eq!(reading.repairs.len(), MAX_REPAIRS + 1);
+    assert_eq!(reading.repairs.iter().map(|repair| repair.count).sum::<usize>(), 5_000);
+    let last = reading.repairs.last().unwrap();
+    assert_eq!((last.count, last.span.end), (4_900, 1 + 5_000 * 6 - 1));
+}
+
+#[test]
+fn wanted_pointers_are_located() {
+    let text = r#"x {"a": [10, {"b/c": "d"}], "a~": 1}"#;
+    let wanted = ["/a/0", "/a/1/b~1c", "", "/a/1/missing/deeper", "/a~0", "/a/7"];
+    let found: Vec<&str> = locate(text, 2, Bare, &wanted)
+        .into_iter()
+        .map(|span| &text[span.unwrap().range()])
+        .collect();
+    let list = r#"[10, {"b/c": "d"}]"#;
+    assert_eq!(found, ["10", "\"d\"", &text[2..], r#"{"b/c": "d"}"#, "1", list]);
 }
 
 #[test]

@@ -1,23 +1,27 @@
 //! Authority wider than what a phase can touch.
 
-use super::finding::{covers, names, place, touch};
+use super::effort::Effort;
+use super::finding::{names, place};
 use super::view::View;
 use super::whole;
 use super::written::{changes, parts};
 use crate::expr::{May, Plain, ReadStep, Texts};
 use crate::json;
+use crate::limits::MAX_LISTED_NAMES;
+use crate::patch::PointerSet;
 use crate::protocol::{Hook, Phase, Protocol, Verb, Work};
 use crate::spec::Diagnostic;
 
-pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
+pub(super) fn check(protocol: &Protocol, effort: &Effort) -> Vec<Diagnostic> {
     let workflows = whole::workflows(protocol).into_iter();
     let phases = workflows.flat_map(|workflow| &workflow.phases);
-    phases.flat_map(|phase| of_phase(protocol, phase)).collect()
+    phases.flat_map(|phase| of_phase(protocol, phase, effort)).collect()
 }
 
-fn of_phase(protocol: &Protocol, phase: &Phase) -> Vec<Diagnostic> {
+fn of_phase(protocol: &Protocol, phase: &Phase, effort: &Effort) -> Vec<Diagnostic> {
     let Some(writes) = &phase.writes else { return Vec::new() };
-    let Some(touched) = touched(protocol, phase) else { return Vec::new() };
+    let Some(touched) = touched(protocol, phase, effort) else { return Vec::new() };
+    let touched = Places::new(touched);
     let entries = writes.iter().enumerate();
     entries
         .filter_map(|(index, entry)| {
@@ -36,25 +40,51 @@ enum Touched {
     Beginning(String),
 }
 
-fn too_wide(phase: &Phase, entry: &str, touched: &[Touched]) -> Option<(String, String)> {
-    let meets = |one: &&Touched| match one {
-        Touched::Place(at) => touch(at, entry),
-        Touched::Beginning(text) => entry.starts_with(text.as_str()) || text.starts_with(entry),
-    };
-    let inside: Vec<&Touched> = touched.iter().filter(meets).collect();
-    if inside.is_empty() {
+/// The same, to be asked many times.
+#[derive(Debug)]
+struct Places {
+    places: PointerSet,
+    /// There is one at most for every patch of the phase.
+    beginnings: Vec<String>,
+}
+
+impl Places {
+    fn new(touched: Vec<Touched>) -> Self {
+        let (mut places, mut beginnings) = (Vec::new(), Vec::new());
+        for one in touched {
+            match one {
+                Touched::Place(place) => places.push(place),
+                Touched::Beginning(text) => beginnings.push(text),
+            }
+        }
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        Self { places: PointerSet::from_pointers(places.iter().map(String::as_str)), beginnings }
+    }
+}
+
+fn too_wide(phase: &Phase, entry: &str, touched: &Places) -> Option<(String, String)> {
+    let begins = |text: &String| entry.starts_with(text.as_str()) || text.starts_with(entry);
+    if touched.places.covers(entry) || touched.beginnings.iter().any(begins) {
+        return None;
+    }
+    // Entries do not lie inside one another as a rule, so each place is looked at about once.
+    let mut inside = touched.places.inside(entry).map(|(pointer, _)| pointer);
+    let mut deeper: Vec<&str> = inside.by_ref().take(MAX_LISTED_NAMES + 1).collect();
+    if deeper.is_empty() {
         let message = format!("phase `{}` may write {} and never does", phase.id, place(entry));
         return Some((message, "delete it from `writes`, or add the change to `apply`".to_owned()));
     }
-    let mut deeper = Vec::new();
-    for one in inside {
-        match one {
-            Touched::Place(at) if at != entry && covers(entry, at) => deeper.push(at.as_str()),
-            _ => return None,
-        }
+    if deeper.len() > MAX_LISTED_NAMES {
+        deeper.truncate(MAX_LISTED_NAMES);
+        let message = format!(
+            "phase `{}` may write {} and only ever changes parts of it: {}, …",
+            phase.id,
+            place(entry),
+            names(deeper.iter().copied())
+        );
+        return Some((message, "name these parts in `writes`".to_owned()));
     }
-    deeper.sort_unstable();
-    deeper.dedup();
     let message = format!(
         "phase `{}` may write {} and only ever changes {}",
         phase.id,
@@ -65,7 +95,7 @@ fn too_wide(phase: &Phase, entry: &str, touched: &[Touched]) -> Option<(String, 
 }
 
 /// Every place a phase can touch; `None` where that cannot be told.
-fn touched(protocol: &Protocol, phase: &Phase) -> Option<Vec<Touched>> {
+fn touched(protocol: &Protocol, phase: &Phase, effort: &Effort) -> Option<Vec<Touched>> {
     if matches!(phase.work, Work::None) {
         return None;
     }
@@ -80,7 +110,9 @@ fn touched(protocol: &Protocol, phase: &Phase) -> Option<Vec<Touched>> {
             Verb::Patch { writes: Some(writes), .. } => {
                 touched.extend(writes.iter().cloned().map(Touched::Place));
             }
-            Verb::Patch { from, writes: None } => touched.extend(pinned(View::of(reply?), from)?),
+            Verb::Patch { from, writes: None } => {
+                touched.extend(pinned(View::with_effort(reply?, effort), from)?);
+            }
             Verb::Emit { .. } => {}
             other => touched.push(Touched::Place(parts(other).1.to_owned())),
         }

@@ -5,18 +5,24 @@ use std::sync::Arc;
 
 use crate::nearest::nearest;
 use crate::protocol::{BudgetName, Hook, Origin, Protocol, Work};
-use crate::spec::{Diagnostic, Source, Tree};
+use crate::spec::{Diagnostic, Findings, Source, Tree};
 
-pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
-    let mut findings = unused_hooks(protocol);
+pub(super) fn check(protocol: &Protocol, findings: &mut Findings) {
+    findings.extend(unused_hooks(protocol));
     let spent = spent(protocol);
     let own = limited(protocol);
+    let spent_names: BTreeSet<&str> = spent.iter().map(|(name, _)| *name).collect();
+    let own_names: BTreeSet<&str> = own.iter().map(|(name, _)| *name).collect();
     for (name, origin) in &spent {
-        if is_counted(name) || own.iter().any(|(limited, _)| limited == name) {
+        if is_counted(name) || own_names.contains(name) {
             continue;
         }
         let message = format!("`{name}` is spent here, and no budget limits it");
-        let known = own.iter().map(|(name, _)| *name).filter(|name| !is_counted(name));
+        if findings.is_full("unknown_budget") {
+            findings.push(origin.fault("unknown_budget", message));
+            continue;
+        }
+        let known = own_names.iter().copied().filter(|name| !is_counted(name));
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("say how much there is: `policy: {{ budget: {{ {name}: 3 }} }}`"),
@@ -24,7 +30,7 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
         findings.push(origin.fault("unknown_budget", message).hinting(Some(hint)));
     }
     for (name, origin) in &own {
-        if is_counted(name) || spent.iter().any(|(spent, _)| spent == name) {
+        if is_counted(name) || spent_names.contains(name) {
             continue;
         }
         let message = format!("nothing spends from the budget `{name}`");
@@ -35,7 +41,6 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
         let Some(origin) = origin else { continue };
         findings.push(origin.fault("unused_budget", message).warning().hinting(Some(hint)));
     }
-    findings
 }
 
 fn is_counted(name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Work for each item of what is never a list.
 
+use super::effort::Effort;
 use super::opening::of_document;
 use super::view::View;
 use super::whole;
@@ -8,10 +9,11 @@ use crate::expr::Plain;
 use crate::protocol::{Each, Origin, Phase, Protocol, Work};
 use crate::spec::Diagnostic;
 
-pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
+pub(super) fn check(protocol: &Protocol, effort: &Effort) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
-        let document = document_schema(protocol, workflow).map(View::of);
+        let document = document_schema(protocol, workflow);
+        let document = document.map(|schema| View::with_effort(schema, effort));
         for phase in &workflow.phases {
             let all = of_phase(phase);
             findings.extend(all.iter().filter_map(|(each, at)| never_a_list(each, at, document)));

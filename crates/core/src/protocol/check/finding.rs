@@ -1,22 +1,19 @@
 //! Words that several findings share.
 
 use crate::json;
+use crate::limits::MAX_LISTED_NAMES;
 
-/// Names in backticks with commas, the last behind `and`.
+/// Names in backticks with commas, the last behind `and`. Of many only the first are listed.
 pub(super) fn names<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let mut quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut names = names.into_iter();
+    let listed = names.by_ref().take(MAX_LISTED_NAMES);
+    let mut quoted: Vec<String> = listed.map(|name| format!("`{name}`")).collect();
+    let more = names.count();
+    if more > 0 {
+        quoted.push(format!("{more} more"));
+    }
     let Some(last) = quoted.pop() else { return String::new() };
     if quoted.is_empty() { last } else { format!("{} and {last}", quoted.join(", ")) }
-}
-
-/// Whether one pointer is the other, or holds it.
-pub(super) fn covers(outer: &str, inner: &str) -> bool {
-    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Whether a change at one place is seen at the other.
-pub(super) fn touch(one: &str, other: &str) -> bool {
-    covers(one, other) || covers(other, one)
 }
 
 /// A pointer as a sentence shows it.

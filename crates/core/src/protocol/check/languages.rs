@@ -2,7 +2,7 @@
 //!
 //! A plain text is meant for every language, and lacks none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use super::budgets::index_file;
 use super::finding::names;
 use crate::json::Span;
 use crate::protocol::{Budget, ByLanguage, Choices, Origin, Phase, Protocol, Shape, Work};
-use crate::spec::{Diagnostic, Source};
+use crate::spec::{Diagnostic, Findings, Source};
 
-pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
+pub(super) fn check(protocol: &Protocol, findings: &mut Findings) {
     let mut texts = Texts::default();
     texts.agents(protocol);
     texts.rules(protocol);
@@ -25,7 +25,7 @@ pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
         }
         workflow.phases.iter().for_each(|phase| texts.phase(phase));
     }
-    texts.findings()
+    texts.tell_missing(findings);
 }
 
 /// Where a text stands.
@@ -65,13 +65,15 @@ impl Texts {
     }
 
     fn rules(&mut self, protocol: &Protocol) {
+        let mut files: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+        for (path, text) in protocol.bundle.under("rules") {
+            let file = path.trim_start_matches("rules/");
+            let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+            files.entry(stem).or_insert((path, text));
+        }
         for (name, rule) in &protocol.rules {
-            let file = protocol.bundle.under("rules").find(|(path, _)| {
-                let file = path.trim_start_matches("rules/");
-                file.rsplit_once('.').map_or(file, |(stem, _)| stem) == name
-            });
-            if let Some((path, text)) = file {
-                self.add(rule, Place::File(path.to_owned(), text.to_owned()));
+            if let Some((path, text)) = files.get(name.as_str()) {
+                self.add(&**rule, Place::File((*path).to_owned(), (*text).to_owned()));
             }
         }
     }
@@ -111,18 +113,20 @@ impl Texts {
         }
     }
 
-    fn findings(self) -> Vec<Diagnostic> {
+    fn tell_missing(self, findings: &mut Findings) {
         let known: BTreeSet<&String> =
             self.all.iter().flat_map(|(languages, _)| languages).collect();
-        let mut findings = Vec::new();
         for (languages, place) in &self.all {
-            let missing = known.iter().filter(|one| !languages.contains(**one));
-            let missing: Vec<&str> = missing.map(|one| one.as_str()).collect();
-            if missing.is_empty() {
+            if languages.len() == known.len() {
                 continue;
             }
-            let message =
-                format!("this text lacks {}, which others of the protocol have", names(missing));
+            let missing = known.iter().filter(|one| !languages.contains(**one));
+            let message = if findings.is_full("language_missing") {
+                String::new()
+            } else {
+                let missing = names(missing.map(|one| one.as_str()));
+                format!("this text lacks {missing}, which others of the protocol have")
+            };
             let (fault, hint) = match place {
                 Place::In(origin) => {
                     let hint = "add it, or say the text without languages if it suits all";
@@ -137,6 +141,5 @@ impl Texts {
             };
             findings.push(fault.warning().hinting(Some(hint.to_owned())));
         }
-        findings
     }
 }

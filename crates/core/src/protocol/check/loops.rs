@@ -82,5 +82,5 @@ fn forced(
     if !free {
         return None;
     }
-    workflow.phases.iter().position(|other| other.id == way.to)
+    workflow.position(&way.to)
 }

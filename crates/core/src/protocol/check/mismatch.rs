@@ -1,5 +1,6 @@
 //! Changes that put a value where the contract of the document takes no such kind of value.
 
+use super::effort::Effort;
 use super::view::View;
 use super::whole;
 use super::written::{REPLY, STATE, all_changes, document_schema, parts};
@@ -8,13 +9,14 @@ use crate::json;
 use crate::protocol::{Change, Protocol, Verb};
 use crate::spec::Diagnostic;
 
-pub(super) fn check(protocol: &Protocol) -> Vec<Diagnostic> {
+pub(super) fn check(protocol: &Protocol, effort: &Effort) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
         let Some(schema) = document_schema(protocol, workflow) else { continue };
         let changes = all_changes(protocol, workflow);
         findings.extend(changes.filter_map(|(change, reply)| {
-            of_change(View::of(schema), change, reply.map(View::of))
+            let view = |schema| View::with_effort(schema, effort);
+            of_change(view(schema), change, reply.map(view))
         }));
     }
     findings

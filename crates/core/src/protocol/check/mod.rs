@@ -5,6 +5,7 @@
 
 mod inspect;
 mod finding;
+mod effort;
 mod view;
 mod outcomes;
 mod written;
@@ -26,6 +27,8 @@ mod budgets;
 mod invoke;
 mod tickets;
 mod languages;
+mod hidden;
+mod inherited;
 #[cfg(test)]
 mod tests;
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::effort::Effort;
 use super::finding::dotted;
 use super::view::{Standing, View};
 use super::written::{STATE, document_schema};
 use crate::expr::{Expr, May, NeverHolds, Numbers, Plain, ReadStep, Texts};
 use crate::json;
+use crate::limits::{MAX_FINDINGS, MAX_LISTED_NAMES};
 use crate::nearest::nearest;
 use crate::protocol::{Check, Protocol, Transition};
 
@@ -38,10 +40,16 @@ pub(super) struct Openings<'p> {
 }
 
 impl<'p> Openings<'p> {
-    pub(super) fn of(protocol: &'p Protocol) -> Self {
+    pub(super) fn of(protocol: &'p Protocol, effort: &Effort) -> Self {
+        let mut never = 0;
         let workflows = protocol.workflows.values().map(|workflow| {
-            let document = document_schema(protocol, workflow).map(View::of);
-            let ways = workflow.transitions.iter().map(|way| opening(way, document));
+            let document = document_schema(protocol, workflow);
+            let document = document.map(|schema| View::with_effort(schema, effort));
+            let ways = workflow.transitions.iter().map(|way| {
+                let opening = opening(way, document, never < MAX_FINDINGS);
+                never += usize::from(matches!(opening, Opening::Never(_)));
+                opening
+            });
             (workflow.id.as_str(), ways.collect())
         });
         Self { workflows: workflows.collect() }
@@ -61,11 +69,12 @@ impl<'p> Openings<'p> {
     }
 }
 
-fn opening(way: &Transition, document: Option<View<'_>>) -> Opening {
+/// What is told of one gate; `hinting` where advice is worth its price.
+fn opening(way: &Transition, document: Option<View<'_>>, hinting: bool) -> Opening {
     let Some(gate) = &way.gate else { return Opening::Always };
     match &gate.check {
-        Check::Expression(expr) => expression(expr, document),
-        Check::Status { pointer, value } => status(pointer, value, document),
+        Check::Expression(expr) => expression(expr, document, hinting),
+        Check::Status { pointer, value } => status(pointer, value, document, hinting),
         Check::File { .. } | Check::FileAt { .. } | Check::Manual { .. } => Opening::Depends,
     }
 }
@@ -79,7 +88,7 @@ pub(super) fn of_document(document: Option<View<'_>>, slot: usize, steps: &[Read
     }
 }
 
-fn expression(expr: &Expr, document: Option<View<'_>>) -> Opening {
+fn expression(expr: &Expr, document: Option<View<'_>>, hinting: bool) -> Opening {
     let roots = [None; 3];
     if !(0..roots.len()).any(|slot| expr.uses(slot)) {
         return match expr.test(&roots) {
@@ -100,7 +109,7 @@ fn expression(expr: &Expr, document: Option<View<'_>>) -> Opening {
     if outlook.may.has(Plain::True) {
         return Opening::Depends;
     }
-    let reason = forbidden(expr, document)
+    let reason = forbidden(expr, document.filter(|_| hinting))
         .or_else(|| Some(never_holds(expr, outlook.never.first()?)))
         .unwrap_or_else(|| not_a_truth(expr, &outlook.may));
     Opening::Never(reason)
@@ -147,7 +156,7 @@ fn forbidden(expr: &Expr, document: Option<View<'_>>) -> Option<Reason> {
 
 /// The name that was probably meant, or those there are.
 pub(super) fn known_names(name: &str, names: &[&str]) -> Option<String> {
-    const SHOWN: usize = 12;
+    const SHOWN: usize = MAX_LISTED_NAMES;
     if let Some(near) = nearest(name, names.iter().copied()) {
         return Some(format!("did you mean `{near}`?"));
     }
@@ -159,7 +168,7 @@ pub(super) fn known_names(name: &str, names: &[&str]) -> Option<String> {
     Some(format!("known there: {}{more}", shown.collect::<Vec<_>>().join(", ")))
 }
 
-fn status(pointer: &str, value: &str, document: Option<View<'_>>) -> Opening {
+fn status(pointer: &str, value: &str, document: Option<View<'_>>, hinting: bool) -> Opening {
     let Some(document) = document else { return Opening::Depends };
     let steps: Vec<ReadStep> =
         json::split(pointer).map(|name| ReadStep::Field(name.into_owned())).collect();
@@ -175,7 +184,8 @@ fn status(pointer: &str, value: &str, document: Option<View<'_>>) -> Opening {
         return Opening::Depends;
     }
     let field = dotted("state", pointer);
-    Opening::Never(match document.standing(&steps) {
+    let standing = if hinting { document.standing(&steps) } else { Standing::Known };
+    Opening::Never(match standing {
         Standing::Forbidden(index, names) => {
             let name = match &steps[index] {
                 ReadStep::Field(name) => name.as_str(),
@@ -188,9 +198,9 @@ fn status(pointer: &str, value: &str, document: Option<View<'_>>) -> Opening {
         _ => {
             let known = may.without(&[Plain::Undefined]);
             let hint = match &known.texts {
-                Texts::OneOf(texts) => nearest(value, texts.iter().map(String::as_str))
+                Texts::OneOf(texts) if hinting => nearest(value, texts.iter().map(String::as_str))
                     .map(|near| format!("did you mean `{near}`?")),
-                Texts::None | Texts::Any => None,
+                _ => None,
             };
             let message = format!("`{field}` is {known}, never \"{value}\"");
             Reason { message, hint, span: None }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::effort::Effort;
 use super::opening::Openings;
 use super::whole;
 use super::witness::{Asked, Search};
@@ -10,8 +11,12 @@ use crate::protocol::{Check, Protocol, Transition, Workflow};
 use crate::reply::show;
 use crate::spec::Diagnostic;
 
-pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
-    let mut search = Search::of(protocol);
+pub(super) fn check(
+    protocol: &Protocol,
+    openings: &Openings<'_>,
+    effort: &Effort,
+) -> Vec<Diagnostic> {
+    let mut search = Search::of(protocol, effort);
     let mut findings = Vec::new();
     for workflow in whole::workflows(protocol) {
         search.turn_to(protocol.document_of(workflow));
@@ -47,6 +52,9 @@ fn of_phase(
 ) {
     for (index, (later, second)) in asked.iter().enumerate() {
         let overlap = asked[..index].iter().find_map(|(earlier, first)| {
+            if !search.effort.spend(1) {
+                return None;
+            }
             let plain =
                 earlier.apply.is_empty() && later.apply.is_empty() && earlier.gives == later.gives;
             let same = earlier.to == later.to && earlier.spends == later.spends && plain;
@@ -54,15 +62,18 @@ fn of_phase(
                 return None;
             }
             let witness = search.both_open(workflow, &later.from, first, second)?;
-            Some((earlier, witness))
+            Some((earlier, first, witness))
         });
-        let Some((earlier, witness)) = overlap else { continue };
+        if search.effort.is_spent() {
+            return;
+        }
+        let Some((earlier, first, witness)) = overlap else { continue };
         let message = format!(
             "the ways from `{}` to `{}` and to `{}` have the same priority and can both be open: {}",
             later.from,
             earlier.to,
             later.to,
-            shown(&witness, first_of(asked, earlier), second)
+            shown(&witness, first, second)
         );
         let hint = format!(
             "the one to `{}` would be taken, as it stands first; say which comes first with \
@@ -73,11 +84,6 @@ fn of_phase(
         let fault = origin.fault("overlapping_gates", message);
         findings.push(fault.warning().hinting(Some(hint)));
     }
-}
-
-fn first_of<'a, 'p>(asked: &'a [(&Transition, Asked<'p>)], way: &Transition) -> &'a Asked<'p> {
-    let found = asked.iter().find(|(other, _)| std::ptr::eq(*other, way));
-    &found.unwrap_or(&asked[0]).1
 }
 
 /// What of the witness the two gates read.

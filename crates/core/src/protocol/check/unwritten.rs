@@ -4,154 +4,199 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::effort::{Effort, Efforts};
 use super::gates;
 use super::opening::{Openings, known_names};
 use super::view::{Standing, View};
 use super::whole;
-use super::writers::Writers;
+use super::writers::{Reading, Writers};
 use super::written::{self, STATE, Written, document_schema};
 use crate::expr::{ReadPath, ReadStep};
-use crate::json;
+use crate::json::{self, Span};
+use crate::limits::MAX_FINDINGS;
 use crate::protocol::{Check, Origin, Protocol, Transition, Workflow};
-use crate::spec::Diagnostic;
+use crate::spec::{Diagnostic, Findings};
 
-pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnostic> {
-    let workflows = whole::workflows(protocol);
-    let each = workflows.iter().flat_map(|workflow| of_workflow(protocol, workflow, openings));
-    let mut findings: Vec<Diagnostic> = each.collect();
+const CODE: &str = "reads_unwritten";
+
+pub(super) fn check(
+    protocol: &Protocol,
+    openings: &Openings<'_>,
+    efforts: &Efforts,
+    findings: &mut Findings,
+) {
+    let reading = Reading::new(protocol, openings, efforts);
+    let of_index = written::of_index(protocol);
     // What the index asks of every run is told where no workflow writes it.
-    let common = workflows.iter().map(|workflow| {
-        reads_of(protocol, workflow, openings, &written::of_index(protocol), &BTreeSet::new())
-    });
-    let common = common.reduce(|mut all, one| {
-        all.retain(|finding| one.contains(finding));
-        all
-    });
-    findings.extend(common.unwrap_or_default());
-    findings
-}
-
-fn of_workflow(
-    protocol: &Protocol,
-    workflow: &Workflow,
-    openings: &Openings<'_>,
-) -> Vec<Diagnostic> {
-    let writers = Writers::of(protocol, workflow, openings);
-    let document = document_schema(protocol, workflow).map(View::of);
-    let initial = &protocol.document_of(workflow).initial;
-    let idle = gates::never_taken(protocol, workflow, openings);
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    for (index, way) in workflow.transitions.iter().enumerate() {
-        if !idle.contains(&index) {
-            findings.extend(status_unwritten(initial, document, &writers, way));
-        }
-    }
-    for (index, place) in workflow.output.iter().enumerate() {
-        let origin = output_origin(workflow, index);
-        findings.extend(output_unwritten(initial, document, &writers, place, &origin));
-    }
-    let written = written::of_workflow(protocol, workflow);
-    findings.extend(reads_of(protocol, workflow, openings, &written, &idle));
-    findings
-}
-
-/// What expressions read that runs of a workflow never have.
-fn reads_of(
-    protocol: &Protocol,
-    workflow: &Workflow,
-    openings: &Openings<'_>,
-    expressions: &[Written<'_>],
-    idle: &BTreeSet<usize>,
-) -> Vec<Diagnostic> {
-    let writers = Writers::of(protocol, workflow, openings);
-    let document = document_schema(protocol, workflow).map(View::of);
-    let initial = &protocol.document_of(workflow).initial;
-    let mut findings: Vec<Diagnostic> = Vec::new();
-    for written in expressions {
-        // What is wrong with a way that is never taken has been told.
-        if written.way.is_some_and(|way| idle.contains(&way)) {
+    let mut common: Option<Vec<Diagnostic>> = None;
+    for workflow in whole::workflows(protocol) {
+        let runs = Runs::of(&reading, workflow);
+        runs.tell(&reading, workflow, findings);
+        if common.as_ref().is_some_and(Vec::is_empty) {
             continue;
         }
-        let mut told: Vec<&[ReadStep]> = Vec::new();
-        for read in written.expr.reads().iter().filter(|read| read.slot == STATE) {
-            if told.iter().any(|before| read.steps.starts_with(before)) {
-                continue;
+        let unwritten = runs.reads_of(&of_index, &BTreeSet::new(), false);
+        common = Some(match common {
+            None => unwritten,
+            Some(mut all) => {
+                let again: BTreeSet<(Span, String)> =
+                    unwritten.into_iter().map(|one| (one.span, one.message)).collect();
+                all.retain(|one| again.contains(&(one.span, one.message.clone())));
+                all
             }
-            let finding = forbidden(document, written, read)
-                .or_else(|| unwritten(initial, document, &writers, written, read));
-            if let Some(finding) = finding {
-                told.push(&read.steps);
-                findings.push(finding);
+        });
+    }
+    findings.extend(common.unwrap_or_default());
+}
+
+/// What is known of the documents of a workflow's runs.
+struct Runs<'p> {
+    writers: Writers<'p>,
+    document: Option<View<'p>>,
+    initial: &'p Value,
+    effort: &'p Effort,
+}
+
+impl<'p> Runs<'p> {
+    fn of(reading: &Reading<'p>, workflow: &'p Workflow) -> Self {
+        let writers = Writers::of(reading, workflow);
+        let document = document_schema(reading.protocol, workflow);
+        let document = document.map(|schema| reading.view(schema));
+        let initial = &reading.protocol.document_of(workflow).initial;
+        Self { writers, document, initial, effort: &reading.efforts.places }
+    }
+
+    fn tell(&self, reading: &Reading<'p>, workflow: &'p Workflow, findings: &mut Findings) {
+        let idle = gates::never_taken(reading.protocol, workflow, reading.openings);
+        for (index, way) in workflow.transitions.iter().enumerate() {
+            if !idle.contains(&index) {
+                findings.extend(self.status_unwritten(way));
             }
         }
+        for (index, place) in workflow.output.iter().enumerate() {
+            let origin = output_origin(workflow, index);
+            findings.extend(self.output_unwritten(place, &origin, findings.is_full(CODE)));
+        }
+        let written = written::of_workflow(reading.protocol, workflow);
+        findings.extend(self.reads_of(&written, &idle, findings.is_full(CODE)));
     }
-    findings
-}
 
-fn forbidden(
-    document: Option<View<'_>>,
-    written: &Written<'_>,
-    read: &ReadPath,
-) -> Option<Diagnostic> {
-    let Standing::Forbidden(index, names) = document?.standing(&read.steps) else { return None };
-    let ReadStep::Field(name) = &read.steps[index] else { return None };
-    let path = &written.expr.source()[read.span.clone()];
-    let fault = written.fault("reads_unwritten", never_there(path, name), &read.span);
-    Some(fault.hinting(known_names(name, &names)))
-}
+    /// What expressions read that runs of a workflow never have. Beyond the bound of findings they are
+    /// told without words.
+    fn reads_of(
+        &self,
+        expressions: &[Written<'_>],
+        idle: &BTreeSet<usize>,
+        is_full: bool,
+    ) -> Vec<Diagnostic> {
+        let mut findings: Vec<Diagnostic> = Vec::new();
+        for written in expressions {
+            // What is wrong with a way that is never taken has been told.
+            if written.way.is_some_and(|way| idle.contains(&way)) {
+                continue;
+            }
+            let mut told: Vec<&[ReadStep]> = Vec::new();
+            for read in written.expr.reads().iter().filter(|read| read.slot == STATE) {
+                if told.iter().any(|before| read.steps.starts_with(before)) {
+                    continue;
+                }
+                let brief = is_full || findings.len() >= MAX_FINDINGS;
+                let finding = self
+                    .forbidden(written, read, brief)
+                    .or_else(|| self.unwritten(written, read, brief));
+                if let Some(finding) = finding {
+                    if told.len() < MAX_FINDINGS {
+                        told.push(&read.steps);
+                    }
+                    findings.push(finding);
+                }
+            }
+        }
+        findings
+    }
 
-fn unwritten(
-    initial: &Value,
-    document: Option<View<'_>>,
-    writers: &Writers,
-    written: &Written<'_>,
-    read: &ReadPath,
-) -> Option<Diagnostic> {
-    if is_written(initial, document, writers, &read.steps) {
-        return None;
+    fn forbidden(&self, written: &Written<'_>, read: &ReadPath, brief: bool) -> Option<Diagnostic> {
+        let standing = self.document?.standing(&read.steps);
+        let Standing::Forbidden(index, names) = standing else { return None };
+        let ReadStep::Field(name) = &read.steps[index] else { return None };
+        if brief {
+            return Some(written.origin.fault(CODE, ""));
+        }
+        let path = &written.expr.source()[read.span.clone()];
+        let fault = written.fault(CODE, never_there(path, name), &read.span);
+        Some(fault.hinting(known_names(name, &names)))
     }
-    let fault = written.fault("reads_unwritten", nothing_writes(&read.to_string()), &read.span);
-    Some(fault.warning().hinting(Some(HINT.to_owned())))
-}
 
-/// The same for the field of a status gate. One that the contract forbids never opens, which is told.
-fn status_unwritten(
-    initial: &Value,
-    document: Option<View<'_>>,
-    writers: &Writers,
-    way: &Transition,
-) -> Option<Diagnostic> {
-    let Some(Check::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check) else {
-        return None;
-    };
-    if is_written(initial, document, writers, &steps(pointer)) {
-        return None;
+    fn unwritten(&self, written: &Written<'_>, read: &ReadPath, brief: bool) -> Option<Diagnostic> {
+        if self.is_written(&read.steps) {
+            return None;
+        }
+        if brief {
+            return Some(written.origin.fault(CODE, "").warning());
+        }
+        let fault = written.fault(CODE, nothing_writes(&read.to_string()), &read.span);
+        Some(fault.warning().hinting(Some(HINT.to_owned())))
     }
-    let origin = way.origin.child("gate").child("field");
-    let fault = origin.fault("reads_unwritten", nothing_writes(pointer));
-    Some(fault.warning().hinting(Some(HINT.to_owned())))
-}
 
-/// The same for a place of `output`, which would be empty at every end.
-fn output_unwritten(
-    initial: &Value,
-    document: Option<View<'_>>,
-    writers: &Writers,
-    pointer: &str,
-    origin: &Origin,
-) -> Option<Diagnostic> {
-    let steps = steps(pointer);
-    if let Some(Standing::Forbidden(index, names)) = document.map(|view| view.standing(&steps))
-        && let ReadStep::Field(name) = &steps[index]
-    {
-        let fault = origin.fault("reads_unwritten", never_there(pointer, name));
-        return Some(fault.hinting(known_names(name, &names)));
+    /// The same for the field of a status gate. One that the contract forbids never opens, which is
+    /// told.
+    fn status_unwritten(&self, way: &Transition) -> Option<Diagnostic> {
+        let Some(Check::Status { pointer, .. }) = way.gate.as_ref().map(|gate| &gate.check) else {
+            return None;
+        };
+        if self.is_written(&steps(pointer)) {
+            return None;
+        }
+        let origin = way.origin.child("gate").child("field");
+        let fault = origin.fault(CODE, nothing_writes(pointer));
+        Some(fault.warning().hinting(Some(HINT.to_owned())))
     }
-    if is_written(initial, document, writers, &steps) {
-        return None;
+
+    /// The same for a place of `output`, which would be empty at every end.
+    fn output_unwritten(&self, pointer: &str, origin: &Origin, brief: bool) -> Option<Diagnostic> {
+        let steps = steps(pointer);
+        if let Some(Standing::Forbidden(index, names)) =
+            self.document.map(|view| view.standing(&steps))
+            && let ReadStep::Field(name) = &steps[index]
+        {
+            let fault = origin.fault(CODE, never_there(pointer, name));
+            let hint = if brief { None } else { known_names(name, &names) };
+            return Some(fault.hinting(hint));
+        }
+        if self.is_written(&steps) {
+            return None;
+        }
+        let fault = origin.fault(CODE, nothing_writes(pointer));
+        Some(fault.warning().hinting(Some(HINT.to_owned())))
     }
-    let fault = origin.fault("reads_unwritten", nothing_writes(pointer));
-    Some(fault.warning().hinting(Some(HINT.to_owned())))
+
+    fn is_written(&self, steps: &[ReadStep]) -> bool {
+        steps.is_empty()
+            || self.writers.reach(steps)
+            || self.is_in(self.initial, steps)
+            || self.document.is_some_and(|view| view.is_required(steps))
+    }
+
+    /// Whether a document has something at a path. Of a list that is empty nothing is known, nor where
+    /// the effort is spent.
+    fn is_in(&self, value: &Value, steps: &[ReadStep]) -> bool {
+        let Some((step, rest)) = steps.split_first() else { return true };
+        if !self.effort.spend(1) {
+            return true;
+        }
+        match (step, value) {
+            (ReadStep::Field(name), Value::Object(members)) => {
+                members.get(name).is_some_and(|member| self.is_in(member, rest))
+            }
+            (ReadStep::Element, Value::Array(items)) => {
+                items.is_empty() || items.iter().any(|item| self.is_in(item, rest))
+            }
+            (ReadStep::Element, Value::Object(members)) => {
+                members.is_empty() || members.values().any(|member| self.is_in(member, rest))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Where a place of `output` stands: it is the whole section where that is a text.
@@ -183,33 +228,4 @@ fn nothing_writes(pointer: &str) -> String {
         "nothing writes `{pointer}`: not the initial document, and no phase, hook or answer of this \
          workflow"
     )
-}
-
-fn is_written(
-    initial: &Value,
-    document: Option<View<'_>>,
-    writers: &Writers,
-    steps: &[ReadStep],
-) -> bool {
-    steps.is_empty()
-        || writers.reach(steps)
-        || is_in(initial, steps)
-        || document.is_some_and(|view| view.is_required(steps))
-}
-
-/// Whether a document has something at a path. Of a list that is empty nothing is known.
-fn is_in(value: &Value, steps: &[ReadStep]) -> bool {
-    let Some((step, rest)) = steps.split_first() else { return true };
-    match (step, value) {
-        (ReadStep::Field(name), Value::Object(members)) => {
-            members.get(name).is_some_and(|member| is_in(member, rest))
-        }
-        (ReadStep::Element, Value::Array(items)) => {
-            items.is_empty() || items.iter().any(|item| is_in(item, rest))
-        }
-        (ReadStep::Element, Value::Object(members)) => {
-            members.is_empty() || members.values().any(|member| is_in(member, rest))
-        }
-        _ => false,
-    }
 }

@@ -6,7 +6,9 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
+use super::effort::Effort;
 use crate::expr::{May, Numbers, Plain, ReadStep};
+use crate::limits::MAX_TOLD_VALUES;
 
 /// References and combinations deeper than this tell nothing.
 const DEEPEST: usize = 24;
@@ -17,6 +19,8 @@ const MOST_PARTS: usize = 10_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'s> {
     root: &'s Value,
+    /// What all questions of one `check` share; none where a single one is put.
+    effort: Option<&'s Effort>,
 }
 
 /// How a schema stands to the fields of a path.
@@ -31,13 +35,23 @@ pub(super) enum Standing<'s> {
 }
 
 impl<'s> View<'s> {
+    #[cfg(test)]
     pub(super) fn of(root: &'s Value) -> Self {
-        Self { root }
+        Self { root, effort: None }
+    }
+
+    /// A schema that is asked as long as the effort lasts; then it tells nothing.
+    pub(super) fn with_effort(root: &'s Value, effort: &'s Effort) -> Self {
+        Self { root, effort: Some(effort) }
+    }
+
+    fn walk(self) -> Walk<'s> {
+        Walk { root: self.root, left: Cell::new(MOST_PARTS), effort: self.effort }
     }
 
     /// What the value at a path may be; `undefined` where it may be missing.
     pub(super) fn possible(self, steps: &[ReadStep]) -> May {
-        Walk::over(self.root).within(self.root, steps, 0)
+        self.walk().within(self.root, steps, 0)
     }
 
     /// Whether each field of a path is one the schema knows.
@@ -47,18 +61,22 @@ impl<'s> View<'s> {
             let before = self.possible(&steps[..index]).without(&[Plain::Undefined]);
             let here = self.possible(&steps[..=index]).without(&[Plain::Undefined]);
             let mut parts = Vec::new();
-            let walk = Walk::over(self.root);
+            let walk = self.walk();
             let complete = walk.parts(self.root, &steps[..index], 0, &mut parts);
-            let mut names: Vec<&str> = parts.iter().flat_map(|part| declared(part)).collect();
-            names.sort_unstable();
-            names.dedup();
-            if here.is_never() && !before.is_never() {
-                return Standing::Forbidden(index, names);
-            }
+            let forbidden = here.is_never() && !before.is_never();
             let open = parts.iter().any(|part| is_open(part));
-            if complete && !open && !names.is_empty() && !names.contains(&name.as_str()) {
-                return Standing::Undeclared(index, names);
+            let names_any = || parts.iter().any(|part| declared(part).next().is_some());
+            let declares = || parts.iter().any(|part| walk.declares(part, name));
+            let undeclared = complete && !open && names_any() && !declares();
+            if !forbidden && !undeclared {
+                continue;
             }
+            let Some(names) = walk.names(&parts) else { return Standing::Known };
+            return if forbidden {
+                Standing::Forbidden(index, names)
+            } else {
+                Standing::Undeclared(index, names)
+            };
         }
         Standing::Known
     }
@@ -69,14 +87,14 @@ impl<'s> View<'s> {
             && (0..steps.len()).all(|index| {
                 let ReadStep::Field(name) = &steps[index] else { return true };
                 let mut parts = Vec::new();
-                Walk::over(self.root).parts(self.root, &steps[..index], 0, &mut parts);
+                let walk = self.walk();
+                walk.parts(self.root, &steps[..index], 0, &mut parts);
                 parts.iter().any(|part| {
-                    let required = part.get("required").and_then(Value::as_array);
                     let default = part
                         .get("properties")
                         .and_then(|properties| properties.get(name.as_str()))
                         .is_some_and(|property| property.get("default").is_some());
-                    default || required.is_some_and(|names| names.iter().any(|one| one == name))
+                    default || walk.requires(part, name)
                 })
             })
     }
@@ -84,7 +102,7 @@ impl<'s> View<'s> {
     /// The patterns that strings at a path must match, as far as they are said outright.
     pub(super) fn patterns(self, steps: &[ReadStep]) -> Vec<&'s str> {
         let mut parts = Vec::new();
-        Walk::over(self.root).parts(self.root, steps, 0, &mut parts);
+        self.walk().parts(self.root, steps, 0, &mut parts);
         parts.iter().filter_map(|part| part.get("pattern").and_then(Value::as_str)).collect()
     }
 }
@@ -93,18 +111,48 @@ impl<'s> View<'s> {
 struct Walk<'s> {
     root: &'s Value,
     left: Cell<usize>,
+    effort: Option<&'s Effort>,
 }
 
 impl<'s> Walk<'s> {
-    fn over(root: &'s Value) -> Self {
-        Self { root, left: Cell::new(MOST_PARTS) }
-    }
-
     /// Whether there is nothing more to look at: too deep, or too much.
     fn gives_up(&self, depth: usize) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
-        depth > DEEPEST || left == 0
+        depth > DEEPEST || left == 0 || !self.pays(1)
+    }
+
+    fn pays(&self, steps: usize) -> bool {
+        self.effort.is_none_or(|effort| effort.spend(steps))
+    }
+
+    /// Whether a schema object asks for a field; where that would cost too much, it does not.
+    fn requires(&self, object: &Map<String, Value>, name: &str) -> bool {
+        let required = list(object, "required");
+        self.pays(required.len() / 16) && required.iter().any(|one| one == name)
+    }
+
+    /// Whether a schema object names a field; where that would cost too much, it does.
+    fn declares(&self, object: &Map<String, Value>, name: &str) -> bool {
+        let properties = object.get("properties").and_then(Value::as_object);
+        let required = list(object, "required");
+        properties.is_some_and(|properties| properties.contains_key(name))
+            || !self.pays(required.len() / 16)
+            || required.iter().any(|one| one == name)
+    }
+
+    /// The fields that schema objects name; `None` where that would cost too much.
+    fn names(&self, parts: &[&'s Map<String, Value>]) -> Option<Vec<&'s str>> {
+        let mut names = Vec::new();
+        for name in parts.iter().flat_map(|part| declared(part)) {
+            if !self.pays(1) {
+                return None;
+            }
+            names.push(name);
+        }
+        names.sort_unstable();
+        names.dedup();
+        Some(names)
     }
 
     fn resolve(&self, reference: &str) -> Option<&'s Value> {
@@ -151,6 +199,9 @@ impl<'s> Walk<'s> {
 
     /// What the keywords of one schema object allow, without those that combine others.
     fn own(&self, object: &'s Map<String, Value>, steps: &[ReadStep], depth: usize) -> May {
+        if !self.pays(4 * list(object, "enum").len().min(MAX_TOLD_VALUES)) {
+            return May::anything();
+        }
         let here = itself(object);
         let Some((step, rest)) = steps.split_first() else { return here };
         let mut may = May::default();
@@ -203,8 +254,7 @@ impl<'s> Walk<'s> {
             (None, Some(other)) if !patterned => self.within(other, rest, depth + 1),
             (None, _) => return May::anything(),
         };
-        let required = list(object, "required").iter().any(|one| one == name);
-        if required { present } else { present.or(absent) }
+        if self.requires(object, name) { present } else { present.or(absent) }
     }
 
     /// Every schema object that may have a say about the value at a path; whether that is all of them.
@@ -310,8 +360,7 @@ fn itself(object: &Map<String, Value>) -> May {
         may = may.and(&May::value(value));
     }
     if let Some(values) = object.get("enum").and_then(Value::as_array) {
-        let any = values.iter().fold(May::default(), |all, value| all.or(&May::value(value)));
-        may = may.and(&any);
+        may = may.and(&May::one_of(values));
     }
     let number = |keyword: &str| object.get(keyword).and_then(Value::as_f64);
     // An exclusive bound is taken for the bound itself: a little more than is allowed.

@@ -29,7 +29,14 @@ pub(super) fn check(protocol: &Protocol, openings: &Openings<'_>) -> Vec<Diagnos
         beyond_ends(workflow, &mut findings);
     }
     unreached.retain(|(_, phase)| !reached_at.contains(&written_at(phase)));
-    findings.extend(unreached.into_iter().map(|(workflow, phase)| unreachable(workflow, phase)));
+    let mut led_to: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for workflow in whole::workflows(protocol) {
+        let ways = workflow.transitions.iter().filter(|way| way.to != way.from);
+        led_to.extend(ways.map(|way| (workflow.id.as_str(), way.to.as_str())));
+    }
+    findings.extend(unreached.into_iter().map(|(workflow, phase)| {
+        unreachable(workflow, phase, led_to.contains(&(workflow.id.as_str(), phase.id.as_str())))
+    }));
     findings
 }
 
@@ -37,10 +44,9 @@ fn written_at(phase: &Phase) -> (&str, &str) {
     (&phase.origin.tree.source.name, &phase.origin.pointer)
 }
 
-fn unreachable(workflow: &Workflow, phase: &Phase) -> Diagnostic {
+fn unreachable(workflow: &Workflow, phase: &Phase, into: bool) -> Diagnostic {
     let id = &phase.id;
     let first = workflow.phases.first().map_or("", |first| &first.id);
-    let into = workflow.transitions.iter().any(|way| way.to == *id && way.from != *id);
     let (message, hint) = if into {
         (
             format!("no run reaches phase `{id}`: no way that can open leads here from `{first}`"),
@@ -56,7 +62,8 @@ fn unreachable(workflow: &Workflow, phase: &Phase) -> Diagnostic {
     fault.warning().hinting(Some(hint.to_owned()))
 }
 
-/// The ways of a workflow as positions of phases.
+/// The ways of a workflow as positions of phases. Behind the phases stands one position more, through
+/// which a run passes that a spent budget of the protocol sends elsewhere: the same way from every phase.
 #[derive(Debug)]
 pub(super) struct Ways {
     next: Vec<BTreeSet<usize>>,
@@ -67,19 +74,26 @@ impl Ways {
     /// Every way a run may take: transitions whose gate can open, and wherever a deadline, a refusal,
     /// a failure, a child or a spent budget sends it.
     pub(super) fn of(protocol: &Protocol, workflow: &Workflow, openings: &Openings<'_>) -> Self {
-        let position = |id: &str| workflow.phases.iter().position(|phase| phase.id == id);
-        let ends: Vec<bool> = workflow.phases.iter().map(|phase| workflow.ends_in(phase)).collect();
+        let position = |id: &str| workflow.position(id);
+        let mut ends: Vec<bool> =
+            workflow.phases.iter().map(|phase| workflow.ends_in(phase)).collect();
+        let elsewhere: BTreeSet<usize> =
+            spent_to(&protocol.policy.budget).into_iter().filter_map(position).collect();
+        let passage = workflow.phases.len();
         let mut next: Vec<BTreeSet<usize>> = workflow
             .phases
             .iter()
             .map(|phase| {
-                let mut targets = sent_to(phase);
-                targets.extend(completes_to(phase));
-                targets.extend(spent_to(&protocol.policy.budget));
-                if phase.terminal { Vec::new() } else { targets }
+                if phase.terminal {
+                    return BTreeSet::new();
+                }
+                let targets = sent_to(phase).into_iter().chain(completes_to(phase));
+                let targets = targets.filter_map(position);
+                targets.chain((!elsewhere.is_empty()).then_some(passage)).collect()
             })
-            .map(|targets| targets.into_iter().filter_map(position).collect())
             .collect();
+        next.push(elsewhere);
+        ends.push(false);
         for (index, way) in workflow.transitions.iter().enumerate() {
             if openings.is_never(&workflow.id, index) {
                 continue;
@@ -93,6 +107,11 @@ impl Ways {
         Self { next, ends }
     }
 
+    /// The position that is no phase.
+    fn passage(&self) -> usize {
+        self.next.len() - 1
+    }
+
     /// Every phase that can be reached, the first ones included, going on only where `passes`.
     pub(super) fn reached_from(
         &self,
@@ -101,12 +120,13 @@ impl Ways {
     ) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<usize> =
-            first.iter().copied().filter(|index| *index < self.next.len()).collect();
+            first.iter().copied().filter(|index| *index < self.passage()).collect();
         while let Some(index) = open.pop() {
-            if reached.insert(index) && passes(index) {
+            if reached.insert(index) && (index == self.passage() || passes(index)) {
                 open.extend(&self.next[index]);
             }
         }
+        reached.remove(&self.passage());
         reached
     }
 
@@ -163,6 +183,10 @@ impl Ways {
             ring.iter().all(|index| self.next[*index].iter().all(|next| ring.contains(next)))
         };
         rings.retain(|ring| !ring.is_empty() && closed(ring));
+        for ring in &mut rings {
+            ring.remove(&self.passage());
+        }
+        rings.retain(|ring| !ring.is_empty());
         rings.sort();
         rings
     }
@@ -208,11 +232,25 @@ fn traps(
     let ending = ways.ending();
     let trapped: BTreeSet<usize> =
         reached.iter().copied().filter(|index| !ending.contains(index)).collect();
-    let endless = loops::endless(protocol, workflow, openings);
-    for trap in ways.closed_rings(&trapped) {
-        let is_told = |ring: &Vec<usize>| ring.iter().all(|other| trap.contains(other));
-        if !endless.iter().any(is_told) {
-            findings.push(trap_finding(workflow, &trap));
+    let traps = ways.closed_rings(&trapped);
+    let mut trap_of: Vec<Option<usize>> = vec![None; workflow.phases.len()];
+    for (number, trap) in traps.iter().enumerate() {
+        for index in trap {
+            trap_of[*index] = Some(number);
+        }
+    }
+    // A ring in which nothing can stop is reported as such.
+    let mut is_told = vec![false; traps.len()];
+    for ring in loops::endless(protocol, workflow, openings) {
+        if let Some(number) = trap_of[ring[0]]
+            && ring.iter().all(|index| trap_of[*index] == Some(number))
+        {
+            is_told[number] = true;
+        }
+    }
+    for (trap, is_told) in traps.iter().zip(is_told) {
+        if !is_told {
+            findings.push(trap_finding(workflow, trap));
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::effort::Effort;
 use crate::contract::{Contract, Sampler};
 use crate::expr::{Expr, ReadStep};
 use crate::json;
@@ -21,6 +22,11 @@ const MOST_FOR_PAIR: usize = 20_000;
 const MOST_BASES: usize = 24;
 /// How many documents made from one of them that open the first gate are tried on the second.
 const MOST_OF_BASE: usize = 3;
+/// How many values and paths of a gate are tried.
+const MOST_LITERALS: usize = 200;
+const MOST_PATHS: usize = 200;
+/// A question to a document of this weight or less costs no more than the question itself.
+const LIGHT_DOCUMENT: usize = 256;
 /// The slot of `state`; a gate knows `run` beside it.
 const STATE: usize = 0;
 
@@ -76,14 +82,16 @@ impl Asked<'_> {
 
 /// A search over the pairs of one protocol.
 pub(super) struct Search<'p> {
+    /// What all pairs may cost together; a large document costs more than a small one.
+    pub(super) effort: &'p Effort,
     document: &'p Document,
     bases: Option<Vec<Value>>,
     left: usize,
 }
 
 impl<'p> Search<'p> {
-    pub(super) fn of(protocol: &'p Protocol) -> Self {
-        Self { document: &protocol.document, bases: None, left: MOST_QUESTIONS }
+    pub(super) fn of(protocol: &'p Protocol, effort: &'p Effort) -> Self {
+        Self { effort, document: &protocol.document, bases: None, left: MOST_QUESTIONS }
     }
 
     /// Turns to the gates of runs with this document.
@@ -172,8 +180,9 @@ impl Pair {
         let mut halves: Vec<Value> = Vec::new();
         for base in bases {
             let mut of_base = 0;
+            let weight = weight(base);
             for document in once_and_twice(base, &of_first) {
-                if of_base >= MOST_OF_BASE || !self.may_ask() {
+                if of_base >= MOST_OF_BASE || !self.may_ask(search, weight) {
                     break;
                 }
                 if !first.is_open(&document, &self.run) {
@@ -189,8 +198,9 @@ impl Pair {
             }
         }
         for half in &halves {
+            let weight = weight(half);
             for document in once_and_twice(half, &of_second) {
-                if !self.may_ask() {
+                if !self.may_ask(search, weight) {
                     return None;
                 }
                 if let Some(found) = self.proof(search, &document, first, second) {
@@ -201,9 +211,9 @@ impl Pair {
         None
     }
 
-    fn may_ask(&mut self) -> bool {
+    fn may_ask(&mut self, search: &Search<'_>, weight: usize) -> bool {
         self.questions = self.questions.saturating_sub(1);
-        self.questions > 0
+        self.questions > 0 && search.effort.spend(weight / LIGHT_DOCUMENT)
     }
 
     fn proof(
@@ -231,6 +241,16 @@ impl Pair {
     }
 }
 
+/// How many values and bytes of text a document has.
+fn weight(document: &Value) -> usize {
+    1 + match document {
+        Value::String(text) => text.len() / 16,
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.values().map(weight).sum(),
+        _ => 0,
+    }
+}
+
 /// The document with one of its lists cut down to one of its items.
 fn shorter(document: &Value) -> Vec<Value> {
     let Value::Object(members) = document else { return Vec::new() };
@@ -252,7 +272,7 @@ type Put = (Vec<ReadStep>, Value);
 /// The values worth trying at the paths that a gate reads.
 fn changes(asked: &Asked<'_>, both: &[&Asked<'_>; 2]) -> Vec<Put> {
     let mut values: Vec<Value> = Vec::new();
-    for literal in both.iter().flat_map(|one| one.literals()) {
+    for literal in both.iter().flat_map(|one| one.literals().into_iter().take(MOST_LITERALS)) {
         if let Some(number) = literal.as_i64() {
             values.extend([number + 1, number - 1].map(Value::from));
             let list = |length: i64| vec![json!({}); usize::try_from(length).unwrap_or(0).min(8)];
@@ -267,7 +287,7 @@ fn changes(asked: &Asked<'_>, both: &[&Asked<'_>; 2]) -> Vec<Put> {
             unique.push(value);
         }
     }
-    let paths = asked.paths().into_iter().filter(|path| !path.is_empty());
+    let paths = asked.paths().into_iter().filter(|path| !path.is_empty()).take(MOST_PATHS);
     paths
         .flat_map(|path| {
             unique.iter().map(move |value| (path.clone(), value.clone())).collect::<Vec<_>>()

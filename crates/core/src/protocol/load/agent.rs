@@ -1,21 +1,22 @@
 //! Agents of a folder, resolved against their bases.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bases::{BASES, Base, base};
 use super::faults::Faults;
 use super::file::File;
-use super::known::{Known, unknown};
+use super::known::{Known, tell_unknown};
 use super::member::Member;
-use super::sections::{Mode, joined};
+use super::sections::{Mode, count_sections, joined};
 use super::text::text;
+use crate::limits::MAX_PROMPT_SECTIONS;
 use crate::protocol::{Agent, ByLanguage, Tool};
 
 /// Resolves every agent, and adds the bases by their plain ids.
 pub(super) fn agents(
     files: &[File],
-    rules: &BTreeMap<String, ByLanguage<String>>,
+    rules: &BTreeMap<String, Arc<ByLanguage<String>>>,
     faults: &Faults,
 ) -> Known<Arc<Agent>> {
     let mut agents = Known::new("agent");
@@ -26,8 +27,10 @@ pub(super) fn agents(
         let Some(id) = root.get("id").filter(|id| file.is_sound(id)) else { continue };
         let Some(name) = id.text() else { continue };
         if let Some(first) = seen.get(name) {
-            let message = format!("an agent `{name}` stands at {} already", first.told());
-            faults.push(id.fault("duplicate_id", message));
+            faults.push_at("duplicate_id", &id, || {
+                let message = format!("an agent `{name}` stands at {} already", first.told());
+                id.fault("duplicate_id", message)
+            });
             continue;
         }
         seen.insert(name, id.clone());
@@ -39,7 +42,7 @@ pub(super) fn agents(
 fn resolved(
     file: &File,
     id: &Member<'_>,
-    rules: &BTreeMap<String, ByLanguage<String>>,
+    rules: &BTreeMap<String, Arc<ByLanguage<String>>>,
     faults: &Faults,
 ) -> Option<Agent> {
     let root = file.root();
@@ -72,6 +75,17 @@ fn resolved(
         return None;
     }
     let mode = Mode::parse(root.text_of("mode").unwrap_or_default());
+    let sections = prompt.versions().map(|(_, own)| count_sections(own)).max().unwrap_or_default();
+    if mode == Mode::Patch && sections > MAX_PROMPT_SECTIONS {
+        let message = format!(
+            "a prompt that patches its base has at most {MAX_PROMPT_SECTIONS} sections, and this \
+             one has {sections}"
+        );
+        let hint = "say `mode: append`, or join sections".to_owned();
+        let place = root.get("prompt").unwrap_or_else(|| root.clone());
+        faults.push(place.fault("too_large", message).hinting(Some(hint)));
+        return None;
+    }
     let config = root.get("model_config");
     let number = |key: &str| config.as_ref().and_then(|config| config.get(key));
     Some(Agent {
@@ -92,7 +106,7 @@ fn chosen_base(member: &Member<'_>, faults: &Faults) -> Option<&'static Base> {
     let id = member.text()?;
     let found = base(id);
     if found.is_none() {
-        faults.push(unknown("base", member, id, BASES.iter().map(|base| base.id)));
+        tell_unknown("base", member, id, BASES.iter().map(|base| base.id), faults);
     }
     found
 }
@@ -130,7 +144,10 @@ fn tools(root: &Member<'_>, base: &[Tool], faults: &Faults) -> Vec<Tool> {
         let Some(text) = name.text() else { continue };
         match Tool::parse(text) {
             Some(tool) => own.push(tool),
-            None => faults.push(unknown("tool", &name, text, Tool::ALL.iter().map(|t| t.as_str()))),
+            None => {
+                let tools = Tool::ALL.iter().map(|tool| tool.as_str());
+                tell_unknown("tool", &name, text, tools, faults);
+            }
         }
     }
     let empty = listed.as_ref().is_none_or(|listed| listed.items().is_empty());
@@ -156,20 +173,24 @@ fn tools(root: &Member<'_>, base: &[Tool], faults: &Faults) -> Vec<Tool> {
 
 fn injected(
     root: &Member<'_>,
-    rules: &BTreeMap<String, ByLanguage<String>>,
+    rules: &BTreeMap<String, Arc<ByLanguage<String>>>,
     faults: &Faults,
-) -> Vec<(String, ByLanguage<String>)> {
-    let mut injected: Vec<(String, ByLanguage<String>)> = Vec::new();
+) -> Vec<(String, Arc<ByLanguage<String>>)> {
+    let mut injected = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
     for name in root.get("rules").iter().flat_map(Member::items) {
         let Some(text) = name.text() else { continue };
         match rules.get_key_value(text) {
-            Some((rule, content)) => injected.push((rule.clone(), content.clone())),
+            Some((rule, content)) if seen.insert(rule) => {
+                injected.push((rule.clone(), Arc::clone(content)));
+            }
+            Some(_) => {}
             None => {
-                faults.push(unknown("rule", &name, text, rules.keys().map(String::as_str)));
+                tell_unknown("rule", &name, text, rules.keys().map(String::as_str), faults);
             }
         }
     }
-    once(injected)
+    injected
 }
 
 fn temperature(member: &Member<'_>, faults: &Faults) -> Option<f64> {
@@ -195,12 +216,7 @@ fn max_tokens(member: &Member<'_>, faults: &Faults) -> Option<u32> {
 }
 
 /// The same without doubles; the first of each stays.
-fn once<T: PartialEq>(items: Vec<T>) -> Vec<T> {
-    let mut kept: Vec<T> = Vec::new();
-    for item in items {
-        if !kept.contains(&item) {
-            kept.push(item);
-        }
-    }
-    kept
+fn once<T: Ord + Clone>(items: Vec<T>) -> Vec<T> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().filter(|item| seen.insert(item.clone())).collect()
 }

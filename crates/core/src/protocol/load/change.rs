@@ -4,6 +4,7 @@ use super::expression::{expression, optional};
 use super::member::Member;
 use super::place;
 use super::scope::{FAILURE, Scope};
+use crate::limits::MAX_LISTED_NAMES;
 use crate::protocol::{Change, Verb};
 
 const VERBS: [&str; 7] = ["patch", "merge", "set", "append", "upsert", "remove", "emit"];
@@ -162,15 +163,17 @@ fn authorize(member: &Member<'_>, at: &str, reach: Reach, scope: &Scope<'_>) {
         return;
     }
     let Some(writes) = scope.writes else { return };
-    let allowed = writes.iter().any(|allowed| {
-        place::is_within(at, allowed) || (reach == Reach::Inside && place::is_within(allowed, at))
-    });
+    let allowed = writes.set.covers(at) || (reach == Reach::Inside && writes.set.is_any_inside(at));
     if !allowed {
         let shown = place::shown(at);
         let message = format!("this writes {shown}, which is not among the phase's `writes`");
-        let hint = match writes {
+        let hint = match &*writes.places {
             [] => "the phase may write nothing".to_owned(),
-            _ => format!("the phase may write `{}`", writes.join("`, `")),
+            all if all.len() > MAX_LISTED_NAMES => {
+                let listed = all[..MAX_LISTED_NAMES].join("`, `");
+                format!("the phase may write `{listed}` and {} more", all.len() - MAX_LISTED_NAMES)
+            }
+            all => format!("the phase may write `{}`", all.join("`, `")),
         };
         scope.faults.push(member.fault("not_authorized", message).hinting(Some(hint)));
     }

@@ -1,13 +1,13 @@
 //! The contracts of a folder, beside those that ship.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::faults::Faults;
-use super::known::unknown;
+use super::known::tell_unknown;
 use super::member::Member;
-use super::{keywords, path};
-use crate::contract::{self, Contract, Registry};
+use super::path;
+use crate::contract::{self, Contract, Registry, check_schema};
 use crate::protocol::Bundle;
 use crate::spec::{Diagnostic, Source, Tree};
 
@@ -17,6 +17,8 @@ pub(super) struct Contracts {
     pub(super) all: Registry,
     /// Id and version of each that stands in the folder.
     own: BTreeSet<(String, String)>,
+    /// The last of the folder's own by id.
+    own_by_id: BTreeMap<String, Arc<Contract>>,
     /// Ids of those that have faults.
     broken: BTreeSet<String>,
 }
@@ -25,10 +27,16 @@ impl Contracts {
     /// Loads `contracts/*.yaml`.
     pub(super) fn load(bundle: &Bundle, shipped: &Registry, faults: &Faults) -> Self {
         let (own, broken) = (BTreeSet::new(), BTreeSet::new());
-        let mut contracts = Self { all: shipped.clone(), own, broken };
+        let own_by_id = BTreeMap::new();
+        let mut contracts = Self { all: shipped.clone(), own, own_by_id, broken };
         for (path, text) in bundle.under("contracts") {
             if has_extension(path, &["yaml", "yml"]) {
                 contracts.add((bundle, shipped), path, text, faults);
+            }
+        }
+        for contract in contracts.all.iter() {
+            if contracts.own.contains(&(contract.id.clone(), contract.version.clone())) {
+                contracts.own_by_id.insert(contract.id.clone(), Arc::clone(contract));
             }
         }
         contracts
@@ -55,8 +63,10 @@ impl Contracts {
         let Some(tree) = tree else { return };
         let root = Member::root(&tree);
         match root.get("schema").filter(|schema| schema.value.is_object()) {
-            Some(schema) => keywords::look(&schema, faults),
-            None => look_at_file(bundle, root.text_of("schema"), faults),
+            Some(schema) => {
+                faults.extend(check_schema(&tree, &schema.pointer, &contract.schema));
+            }
+            None => look_at_file((bundle, root.text_of("schema")), &contract, faults),
         }
         let name = (contract.id.clone(), contract.version.clone());
         if !self.own.insert(name) {
@@ -80,25 +90,23 @@ impl Contracts {
         if found.is_none() && !self.broken.contains(text) {
             let ids = self.all.iter().map(|contract| contract.id.as_str());
             let ids = ids.chain(self.broken.iter().map(String::as_str));
-            faults.push(unknown("contract", name, text, ids));
+            tell_unknown("contract", name, text, ids, faults);
         }
         found
     }
 
     /// A contract by name.
     pub(super) fn get(&self, name: &str) -> Option<Arc<Contract>> {
-        let is_own =
-            |one: &&Arc<Contract>| self.own.contains(&(one.id.clone(), one.version.clone()));
-        let own = self.all.iter().filter(|one| one.id == name).filter(is_own).last();
+        let own = self.own_by_id.get(name);
         own.or_else(|| self.all.find(name).ok()).map(Arc::clone)
     }
 }
 
-fn look_at_file(bundle: &Bundle, path: Option<&str>, faults: &Faults) {
+fn look_at_file((bundle, path): (&Bundle, Option<&str>), contract: &Contract, faults: &Faults) {
     let Some(path) = path.and_then(|path| path::confined("contracts", path).ok()) else { return };
     let Some(text) = bundle.files.get(&path) else { return };
     if let Ok(tree) = Tree::parse(Source::new(path, text)) {
-        keywords::look(&Member::root(&Arc::new(tree)), faults);
+        faults.extend(check_schema(&tree, "", &contract.schema));
     }
 }
 

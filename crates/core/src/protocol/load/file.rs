@@ -8,6 +8,7 @@ use super::faults::Faults;
 use super::keys;
 use super::member::Member;
 use crate::contract::{Registry, Schema};
+use crate::patch::PointerSet;
 use crate::spec::{Source, Tree};
 
 /// The schema of `index.yaml`.
@@ -61,7 +62,7 @@ impl Kind {
 pub(super) struct File {
     pub(super) kind: Kind,
     pub(super) tree: Arc<Tree>,
-    violated: Vec<String>,
+    violated: PointerSet,
 }
 
 impl File {
@@ -79,7 +80,8 @@ impl File {
         schema.fill(&mut tree.value);
         let violations = schema.violations(&tree.value);
         faults.extend(violations.iter().map(|violation| tree.violated(violation)));
-        let violated = violations.into_iter().map(|violation| violation.pointer).collect();
+        let violated = violations.iter().map(|violation| violation.pointer.as_str());
+        let violated = PointerSet::from_pointers(violated);
         Some(Self { kind, tree: Arc::new(tree), violated })
     }
 
@@ -90,12 +92,7 @@ impl File {
 
     /// Whether a member has the shape its schema asks for.
     pub(super) fn is_sound(&self, member: &Member<'_>) -> bool {
-        let inside = |pointer: &String| {
-            pointer
-                .strip_prefix(&member.pointer)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        !self.violated.iter().any(inside)
+        !self.violated.contains(&member.pointer) && !self.violated.is_any_inside(&member.pointer)
     }
 
     /// A member of the top that has the shape its schema asks for.

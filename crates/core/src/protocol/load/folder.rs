@@ -1,6 +1,7 @@
 //! The door: a whole folder in, a protocol or every fault out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -8,18 +9,17 @@ use super::budget::budget;
 use super::contracts::{Contracts, has_extension};
 use super::faults::Faults;
 use super::file::{File, Kind};
+use super::include::{Merging, Raw};
 use super::known::Known;
+use super::member::Member;
 use super::scope::{Names, Scope};
 use super::{agent, document, hook, index, memory, policy, rules, workflow};
-use crate::contract::Registry;
+use crate::contract::{Contract, Registry};
 use crate::json::Span;
+use crate::limits::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
 use crate::nearest::nearest;
-use crate::protocol::{Bundle, Policy, Protocol, Workflow};
+use crate::protocol::{Bundle, EnginePlace, Policy, Protocol, Workflow};
 use crate::spec::{Diagnostic, Source};
-
-/// How many files a folder may have, and how many bytes in all.
-const MOST_FILES: usize = 1_000;
-const MOST_BYTES: usize = 4 << 20;
 
 /// A protocol that can be used, and what its author probably did not mean.
 #[derive(Debug)]
@@ -69,18 +69,16 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     let mut workflows = Known::new("workflow");
     workflows.broken.extend(flows.unread);
     let raws = workflow::gather(&flows.files, &mut workflows, &faults);
-    let own = raws.values().filter(|raw| raw.file.sound("document").is_some()).map(|raw| {
-        let described = document::contract_and_engine(Some(raw.file), &contracts, &faults);
-        (raw.id.to_owned(), described)
-    });
-    let own = own.collect();
+    let own = own_documents(&raws, &contracts, &faults);
+    let hosts = policy::hosts(index, &faults);
     let mut names = Names {
         contracts,
         agents,
         hooks,
         programs,
         sources: policy::sources(index, &faults),
-        hosts: policy::hosts(index, &faults),
+        host_set: hosts.iter().flatten().cloned().collect(),
+        hosts,
         workflows,
         spent: workflow::spent(&raws).collect(),
         engine,
@@ -88,8 +86,10 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     };
     let mut compiled = BTreeMap::new();
     let mut phases = Known::new("phase");
+    let mut merging = Merging::new(&raws, &faults);
     for raw in raws.values() {
-        let (workflow, known) = workflow::workflow(raw, &raws, &names, &faults);
+        let merged = merging.merge(raw, &names.workflows);
+        let (workflow, known) = workflow::workflow(raw, merged, &names, &faults);
         phases.unread |= known.unread;
         phases.things.extend(known.things);
         compiled.insert(workflow.id.clone(), workflow);
@@ -109,9 +109,8 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     if let Some(default) = index.and_then(|index| index.sound("default_workflow")) {
         names.workflows.find(&default, &faults);
     }
-    let limits = index.and_then(|index| index.root().get("policy")?.get("budget"));
-    let limits = limits.filter(|limits| index.is_some_and(|index| index.is_sound(limits)));
-    let budget = limits.map(|limits| budget(&limits, &Scope::whole(&names, &phases, &faults)));
+    let budget =
+        run_limits(index).map(|limits| budget(&limits, &Scope::whole(&names, &phases, &faults)));
     let run = first_moment(compiled.get(&card.default_workflow));
     let whole = names.is_whole();
     let document = document::document(index, &bundle, (contract, names.engine), &run, &faults);
@@ -121,12 +120,12 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
     }
     let language = index::language(index, &faults);
     let memory = memory::memory(index, &bundle, &faults);
+    let shown = policy::files(index, &faults);
     let (found, usable) = faults.finish();
     if !usable {
         return Err(found);
     }
     debug_assert!(whole, "what is left out has a fault");
-    let digest = bundle.digest();
     let protocol = Protocol {
         name: card.name,
         version: card.version,
@@ -143,26 +142,47 @@ pub fn load(bundle: Bundle, shipped: &Registry) -> Result<Loaded, Vec<Diagnostic
             programs: names.programs.things,
             hosts: names.hosts.unwrap_or_default(),
             sources: names.sources.things,
+            files: shown,
             prices: policy::prices(index),
             budget: budget.unwrap_or_default(),
         },
         default_model: card.default_model,
         language,
         memory,
+        digest: bundle.digest(),
         bundle,
-        digest,
     };
     Ok(Loaded { protocol, warnings: found })
+}
+
+/// The limits of a whole run, where they could be read.
+fn run_limits(index: Option<&File>) -> Option<Member<'_>> {
+    let limits = index?.root().get("policy")?.get("budget")?;
+    index?.is_sound(&limits).then_some(limits)
+}
+
+/// Contract and engine's places of the documents that workflows have of their own.
+fn own_documents(
+    raws: &BTreeMap<&str, Raw<'_>>,
+    contracts: &Contracts,
+    faults: &Faults,
+) -> BTreeMap<String, (Option<Arc<Contract>>, Vec<EnginePlace>)> {
+    let own = raws.values().filter(|raw| raw.file.sound("document").is_some());
+    own.map(|raw| {
+        let described = document::contract_and_engine(Some(raw.file), contracts, faults);
+        (raw.id.to_owned(), described)
+    })
+    .collect()
 }
 
 fn too_large(bundle: &Bundle) -> Option<Diagnostic> {
     let (files, bytes) =
         (bundle.files.len(), bundle.files.values().map(String::len).sum::<usize>());
-    let message = if files > MOST_FILES {
-        format!("a protocol has at most {MOST_FILES} files, and this folder has {files}")
-    } else if bytes > MOST_BYTES {
+    let message = if files > MAX_PROTOCOL_FILES {
+        format!("a protocol has at most {MAX_PROTOCOL_FILES} files, and this folder has {files}")
+    } else if bytes > MAX_PROTOCOL_BYTES {
         format!(
-            "the files of a protocol have at most {MOST_BYTES} bytes in all, and these have {bytes}"
+            "the files of a protocol have at most {MAX_PROTOCOL_BYTES} bytes in all, and these have {bytes}"
         )
     } else {
         return None;

@@ -1,6 +1,6 @@
 //! Hooks of the index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::duration::duration;
 use super::faults::Faults;
@@ -57,22 +57,30 @@ fn hook(member: &Member<'_>, programs: &Known<Program>, faults: &Faults) -> Opti
 
 /// Looks at the places that hooks write: each hook in the documents of the workflows that call it, and
 /// one that nobody calls in the document of the index.
-pub(super) fn look_at_places(
+pub(super) fn look_at_places<'w>(
     names: &Names,
-    workflows: &BTreeMap<String, Workflow>,
+    workflows: &'w BTreeMap<String, Workflow>,
     faults: &Faults,
 ) {
+    let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for workflow in workflows.values() {
+        let hooks = |phase: &'w Phase| [phase.on_enter.as_deref(), phase.on_exit.as_deref()];
+        for id in workflow.phases.iter().flat_map(hooks).flatten() {
+            callers.entry(id).or_default().insert(&workflow.id);
+        }
+    }
     for (id, hook) in &names.hooks.things {
         let Hook::Patch { origin, .. } = hook else { continue };
         let Some(value) = origin.tree.value.pointer(&origin.pointer) else { continue };
         let member = Member { tree: &origin.tree, pointer: origin.pointer.clone(), value };
-        let calls = |phase: &Phase| [&phase.on_enter, &phase.on_exit].contains(&&Some(id.clone()));
-        let callers = workflows.values().filter(|one| one.phases.iter().any(calls));
-        let mut engines: Vec<&[EnginePlace]> =
-            callers.map(|one| names.engine_of(&one.id)).collect();
+        let callers = callers.get(id.as_str()).into_iter().flatten();
+        let mut engines: Vec<&[EnginePlace]> = callers.map(|one| names.engine_of(one)).collect();
         if engines.is_empty() {
             engines.push(&names.engine);
         }
+        // Workflows without a document of their own share the one of the index.
+        engines.sort_by_key(|engine| engine.as_ptr());
+        engines.dedup_by_key(|engine| engine.as_ptr());
         for operation in member.get("patch").iter().flat_map(Member::items) {
             for engine in &engines {
                 look(&operation, engine, faults);

@@ -42,14 +42,17 @@ pub(super) fn allowed(url: &Member<'_>, scope: &Scope<'_>) -> Option<()> {
         return Some(());
     };
     let (name, _) = split(&authority);
-    if hosts.iter().any(|host| *host == authority || host == name) {
+    let set = &scope.names.host_set;
+    if set.contains(&authority) || set.contains(name) {
         return Some(());
     }
-    let fault = unknown("host", url, &authority, hosts.iter().map(String::as_str));
-    let hint = fault.hint.clone().filter(|_| !hosts.is_empty());
-    let hint =
-        hint.unwrap_or_else(|| format!("allow it: `policy: {{ hosts: [\"{authority}\"] }}`"));
-    scope.faults.push(fault.hinting(Some(hint)));
+    scope.faults.push_at("unknown_host", url, || {
+        let fault = unknown("host", url, &authority, hosts.iter().map(String::as_str));
+        let hint = fault.hint.clone().filter(|_| !hosts.is_empty());
+        let hint =
+            hint.unwrap_or_else(|| format!("allow it: `policy: {{ hosts: [\"{authority}\"] }}`"));
+        fault.hinting(Some(hint))
+    });
     None
 }
 

@@ -2,15 +2,13 @@
 //!
 //! What is known comes from the schemas alone. Keys that begin with `x-` are the author's.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use super::faults::Faults;
 use super::known::known;
 use crate::json::{self, Span};
 use crate::nearest::nearest;
-use crate::spec::{Diagnostic, Source, Tree};
+use crate::spec::{Diagnostic, Tree};
 
 /// Takes out every key that the schema does not know, and tells those that are not free.
 pub(super) fn take_unknown(schema: &Value, tree: &mut Tree, faults: &Faults) {
@@ -83,11 +81,16 @@ impl Walk<'_> {
             } else if !free {
                 members.remove(&name);
                 if !own {
-                    let fields = declared.into_iter().flatten().map(|(field, _)| field.as_str());
-                    self.faults.push(self.unknown(schema, &at, &name, &fields.collect::<Vec<_>>()));
+                    self.tell_unknown(schema, &at, &name);
                 }
             }
         }
+    }
+
+    fn tell_unknown(&self, schema: &Value, pointer: &str, name: &str) {
+        let fields = schema["properties"].as_object().into_iter().flatten();
+        let fields: Vec<&str> = fields.map(|(field, _)| field.as_str()).collect();
+        self.faults.push(self.unknown(schema, pointer, name, &fields));
     }
 
     fn unknown(&self, schema: &Value, pointer: &str, name: &str, fields: &[&str]) -> Diagnostic {
@@ -110,19 +113,5 @@ impl Walk<'_> {
 
 /// The place of a key: right before its value, as far as the text tells.
 pub(super) fn place(tree: &Tree, pointer: &str) -> Span {
-    let value = tree.place(pointer);
-    let Some(name) = json::split(pointer).last() else { return value };
-    key_before(&tree.source, value.start, &name).unwrap_or(value)
-}
-
-fn key_before(source: &Arc<Source>, end: usize, name: &str) -> Option<Span> {
-    let text = source.text.as_str();
-    // A table's place is its key already.
-    if text.get(end..)?.starts_with(name) && text[end + name.len()..].trim_start().starts_with(':')
-    {
-        return Some(Span::new(end, end + name.len()));
-    }
-    let start = text.get(..end)?.rfind(name)?;
-    let between = text[start + name.len()..end].trim_start_matches(['"', '\'']).trim_start();
-    between.starts_with(':').then(|| Span::new(start, start + name.len()))
+    tree.key_place(pointer)
 }

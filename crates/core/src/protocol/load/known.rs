@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::faults::Faults;
 use super::member::Member;
+use crate::limits::MAX_LISTED_NAMES;
 use crate::nearest::nearest;
 use crate::spec::Diagnostic;
 
@@ -48,10 +49,23 @@ impl<T> Known<T> {
         let found = self.things.get(text);
         if found.is_none() && !self.unread && !self.broken.contains(text) {
             let names = self.things.keys().chain(&self.broken).map(String::as_str);
-            faults.push(unknown(self.kind, name, text, names));
+            tell_unknown(self.kind, name, text, names, faults);
         }
         found
     }
+}
+
+/// Tells a name that refers to nothing. The name that was probably meant is looked for only where the
+/// fault is kept.
+pub(super) fn tell_unknown<'n>(
+    kind: &str,
+    place: &Member<'_>,
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+    faults: &Faults,
+) {
+    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    faults.push_at(&code, place, || unknown(kind, place, name, names));
 }
 
 /// The fault of a name that refers to nothing.
@@ -72,7 +86,7 @@ pub(super) fn unknown<'n>(
 
 /// The names there are, in backticks, cut where the list is long.
 pub(super) fn known(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
+    const SHOWN: usize = MAX_LISTED_NAMES;
     if names.is_empty() {
         return "none is declared".to_owned();
     }

@@ -19,7 +19,6 @@ mod expression;
 mod duration;
 mod text;
 mod contracts;
-mod keywords;
 mod rules;
 mod bases;
 mod sections;

@@ -35,7 +35,7 @@ pub(super) fn inside_filled(member: &Member<'_>, faults: &Faults) -> Option<()> 
     }
 }
 
-fn tell(member: &Member<'_>, text: &str, reason: &str, faults: &Faults) {
+pub(super) fn tell(member: &Member<'_>, text: &str, reason: &str, faults: &Faults) {
     let message = format!("`{}` {reason}", text.replace('\0', "\\0"));
     let hint = "write a path relative to the folder of work, with `/` between names".to_owned();
     faults.push(member.fault("path_escapes", message).hinting(Some(hint)));

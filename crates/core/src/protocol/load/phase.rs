@@ -6,7 +6,7 @@ use super::faults::Faults;
 use super::known::Known;
 use super::member::Member;
 use super::otherwise::outcome;
-use super::scope::{Names, Scope};
+use super::scope::{Names, Scope, Writes};
 use super::{place, work};
 use crate::protocol::{Duration, EnginePlace, NAMES, Outcome, Phase};
 
@@ -17,9 +17,9 @@ pub(super) fn phase(
     (phases, engine): (&Known<()>, &[EnginePlace]),
     faults: &Faults,
 ) -> Option<Phase> {
-    let writes = member.get("writes").map(|writes| authority(&writes, engine, faults));
+    let writes = member.get("writes").map(|writes| Writes::new(authority(&writes, engine, faults)));
     let (reads, texts) = (&NAMES[..], &NAMES[..2]);
-    let scope = Scope { names, phases, engine, writes: writes.as_deref(), reads, texts, faults };
+    let scope = Scope { names, phases, engine, writes: writes.as_ref(), reads, texts, faults };
     let hook = |key: &str| {
         let hook = member.get(key)?;
         names.hooks.find(&hook, faults);
@@ -37,7 +37,7 @@ pub(super) fn phase(
         on_enter,
         on_exit,
         work: work?,
-        writes,
+        writes: writes.map(|writes| writes.places),
         timeout,
         budget: budget.unwrap_or_default(),
         needs: member.names_of("needs"),

@@ -8,8 +8,9 @@ use super::file::File;
 use super::known::Known;
 use super::member::Member;
 use super::{host, path};
+use crate::limits::MAX_SHOWN_PATHS;
 use crate::protocol::budget::millionths;
-use crate::protocol::{Duration, Program, RetrievalSource};
+use crate::protocol::{Duration, FilePolicy, PathPattern, Program, RetrievalSource};
 
 /// How long a program may take whose author does not say.
 const TIMEOUT: Duration = Duration { millis: 60_000 };
@@ -55,6 +56,31 @@ pub(super) fn hosts(index: Option<&File>, faults: &Faults) -> Option<Vec<String>
         return Some(Vec::new());
     };
     Some(hosts.items().iter().filter_map(|item| host::host(item, faults)).collect())
+}
+
+/// The hidden files that runs may reach.
+pub(super) fn files(index: Option<&File>, faults: &Faults) -> FilePolicy {
+    let files = index.and_then(|index| index.root().get("policy")?.get("files"));
+    let shown = files.and_then(|files| files.get("show"));
+    let mut show = Vec::new();
+    for item in shown.iter().flat_map(Member::items) {
+        let Some(text) = item.text() else { continue };
+        match PathPattern::parse(text) {
+            Ok(pattern) if pattern.is_reserved() => {
+                let message = format!("`{text}` is reserved and cannot be shown to runs");
+                let hint = "files of Countersign, of git and of protocols stay hidden".to_owned();
+                faults.push(item.fault("hidden_path", message).hinting(Some(hint)));
+            }
+            Ok(_) if show.len() >= MAX_SHOWN_PATHS => {
+                let message = format!("`show` has more than {MAX_SHOWN_PATHS} paths");
+                faults.push(item.fault("max_items", message));
+                break;
+            }
+            Ok(pattern) => show.push(pattern),
+            Err(reason) => path::tell(&item, text, reason, faults),
+        }
+    }
+    FilePolicy { show }
 }
 
 /// What a million tokens cost, by model: in, out.

@@ -1,26 +1,27 @@
 //! Questions to people, and documents they are to bring.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::change::applied;
 use super::duration::duration;
+use super::each;
 use super::effect::inside;
 use super::expression::{expression, optional, template};
 use super::member::Member;
 use super::otherwise::outcome;
 use super::scope::Scope;
 use super::text::{templates, text};
-use super::{each, keywords};
-use crate::contract::{self, Contract, Schema};
+use crate::contract::{self, Contract, Schema, check_schema};
 use crate::protocol::{Accepts, ByLanguage, Choices, ListedChoice, Question, Shape, Template};
 use crate::spec::Source;
 
 /// Reads `ask`: one question or a list of them.
 pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question> {
     let asked = if member.value.is_array() { member.items() } else { vec![member.clone()] };
-    let mut seen: Vec<(String, Member<'_>)> = Vec::new();
+    let mut seen: BTreeMap<String, &Member<'_>> = BTreeMap::new();
     let mut questions = Vec::new();
     for one in &asked {
         let id = match one.text_of("id") {
@@ -32,12 +33,14 @@ pub(super) fn questions(member: &Member<'_>, scope: &Scope<'_>) -> Vec<Question>
                 continue;
             }
         };
-        if let Some((_, first)) = seen.iter().find(|(other, _)| *other == id) {
-            let message = format!("a question `{id}` stands at {} already", first.told());
+        if let Some(first) = seen.get(&id) {
             let place = one.get("id").unwrap_or_else(|| one.clone());
-            scope.faults.push(place.fault("duplicate_id", message));
+            scope.faults.push_at("duplicate_id", &place, || {
+                let message = format!("a question `{id}` stands at {} already", first.told());
+                place.fault("duplicate_id", message)
+            });
         }
-        seen.push((id.clone(), one.clone()));
+        seen.entry(id.clone()).or_insert(one);
         let Ok(each) = each::each(one, &[], scope) else { continue };
         let (reads, texts) = each::names(each.as_ref(), false);
         let inside = Scope { reads: &reads, texts: &texts, ..*scope };
@@ -145,13 +148,16 @@ pub(super) fn answer(member: &Member<'_>, scope: &Scope<'_>) -> Option<Arc<Contr
             scope.names.contracts.find(&answer, scope.faults)
         }
         Some(answer) => {
-            if let Err(fault) = Schema::compile(answer.value.clone()) {
-                let pointer = format!("{}{}", answer.pointer, fault.pointer);
-                let message = format!("not a schema we take: {}", fault.message);
-                scope.faults.push(answer.tree.fault("invalid_schema", &pointer, message));
-                return None;
-            }
-            keywords::look(&answer, scope.faults);
+            let schema = match Schema::compile(answer.value.clone()) {
+                Ok(schema) => schema,
+                Err(fault) => {
+                    let pointer = format!("{}{}", answer.pointer, fault.pointer);
+                    let message = format!("not a schema we take: {}", fault.message);
+                    scope.faults.push(answer.tree.fault("invalid_schema", &pointer, message));
+                    return None;
+                }
+            };
+            scope.faults.extend(check_schema(answer.tree, &answer.pointer, &schema));
             inline(answer.value, &answer, scope)
         }
     }

@@ -1,6 +1,7 @@
 //! Rules for prompts: opaque texts, by the names of their files. `style.ru.md` is `style.md` in Russian.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::contracts::stem;
 use super::faults::Faults;
@@ -9,7 +10,7 @@ use crate::protocol::{Bundle, ByLanguage, is_language};
 use crate::spec::{Diagnostic, Source};
 
 /// The files of `rules/` by name.
-pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, ByLanguage<String>> {
+pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, Arc<ByLanguage<String>>> {
     let mut rules: BTreeMap<String, (&str, &str)> = BTreeMap::new();
     for (path, text) in bundle.under("rules") {
         let name = stem(path);
@@ -34,7 +35,7 @@ pub(super) fn rules(bundle: &Bundle, faults: &Faults) -> BTreeMap<String, ByLang
     let mut all = BTreeMap::new();
     for (name, mut versions) in by_language {
         versions.sort();
-        all.extend(ByLanguage::of(versions).map(|versions| (name, versions)));
+        all.extend(ByLanguage::of(versions).map(|versions| (name, Arc::new(versions))));
     }
     all
 }

@@ -7,6 +7,7 @@ use super::contracts::Contracts;
 use super::faults::Faults;
 use super::known::Known;
 use crate::contract::Contract;
+use crate::patch::PointerSet;
 use crate::protocol::{Agent, EnginePlace, Hook, NAMES, Program, RetrievalSource};
 
 /// Everything a protocol declares, by name.
@@ -19,6 +20,8 @@ pub(super) struct Names {
     pub(super) sources: Known<RetrievalSource>,
     /// Hosts that may be called; `None` where the index could not be read.
     pub(super) hosts: Option<Vec<String>>,
+    /// The same, to be looked up.
+    pub(super) host_set: BTreeSet<String>,
     pub(super) workflows: Known<()>,
     /// Budgets that some transition or phase spends from.
     pub(super) spent: BTreeSet<String>,
@@ -53,7 +56,7 @@ pub(super) struct Scope<'s> {
     /// The engine's places in the document of the workflow.
     pub(super) engine: &'s [EnginePlace],
     /// What the phase may write; `None` is every place that is not the engine's.
-    pub(super) writes: Option<&'s [String]>,
+    pub(super) writes: Option<&'s Writes>,
     /// The names that expressions of its changes may use.
     pub(super) reads: &'s [&'s str],
     /// The names that its texts, questions and orders may use.
@@ -66,6 +69,21 @@ impl<'s> Scope<'s> {
     pub(super) fn whole(names: &'s Names, phases: &'s Known<()>, faults: &'s Faults) -> Self {
         let (reads, texts) = (&NAMES[..], &NAMES[..2]);
         Self { names, phases, engine: &names.engine, writes: None, reads, texts, faults }
+    }
+}
+
+/// The places that a phase may write.
+#[derive(Debug)]
+pub(super) struct Writes {
+    pub(super) places: Vec<String>,
+    pub(super) set: PointerSet,
+}
+
+impl Writes {
+    /// These places.
+    pub(super) fn new(places: Vec<String>) -> Self {
+        let set = PointerSet::from_pointers(places.iter().map(String::as_str));
+        Self { places, set }
     }
 }
 

@@ -38,6 +38,11 @@ pub(super) fn joined(base: &str, own: &str, mode: Mode) -> String {
     }
 }
 
+/// How many sections a prompt has that patches another.
+pub(super) fn count_sections(own: &str) -> usize {
+    top_sections(own.trim()).len()
+}
+
 /// Replaces the sections whose headings `own` names, and appends the others.
 fn patched(base: &str, own: &str) -> String {
     let mut text = base.to_owned();

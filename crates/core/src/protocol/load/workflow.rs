@@ -7,14 +7,14 @@ use super::contracts::stem;
 use super::faults::Faults;
 use super::file::File;
 use super::gate::gate;
-use super::include::{Merged, Raw, merged};
+use super::include::{Merged, Raw};
 use super::input::input;
 use super::known::Known;
 use super::member::Member;
 use super::output::output;
 use super::phase::phase;
 use super::scope::{Names, Scope};
-use crate::protocol::{EnginePlace, NAMES, Phase, Transition, Workflow};
+use crate::protocol::{EnginePlace, NAMES, Phase, Transition, Workflow, WorkflowIndex};
 
 /// The workflows of the files, by id; names of broken ones are remembered.
 pub(super) fn gather<'f>(
@@ -42,8 +42,10 @@ pub(super) fn gather<'f>(
             continue;
         }
         if let Some(first) = raws.get(name).and_then(|raw| raw.file.root().get("id")) {
-            let message = format!("a workflow `{name}` stands at {} already", first.told());
-            faults.push(id.fault("duplicate_id", message));
+            faults.push_at("duplicate_id", &id, || {
+                let message = format!("a workflow `{name}` stands at {} already", first.told());
+                id.fault("duplicate_id", message)
+            });
             continue;
         }
         known.things.insert(name.to_owned(), ());
@@ -65,11 +67,11 @@ pub(super) fn spent<'f>(raws: &BTreeMap<&'f str, Raw<'f>>) -> impl Iterator<Item
 /// Compiles one workflow with all it includes; its phases by id come along.
 pub(super) fn workflow<'f>(
     raw: &Raw<'f>,
-    raws: &BTreeMap<&'f str, Raw<'f>>,
+    merged: Merged<'_, 'f>,
     names: &Names,
     faults: &Faults,
 ) -> (Workflow, Known<()>) {
-    let Merged { parts, whole, ring } = merged(raw, raws, &names.workflows, faults);
+    let Merged { parts, whole, ring } = merged;
     let mut known = Known::new("phase");
     known.unread = !whole;
     let members = ids(&parts, ring, &mut known, faults);
@@ -97,9 +99,19 @@ pub(super) fn workflow<'f>(
     let root = raw.file.root();
     let (name, description) = (root.owned("name"), root.owned("description"));
     let (id, origin) = (raw.id.to_owned(), root.origin());
-    let document = None;
-    let workflow =
-        Workflow { id, name, description, document, input, output, phases, transitions, origin };
+    let (document, index) = (None, WorkflowIndex::new(&phases, &transitions));
+    let workflow = Workflow {
+        id,
+        name,
+        description,
+        document,
+        input,
+        output,
+        phases,
+        transitions,
+        origin,
+        index,
+    };
     (workflow, known)
 }
 
@@ -122,20 +134,23 @@ fn ids<'f>(
             }
             match seen.get(name) {
                 Some((owner, first)) if *owner == part.id => {
-                    let message = format!("a phase `{name}` stands at {} already", first.told());
-                    faults.push(id.fault("duplicate_id", message));
+                    faults.push_at("duplicate_id", &id, || {
+                        let place = first.told();
+                        let message = format!("a phase `{name}` stands at {place} already");
+                        id.fault("duplicate_id", message)
+                    });
                 }
                 // What a ring brings twice is the ring's fault.
                 Some(_) if ring => {}
-                Some((owner, first)) => {
+                Some((owner, first)) => faults.push_at("include_clash", &id, || {
                     let place = first.told();
                     let message = format!(
                         "`{}` brings a phase `{name}`, which `{owner}` has at {place}",
                         part.id
                     );
                     let hint = "included phases share one list of ids; rename one".to_owned();
-                    faults.push(id.fault("include_clash", message).hinting(Some(hint)));
-                }
+                    id.fault("include_clash", message).hinting(Some(hint))
+                }),
                 None => {
                     known.things.insert(name.to_owned(), ());
                     seen.insert(name, (part.id, id));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::bounds::clip;
 use super::deciding::Deciding;
 use super::effects::first;
 use super::outcomes::Failure;
@@ -34,7 +35,8 @@ impl Deciding<'_> {
             }
             return;
         };
-        loop {
+        // Once something cannot be recorded, the decision is made otherwise.
+        while self.over.is_none() {
             let fresh = match self.fresh_items(several) {
                 Ok(fresh) => fresh,
                 // Those that are out lose nothing by it; it is told when they have ended.
@@ -58,7 +60,7 @@ impl Deciding<'_> {
                 return;
             }
         }
-        if self.children_out() > 0 {
+        if self.children_out() > 0 || self.over.is_some() {
             return;
         }
         if !self.state.round.lost.is_empty() {
@@ -179,7 +181,7 @@ impl Deciding<'_> {
                 Err(violations) => Err(Failure::refused(&violations, &first(&violations))),
             }
         } else {
-            Err(Failure::new("child_failed", reason.unwrap_or("no reason was given")))
+            Err(Failure::new("child_failed", &clip(reason.unwrap_or("no reason was given"))))
         };
         let (several, whole) = (keyed.is_some(), went.is_ok());
         if let Err(failure) = went

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::bounds::Oversize;
 use crate::patch::Patch;
 use crate::protocol::{Document, Otherwise, Phase, Protocol, Workflow};
 use crate::run::apply::{apply, apply_tried};
@@ -29,6 +30,10 @@ pub(super) struct Deciding<'p> {
     pub(super) passed: Vec<String>,
     pub(super) moves: usize,
     orders: u32,
+    /// Bytes of the events so far, without what came in.
+    pub(super) bytes: usize,
+    /// The first event that cannot be recorded.
+    pub(super) over: Option<Oversize>,
     view: RefCell<Option<View>>,
     /// Files that gates asked for and the input does not name.
     pub(super) unseen: RefCell<BTreeSet<String>>,
@@ -78,6 +83,8 @@ impl<'p> Deciding<'p> {
             passed: Vec::new(),
             moves: 0,
             orders: 0,
+            bytes: 0,
+            over: None,
             view: RefCell::new(None),
             unseen: RefCell::default(),
         };
@@ -87,6 +94,7 @@ impl<'p> Deciding<'p> {
 
     /// Records a fact, and folds it in.
     pub(super) fn emit(&mut self, event: Event) {
+        self.measure_event(&event);
         apply(&mut self.state, &event)
             .expect("an event that is made here fits the state it is made for");
         self.events.push(event);
@@ -95,7 +103,9 @@ impl<'p> Deciding<'p> {
     /// Records a change that was tried on a copy of the document, which is now the document.
     pub(super) fn emit_tried(&mut self, patch: Patch, document: Value) {
         apply_tried(&mut self.state, document);
-        self.events.push(Event::DocumentChanged { patch });
+        let event = Event::DocumentChanged { patch };
+        self.measure_event(&event);
+        self.events.push(event);
     }
 
     /// Unsays the last fact: the run is the fold of those before it.

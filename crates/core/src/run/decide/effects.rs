@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bounds::clip;
 use super::deciding::Deciding;
 use super::outcomes::Failure;
 use super::writing::{Beside, anything, taken};
@@ -40,6 +41,10 @@ impl Deciding<'_> {
         }
         let mut unfilled = Vec::new();
         for item in items {
+            // The decision is made otherwise; more events would only fill the memory.
+            if self.over.is_some() {
+                return;
+            }
             match self.filled(spec, item.as_ref()) {
                 Ok(effect) => {
                     let (action, attempt) = (self.order(), 1);
@@ -149,8 +154,9 @@ impl Deciding<'_> {
         let (order_id, failure) = (action.to_owned(), failure.to_owned());
         let order = before.pending.get(action).cloned();
         let action = order_id.clone();
-        let lost = Failure::new(&failure, message);
-        self.emit(Event::EffectFailed { action, failure, message: message.to_owned() });
+        let (failure, message) = (clip(failure), clip(message));
+        let lost = Failure::new(&failure, &message);
+        self.emit(Event::EffectFailed { action, failure, message });
         let Work::Effect { retry, .. } = &self.phase().work else { return };
         let item = item_of(before, &order_id);
         if let (Some(Pending::Effect { attempt, effect, .. }), Some(retry), true) =

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bounds::clip;
 use super::deciding::Deciding;
 use crate::expr::{Expr, ReadStep};
 use crate::protocol::{Check, Transition, Work};
@@ -37,7 +38,7 @@ impl Deciding<'_> {
                     );
                     closed.push(self.closed(*index, way, reason));
                 }
-                Passage::Open(because) => return self.leave(*index, because),
+                Passage::Open(because) => return self.leave(*index, clip(because)),
                 Passage::Closed(reason) => closed.push(self.closed(*index, way, reason)),
             }
         }
@@ -47,7 +48,7 @@ impl Deciding<'_> {
     fn closed(&self, way: usize, transition: &Transition, reason: String) -> ClosedGate {
         let before = self.state.closed.iter().find(|gate| gate.way == way);
         let (attempts, again_at) = before.map_or((0, None), |gate| (gate.attempts, gate.again_at));
-        ClosedGate { way, to: transition.to.clone(), reason, attempts, again_at }
+        ClosedGate { way, to: transition.to.clone(), reason: clip(reason), attempts, again_at }
     }
 
     /// Whether a way leads to a phase without work that was passed since the document last changed.
@@ -94,7 +95,7 @@ impl Deciding<'_> {
     pub(super) fn opened(&self, index: usize) -> Option<String> {
         let way = self.workflow.transitions.get(index)?;
         match self.ask(index, way, &self.run()) {
-            Passage::Open(because) => Some(because),
+            Passage::Open(because) => Some(clip(because)),
             Passage::Closed(_) => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::bounds::clip;
 use super::deciding::Deciding;
 use super::effects::first;
 use super::writing::{Written, engine_places};
@@ -25,9 +26,9 @@ impl Deciding<'_> {
     pub(super) fn hook_finished(&mut self, before: &State, action: &str, answer: &HookAnswer) {
         let told = match answer {
             HookAnswer::Ok => "ok".to_owned(),
-            HookAnswer::Abort { reason } => format!("abort: {reason}"),
+            HookAnswer::Abort { reason } => clip(format!("abort: {reason}")),
             HookAnswer::Patch { .. } => "patch".to_owned(),
-            HookAnswer::Redirect { to } => format!("redirect to `{to}`"),
+            HookAnswer::Redirect { to } => clip(format!("redirect to `{to}`")),
         };
         self.emit(Event::HookAnswered { action: action.to_owned(), answer: told.clone() });
         let Some(Pending::Hook { hook, way }) = before.pending.get(action) else { return };
@@ -96,6 +97,7 @@ impl Deciding<'_> {
 
     /// A way was held up for good; a person must look.
     pub(super) fn stopped(&mut self, way: usize, reason: String) {
+        let reason = clip(reason);
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");

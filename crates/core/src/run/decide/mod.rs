@@ -8,6 +8,7 @@
 //! `Deciding` folds each event as it makes it, so that whatever comes later sees what is true by then.
 
 mod deciding;
+mod bounds;
 mod given;
 mod phases;
 mod gates;
@@ -28,11 +29,13 @@ mod outcomes;
 mod writing;
 mod stamps;
 
+use std::collections::BTreeSet;
+
 use super::event::Event;
-use super::input::{HookAnswer, Incoming, Input};
+use super::input::{Incoming, Input};
 use super::{Pending, Rejection, State};
-use crate::json;
 use crate::protocol::Protocol;
+use bounds::{admit_input, fail_result};
 use deciding::Deciding;
 use phases::MOST_MOVES;
 
@@ -50,8 +53,41 @@ pub struct Step {
 }
 
 /// Decides what an input means.
+///
+/// What is recorded is the input within the bounds of `limits`, at a time not before the last one's.
 pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step, Rejection> {
-    deciding(protocol, state, input).map(Deciding::stamped)
+    decide_within_bounds(protocol, state, input).map(|decided| decided.0)
+}
+
+/// Decides, and tells which files were asked for that the input does not name. A decision whose events
+/// cannot be recorded is made again as a failure of what came in.
+fn decide_within_bounds(
+    protocol: &Protocol,
+    state: &State,
+    input: &Input,
+) -> Result<(Step, BTreeSet<String>), Rejection> {
+    let input = &*admit_input(state, input)?;
+    let over = match deciding(protocol, state, input)?.finish() {
+        Ok(decided) => return Ok(decided),
+        Err(over) => over,
+    };
+    let failed = fail_result(&input.what, &over).map(|what| Input { what, ..input.clone() });
+    let again = match (&input.what, &failed) {
+        (Incoming::ModelReplied(reply), _) => {
+            let mut deciding = Deciding::of_run(protocol, state, input)?;
+            deciding.refuse_oversize(reply, &over);
+            deciding.finish()
+        }
+        (_, Some(failed)) => deciding(protocol, state, failed)?.finish(),
+        (Incoming::Ticked | Incoming::Told { .. }, None) => Err(over.clone()),
+        (_, None) => return Err(over.into()),
+    };
+    match again {
+        Ok(decided) => Ok(decided),
+        Err(_) => {
+            Ok((Deciding::of_run(protocol, state, input)?.fail_oversize(&over), BTreeSet::new()))
+        }
+    }
 }
 
 /// Names in an input the files that gates ask for on the way, as `exists` tells them.
@@ -67,10 +103,7 @@ pub fn see_files(
 ) {
     // Each round names one more file at least, and no decision takes more ways than this.
     for _ in 0..MOST_MOVES {
-        let unseen = match deciding(protocol, state, input) {
-            Ok(deciding) => deciding.unseen.take(),
-            Err(_) => return,
-        };
+        let Ok((_, unseen)) = decide_within_bounds(protocol, state, input) else { return };
         if unseen.is_empty() {
             return;
         }
@@ -137,7 +170,6 @@ fn deciding<'p>(
 
 /// What can be told from the state alone, before anything is recorded.
 fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
-    shallow(what)?;
     let started = state.version > 0;
     match what {
         Incoming::Start(_) if started => return Err(Rejection::AlreadyStarted),
@@ -173,28 +205,4 @@ fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
         }
         _ => Ok(()),
     }
-}
-
-/// What is recorded must be readable: values from outside nest no deeper than a document may.
-fn shallow(what: &Incoming) -> Result<(), Rejection> {
-    let given = match what {
-        Incoming::Start(start) => {
-            vec![("document", start.document.as_ref()), ("input", start.input.as_ref())]
-        }
-        Incoming::Answered { value, .. } => vec![("answer", Some(value))],
-        Incoming::EffectFinished { result, .. } => vec![("result", Some(result))],
-        Incoming::ChildEnded { document, .. } => vec![("document", Some(document))],
-        Incoming::HookFinished { answer: HookAnswer::Patch { ops }, .. } => {
-            vec![("patch", Some(ops))]
-        }
-        _ => return Ok(()),
-    };
-    let most = json::MAX_KEPT_DEPTH;
-    for (what, value) in given {
-        let found = value.map_or(0, json::nesting);
-        if found > most {
-            return Err(Rejection::TooDeep { what, found, most });
-        }
-    }
-    Ok(())
 }

@@ -1,9 +1,11 @@
 //! A model's step: asked, judged, refused and asked again, or accepted.
 
+use super::bounds::{Oversize, clip, keep_listed};
 use super::deciding::Deciding;
 use super::outcomes::Failure;
 use super::writing::{Beside, Written};
 use crate::contract::{Contract, Then, load_inline};
+use crate::json::Repair;
 use crate::protocol::{AgentWork, Change, Origin, Otherwise, Verb, Work};
 use crate::reply::{Accepted, Context, Finish, Reask, Verdict, Violation, reask};
 use crate::run::Rejection;
@@ -75,14 +77,27 @@ impl Deciding<'_> {
 
     /// A model replied, or somebody in its place.
     pub(super) fn replied(&mut self, reply: &ModelReply) {
+        self.spend_usage(reply);
+        self.close_work(&reply.by);
+        self.judge(&reply.text, reply.finish, &reply.repairs);
+    }
+
+    /// A model replied with something that would make events which cannot be recorded.
+    pub(super) fn refuse_oversize(&mut self, reply: &ModelReply, over: &Oversize) {
+        self.spend_usage(reply);
+        self.close_work(&reply.by);
+        if let Work::Agent(work) = &self.phase().work {
+            self.refuse(work, vec![over.violation()]);
+        }
+    }
+
+    fn spend_usage(&mut self, reply: &ModelReply) {
         let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
         for (budget, amount) in [("tokens", tokens), ("money", reply.usage.cost)] {
             if amount > 0 {
                 self.emit(Event::Spent { budget: budget.to_owned(), amount });
             }
         }
-        self.close_work(&reply.by);
-        self.judge(&reply.text, reply.finish);
     }
 
     /// Closes the wait for work by hand: somebody did it.
@@ -95,7 +110,8 @@ impl Deciding<'_> {
         }
     }
 
-    fn judge(&mut self, text: &str, finish: Finish) {
+    /// Judges a text in which the driver made these repairs before.
+    fn judge(&mut self, text: &str, finish: Finish, before: &[Repair]) {
         let Work::Agent(work) = &self.phase().work else { return };
         match self.tool_calls(work, text, finish) {
             Some(Ok(calls)) => return self.ask_tools(calls),
@@ -106,7 +122,7 @@ impl Deciding<'_> {
             Err(violations) => self.refuse(work, violations),
             Ok((accepted, written)) => {
                 let attempt = self.state.step.as_ref().map_or(1, |step| step.attempt);
-                self.accept(&accepted, attempt);
+                self.accept(&accepted, attempt, before);
                 self.change(written);
                 self.done();
             }
@@ -132,9 +148,15 @@ impl Deciding<'_> {
     }
 
     /// Records that a reply was let in; attempt 0 is one that a person handed in.
-    fn accept(&mut self, accepted: &Accepted, attempt: u32) {
-        let (repairs, defaults) = (accepted.repairs().to_vec(), accepted.defaults().to_vec());
-        self.emit(Event::ReplyAccepted { attempt, repairs, defaults });
+    fn accept(&mut self, accepted: &Accepted, attempt: u32, before: &[Repair]) {
+        let repairs = [before, accepted.repairs()].concat();
+        let made: usize = repairs.iter().map(|repair| repair.count).sum();
+        let (repairs, _) = keep_listed(&repairs);
+        let more_repairs = made - repairs.iter().map(|repair| repair.count).sum::<usize>();
+        let (defaults, more_defaults) = keep_listed(accepted.defaults());
+        let accepted =
+            Event::ReplyAccepted { attempt, repairs, more_repairs, defaults, more_defaults };
+        self.emit(accepted);
     }
 
     /// A reply was refused: ask again, or what follows when that is spent.
@@ -203,7 +225,7 @@ impl Deciding<'_> {
         retryable: bool,
         retry_after: Option<i64>,
     ) {
-        let (failure, message) = (failure.to_owned(), message.to_owned());
+        let (failure, message) = (clip(failure), clip(message));
         self.emit(Event::ProviderFailed { failure, message: message.clone() });
         let (attempt, failures) = self
             .state
@@ -234,7 +256,7 @@ impl Deciding<'_> {
             }
             Ok((accepted, written)) => {
                 self.close_work(by);
-                self.accept(&accepted, 0);
+                self.accept(&accepted, 0, &[]);
                 self.change(written);
                 self.done();
             }
@@ -289,7 +311,7 @@ impl Deciding<'_> {
                 self.emit(Event::ReplyRefused { attempt: 0, violations, told });
             }
             Ok((written, accepted)) => {
-                self.accept(&accepted, 0);
+                self.accept(&accepted, 0, &[]);
                 self.change(written);
                 self.close_work(by);
                 match helped {

@@ -6,7 +6,7 @@ use super::deciding::Deciding;
 use super::given::cannot;
 use crate::contract::Contract;
 use crate::protocol::Work;
-use crate::reply::{Context, Violation};
+use crate::reply::{Context, Violation, ViolationList};
 use crate::run::apply::stamp;
 use crate::run::event::Event;
 use crate::run::input::Start;
@@ -151,11 +151,13 @@ pub(super) fn faults(
     document: &Value,
     context: &Context<'_>,
 ) -> Vec<Violation> {
-    let mut violations = contract.schema.violations(document);
-    if violations.is_empty() {
-        for rule in contract.rules.iter().filter(|rule| !rule.lacks(context)) {
-            rule.check(document, context, &mut violations);
-        }
+    let violations = contract.schema.violations(document);
+    if !violations.is_empty() {
+        return violations;
     }
-    violations
+    let mut broken = ViolationList::default();
+    for rule in contract.rules.iter().filter(|rule| !rule.lacks(context)) {
+        rule.check(document, context, &mut broken);
+    }
+    broken.finish()
 }

@@ -8,6 +8,8 @@ use super::asked::contract_of;
 use super::deciding::Deciding;
 use super::writing::{Beside, anything, taken};
 use crate::contract::Contract;
+use crate::json::measure_json;
+use crate::limits;
 use crate::protocol::{Otherwise, Question, Shape, Work};
 use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
 use crate::run::Rejection;
@@ -49,7 +51,7 @@ impl Deciding<'_> {
     fn ask_some(&mut self, questions: &[(&Question, Option<Value>)], next: &Next) {
         let open = self.state.waits.values().filter(|wait| wait.shape.is_some());
         let mut names: BTreeSet<String> = open.map(|wait| wait.name.clone()).collect();
-        let mut waits = Vec::new();
+        let (mut waits, mut bytes) = (Vec::new(), 0);
         for (question, item) in questions {
             match self.asked(question, item.as_ref()) {
                 Ok(None) => {}
@@ -57,7 +59,15 @@ impl Deciding<'_> {
                     let why = format!("another one is called `{}` too", wait.name);
                     return self.unaskable(&question.id, &why, next.clone());
                 }
-                Ok(Some(wait)) => waits.push(wait),
+                Ok(Some(wait)) => {
+                    bytes += measure_json(&wait).bytes;
+                    if bytes > limits::MAX_VERSION_BYTES {
+                        let most = limits::MAX_VERSION_BYTES;
+                        let why = format!("the questions have more than {most} bytes together");
+                        return self.unaskable(&question.id, &why, next.clone());
+                    }
+                    waits.push(wait);
+                }
                 Err(why) => return self.unaskable(&question.id, &why, next.clone()),
             }
         }

@@ -1,8 +1,11 @@
 //! The engine's own places in the document, brought up to date at the end of every decision.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::Step;
+use super::bounds::Oversize;
 use super::deciding::Deciding;
 use super::effects::first;
 use super::phases::faults;
@@ -11,9 +14,27 @@ use crate::run::event::Event;
 use crate::run::state::EndKind;
 
 impl Deciding<'_> {
+    /// Ends the decision, with the files that it asked for; or tells what cannot be recorded of it.
+    pub(super) fn finish(self) -> Result<(Step, BTreeSet<String>), Oversize> {
+        let unseen = self.unseen.take();
+        if let Some(over) = self.over {
+            return Err(over);
+        }
+        let (step, over) = self.stamped();
+        over.map_or(Ok((step, unseen)), Err)
+    }
+
+    /// Ends the run, because nothing else that follows from the input can be recorded.
+    pub(super) fn fail_oversize(mut self, over: &Oversize) -> Step {
+        if self.state.end.is_none() {
+            self.end(EndKind::Failed, Some(format!("what follows cannot be recorded: {over}")));
+        }
+        Step { events: self.events, state: self.state }
+    }
+
     /// Stamps the document and ends the decision. A document that the engine's own values would
     /// break is a fault of the protocol: the run fails rather than go on with it.
-    pub(super) fn stamped(mut self) -> Step {
+    fn stamped(mut self) -> (Step, Option<Oversize>) {
         if let Err(what) = self.stamp() {
             // A run that had reached its end did so with a document it must not have.
             if !matches!(self.state.end, Some((EndKind::Failed | EndKind::Cancelled, _))) {
@@ -21,7 +42,7 @@ impl Deciding<'_> {
             }
             self.stamp_what_fits();
         }
-        Step { events: self.events, state: self.state }
+        (Step { events: self.events, state: self.state }, self.over)
     }
 
     /// Stamps what a phase that was entered changes, so that its gates, questions and effects read it.

@@ -14,7 +14,7 @@ use crate::expr::Expr;
 use crate::json;
 use crate::patch::{Authority, Op, Patch, Pointer};
 use crate::protocol::{Change, Document, Verb};
-use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
+use crate::reply::{Accepted, Code, Context, Verdict, Violation, ViolationList, show};
 use crate::run::event::Event;
 
 static ANYTHING: LazyLock<Contract> = LazyLock::new(|| {
@@ -198,14 +198,14 @@ impl Deciding<'_> {
     ) -> Result<(), Vec<Violation>> {
         let before = Context { state: Some(&self.state.document), run: Some(run), new: None };
         let after = Context { new: Some(document), ..before };
-        let mut violations = Vec::new();
+        let mut violations = ViolationList::default();
         for rule in contract.iter().flat_map(|contract| &contract.rules) {
             // The others were asked when the reply was let in.
             if rule.lacks(&before) && !rule.lacks(&after) {
                 rule.check(accepted.value(), &after, &mut violations);
             }
         }
-        if violations.is_empty() { Ok(()) } else { Err(violations) }
+        if violations.count() == 0 { Ok(()) } else { Err(violations.finish()) }
     }
 
     fn document_holds(&self, document: &Value, run: &Value) -> Result<(), Vec<Violation>> {
@@ -322,7 +322,7 @@ fn merge(
 ) -> Result<Patch, Vec<Violation>> {
     match document.pointer(at) {
         Some(there @ Value::Object(_)) if value.is_object() => {
-            let mut ops = Patch::merge(there, value).ops;
+            let mut ops = Patch::try_merge(there, value)?.ops;
             if !at.is_empty() {
                 let prefix = |path: &Pointer| pointer(&format!("{at}{}", path.as_str()));
                 for op in &mut ops {

@@ -81,6 +81,10 @@ impl Shared for SqliteMemory {
         Box::pin(async move { self.file.read_raw(ask).await? })
     }
 
+    fn check_ready(&self) -> Reply<'_, ()> {
+        Box::pin(async move { Ok(self.file.check_ready().await?) })
+    }
+
     fn would_forget(&self, whom: Whom) -> Reply<'_, Erased> {
         // Done and undone, so that what is told is what will be done.
         self.write(move |shelves| {

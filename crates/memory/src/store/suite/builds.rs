@@ -23,6 +23,7 @@ pub(super) fn build(id: &str, request: &Request, found: &Found) -> Build {
         built_at: NOW,
         rows: BuildRow::of(request, found, |_, id| id == "f1"),
         cut: Vec::new(),
+        seen_insights: Vec::new(),
     }
 }
 

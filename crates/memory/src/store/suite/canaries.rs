@@ -68,6 +68,7 @@ pub async fn plant(memory: &dyn Memory, scope: &Scope) {
         built_at: NOW,
         rows,
         cut: Vec::new(),
+        seen_insights: Vec::new(),
     };
     memory.keep_build(build).await.unwrap();
 }

@@ -87,6 +87,7 @@ macro_rules! memory_suite {
                 builds::the_same_build_twice_is_one,
                 builds::the_build_before_is_of_the_same_session_and_purpose,
                 packets::a_guess_of_another_run_is_kept_from_a_responder,
+                packets::what_was_written_after_a_guess_is_kept_from_a_responder,
                 packets::of_too_many_guesses_the_newest_are_kept_back,
                 packets::what_is_said_again_and_again_crowds_nothing_out,
                 packets::how_far_was_read_on_is_told,

@@ -6,10 +6,13 @@ use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::insight::ValidationState;
 use countersign_contracts::memory::meta::Purpose;
 
-use super::sample::{NOW, ask, insight, keep, said, scope, tell, within};
+use super::sample::{
+    NOW, ask, episode, fact, insight, keep, keep_fact, on, procedure, said, scope, summary, tell,
+    within,
+};
 use crate::compose::compose;
 use crate::policy::{Policy, Strength};
-use crate::record::{Claim, Origin, Role};
+use crate::record::{Claim, Origin, Procedure, Role};
 use crate::rules::Assurance;
 use crate::store::{Build, Limits, Memory};
 use crate::tokens::CharCounter;
@@ -66,6 +69,97 @@ pub async fn a_guess_of_another_run_is_kept_from_a_responder(memory: Arc<dyn Mem
     let (build, again) = memory.build(&scope().subject(), "b1").await.unwrap().unwrap();
     assert_eq!(again, found);
     assert_eq!(build.again(&again).unwrap(), made);
+}
+
+#[expect(clippy::similar_names, reason = "what was built, and its build")]
+pub async fn what_was_written_after_a_guess_is_kept_from_a_responder(memory: Arc<dyn Memory>) {
+    let memory = &*memory;
+    let (earlier, later) = (scope(), within("u", "s1", "r2"));
+    let mut guess = insight("i1", "r1", "Bob may like tofu");
+    keep(memory, &earlier, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
+    let built = |id: &str, request: &Request, found: &Found, packet: &MemoryPacket| {
+        Build::of(id, request, &policy(), found, packet, "chars/4")
+    };
+    let by_model = |id: &str, text: &str, build: &str| {
+        let mut event = said(&earlier, id, text);
+        (event.role, event.origin) = (Role::Assistant, Origin::Model);
+        event.build = Some(build.to_owned());
+        event
+    };
+    // A planner is shown the guess, and writes of it in words of its own.
+    let request = ask(&earlier, "dinner");
+    let (found, made) = packet(memory, &request).await;
+    let build = built("b1", &request, &found, &made);
+    assert_eq!(build.seen_insights, ["i1"]);
+    memory.keep_build(build).await.unwrap();
+    let plan = by_model("e1", "For dinner, soy is what that guest would be glad of", "b1");
+    let kept = memory.remember(vec![plan.clone()]).await.unwrap();
+    assert_eq!(kept[0].seen_insights, ["i1"]);
+    assert_eq!(memory.remember(vec![plan]).await.unwrap(), kept, "told twice it is one");
+    // Another one sees only what the first wrote.
+    let request = ask(&later, "dinner");
+    let (found, made) = packet(memory, &request).await;
+    assert!(made.insight.hypotheses.is_empty());
+    let build = built("b2", &request, &found, &made);
+    assert_eq!(build.seen_insights, ["i1"]);
+    memory.keep_build(build).await.unwrap();
+    memory.remember(vec![by_model("e2", "So the dinner has bean curd", "b2")]).await.unwrap();
+    let asked = said(&earlier, "e3", "What is for dinner?");
+    memory.remember(vec![asked, by_model("e4", "There is a dinner", "unknown")]).await.unwrap();
+    // And all sorts of things rest on it.
+    let claim = on(fact("f1", "dinner", "soy"), "e1", Some("soy"));
+    let claim = Claim::Fact(Box::new(claim));
+    memory.keep(&earlier, claim, Origin::Model, Assurance::Claimed, NOW).await.unwrap();
+    keep_fact(memory, &earlier, on(fact("f2", "dinner_day", "Friday"), "e1", None)).await;
+    for claim in [
+        Claim::Episode(Box::new(episode("ep1", "A dinner was planned.", &["e2"]))),
+        Claim::Procedure(Box::new(Procedure {
+            sources: vec!["e1".to_owned()],
+            ..procedure("p1", "generic", "cook soy")
+        })),
+    ] {
+        keep(memory, &earlier, claim).await.unwrap();
+    }
+    let mut so_far = summary("A dinner of soy.", &[]);
+    so_far.sources = vec!["e2".to_owned()];
+    memory.write_summary(&later, so_far).await.unwrap();
+    let material = memory.material(&later, NOW).await.unwrap();
+    let told: Vec<&str> = material.new.iter().chain(&material.kept).map(|it| &*it.id).collect();
+    assert!(!told.contains(&"e1") && !told.contains(&"e2"), "{told:?}");
+
+    let request = Request { purpose: Purpose::Responder, ..ask(&later, "dinner") };
+    let (found, made) = packet(memory, &request).await;
+    let mut quotes = quoted(&made);
+    quotes.sort_unstable();
+    assert_eq!(quotes, ["There is a dinner", "What is for dinner?"]);
+    for id in ["e1", "e2", "f1", "ep1", "rolling_summary"] {
+        assert_eq!(reason(&made, id), Some("quarantined"), "{id}");
+    }
+    let facts: Vec<&str> = made.long_term.facts.iter().map(|it| &*it.fact_id).collect();
+    assert_eq!(facts, ["f2"], "a person answers for it");
+    let text = serde_json::to_string(&made).unwrap();
+    assert!(!text.contains("soy") && !text.contains("curd"), "{text}");
+    let answer = built("b3", &request, &found, &made);
+    assert_eq!(answer.seen_insights, [""; 0]);
+    memory.keep_build(answer).await.unwrap();
+
+    // Once it is validated all of it may be told; what was built is built again as it was.
+    guess.validation = ValidationState::Validated;
+    keep(memory, &earlier, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
+    let (open, made_then) = packet(memory, &request).await;
+    assert_eq!(open.cleared.len(), 1);
+    assert_eq!(quoted(&made_then).len(), 4);
+    assert_eq!(made_then.short_term.rolling_summary, "A dinner of soy.");
+    memory.keep_build(built("b4", &request, &open, &made_then)).await.unwrap();
+    // Once it is rejected it is as before.
+    guess.validation = ValidationState::Rejected;
+    keep(memory, &earlier, Claim::Insight(Box::new(guess))).await.unwrap();
+    assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
+    for (id, found, made) in [("b3", found, made), ("b4", open, made_then)] {
+        let (build, again) = memory.build(&scope().subject(), id).await.unwrap().unwrap();
+        assert_eq!(again, found, "{id}");
+        assert_eq!(build.again(&again).unwrap(), made, "{id}");
+    }
 }
 
 pub async fn of_too_many_guesses_the_newest_are_kept_back(memory: Arc<dyn Memory>) {

@@ -1,6 +1,7 @@
 //! Stories of several runs.
 
-use countersign_core::run::{Incoming, prompt};
+use countersign_core::json::{Repair, RepairKind, Span};
+use countersign_core::run::{Event, Incoming, prompt};
 use countersign_memory::packet::meta::Purpose;
 use countersign_memory::packet::short_term::ToolEvidence;
 use countersign_memory::record::{EventKind, Expiry, Role, Summary};
@@ -84,6 +85,60 @@ async fn a_crash_before_remembering_loses_nothing(kind: Kind) {
     start(&house, &own.engine, "r2", "again", "anna").await;
     own.driver.drive("r2").await.unwrap();
     assert!(parrot.last().contains("— cobalt"), "{}", parrot.last());
+}
+
+async fn every_run_that_a_crash_left_behind_is_caught_up_with(kind: Kind) {
+    const RUNS: usize = 100;
+    let house = House::new(kind, LAMPS);
+    let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
+    // Everything was committed, and nothing was remembered.
+    let bare = house.engine();
+    for number in 0..RUNS {
+        let run = format!("lost{number}");
+        house.clock.advance(1_000);
+        start(&house, &bare, &run, "main", "anna").await;
+        answer(&bare, &run, "w1", &format!("cobalt{number}")).await.unwrap();
+    }
+    let behind = async || {
+        let all = events(&*memory, "anna").await;
+        let is_known = |number: usize| {
+            all.iter().any(|event| event.text.ends_with(&format!("— cobalt{number}")))
+        };
+        (0..RUNS).filter(|number| !is_known(*number)).count()
+    };
+    assert_eq!(behind().await, RUNS);
+    let own = reminded(&house, &memory, &parrot);
+    // The first packet waits for a few of them; the others come when runs are at rest.
+    for (run, left) in [("r1", RUNS + 1 - 16 - 64), ("r2", 0), ("r3", 0)] {
+        house.clock.advance(1_000);
+        start(&house, &own.engine, run, "again", "anna").await;
+        own.driver.drive(run).await.unwrap();
+        assert_eq!(behind().await, left, "after {run}");
+    }
+}
+
+async fn what_was_changed_in_a_reply_before_the_door_is_recorded_with_it(kind: Kind) {
+    let house = House::new(kind, LAMPS);
+    let engine = house.engine();
+    start(&house, &engine, "r1", "again", "anna").await;
+    let state = house.state("r1").await;
+    let action = state.pending.keys().next().unwrap();
+    let mut what = handed_in(action, GOOD, "anna");
+    let repair = Repair::new(RepairKind::NullForAbsent, Span { start: 0, end: 40 });
+    if let Incoming::ModelReplied(reply) = &mut what {
+        reply.repairs.push(repair);
+    }
+    engine.give("r1", what, None).await.unwrap();
+    assert_eq!(replies(&house, "r1").await[0].repairs, [repair]);
+    let log = engine.log("r1").await.unwrap();
+    let events = log.iter().flat_map(|entry| entry.open("r1").unwrap());
+    let accepted: Vec<Vec<Repair>> = events
+        .filter_map(|event| match event {
+            Event::ReplyAccepted { repairs, .. } => Some(repairs),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(accepted, [[repair]]);
 }
 
 async fn remembering_twice_is_remembering_once(kind: Kind) {
@@ -319,6 +374,8 @@ on_both!(
     what_a_person_said_in_one_run_is_told_to_the_next,
     what_was_refused_is_not_remembered,
     a_crash_before_remembering_loses_nothing,
+    every_run_that_a_crash_left_behind_is_caught_up_with,
+    what_was_changed_in_a_reply_before_the_door_is_recorded_with_it,
     remembering_twice_is_remembering_once,
     a_reply_by_hand_names_what_was_shown,
     children_share_the_session_of_their_family,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use countersign_core::run::{
-    Closing, Effect, Event, Incoming, Input, Pending, Start, State, Time, ToolCall, Wait, WaitKind,
+    Closing, Effect, Event, Incoming, Input, ModelStep, Pending, Start, State, Time, ToolCall,
+    Wait, WaitKind, apply,
 };
 use countersign_memory::Scope;
 use countersign_memory::record::{EventKind, Origin, Role};
@@ -161,9 +162,39 @@ fn results_are_remembered_when_they_came_to_something() {
 }
 
 #[test]
+fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
+    let received = |time, what| {
+        let input = Input { time: Time(time), key: None, files: BTreeMap::new(), what };
+        Event::Received { input: Box::new(input) }
+    };
+    let mut before = run();
+    before.step = Some(ModelStep::default());
+    before.pending.insert("5.1".to_owned(), Pending::Model { not_before: None });
+    let reply = json!({"action": "5.1", "text": "{}", "by": "m", "build": "r1/5.1"});
+    let reply = Incoming::ModelReplied(from_value(reply).unwrap());
+    apply(&mut before, &received(4, reply)).unwrap();
+    let (action, call) = ("6.1".to_owned(), ToolCall::Read { path: "a.md".to_owned() });
+    apply(&mut before, &Event::ToolAsked { action: action.clone(), call }).unwrap();
+
+    let what = Incoming::ToolFinished { action, ok: true, output: "green glass".to_owned() };
+    let events = [received(5, what)];
+    let version = Version { number: 7, time: Time(5), events: &events };
+    let scope = Scope::new("t", "anna", "lamps", "r1", "r1").unwrap();
+    let lived = lived(&scope, &protocol(LAMPS).0, &before, version, Time(9));
+    assert_eq!(lived.len(), 1);
+    assert_eq!(lived[0].build.as_deref(), Some("r1/5.1"));
+}
+
+#[test]
 fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
     let what = Incoming::Submitted { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
-    let accepted = Event::ReplyAccepted { attempt: 0, repairs: vec![], defaults: vec![] };
+    let accepted = Event::ReplyAccepted {
+        attempt: 0,
+        repairs: vec![],
+        more_repairs: 0,
+        defaults: vec![],
+        more_defaults: 0,
+    };
     let patch = from_value(json!([{"op": "add", "path": "/a", "value": 1}])).unwrap();
     let told = remembered(&run(), what, vec![accepted, Event::DocumentChanged { patch }]);
     assert_eq!(told[0].3, by("anna"));

@@ -15,6 +15,7 @@ use countersign_runtime::driver::{Connected, Driver, Hands, Models};
 use countersign_runtime::effect::Journal;
 use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
 use countersign_runtime::proof::prove;
+use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
 use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
@@ -150,10 +151,9 @@ impl House {
     }
 
     pub(crate) fn hands(&self) -> Hands {
-        let workspace = Workspace::open(&self.work()).unwrap();
-        let shown = workspace.clone().hide(&[PathBuf::from("hidden")]).unwrap();
+        let workspace = Workspace::open(&self.work()).unwrap().hide(["hidden"]).unwrap();
         let journal = Journal::open(&self.folder.path().join("effects")).unwrap();
-        Hands::new(workspace, shown, journal, &self.work())
+        Hands::new(workspace, ActionGuard::permit_all(), journal, &self.work())
     }
 
     /// A worker whose models are scripts in the folder of work.

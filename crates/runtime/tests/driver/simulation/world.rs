@@ -190,8 +190,11 @@ impl World {
                 break;
             };
             let run = &head.run.id;
-            if let Rest::Ended(_) = driver.drive(run).await? {
-                continue;
+            match driver.drive(run).await? {
+                Rest::Ended(_) => continue,
+                // Processes died too often on it, and somebody lets it go on.
+                Rest::Parked => drop(engine.store().unpark(&head.run, self.clock.now().0).await?),
+                _ => {}
             }
             over = false;
             self.answer(engine, run).await?;

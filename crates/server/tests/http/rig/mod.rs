@@ -6,4 +6,4 @@ mod server;
 
 pub(crate) use answer::Answer;
 pub(crate) use client::{Client, json};
-pub(crate) use server::{Rig, serve, serve_keyed};
+pub(crate) use server::{Rig, demo_folder, serve, serve_keyed};

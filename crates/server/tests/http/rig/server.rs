@@ -14,10 +14,13 @@ use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::driver::Connected;
 use countersign_runtime::effect::{EffectError, Source, SourceKinds};
 use countersign_runtime::folder::{self, Home};
+use countersign_runtime::trust::ActionGuard;
 use countersign_runtime::watch::Unwatched;
 use countersign_server::access::{Demand, Keyring, NewKey, Role};
+use countersign_server::catalog::shipped_permissions;
 use countersign_server::house::{Furniture, House};
 use countersign_server::serve::Server;
+use countersign_server::service_limits::ServiceLimits;
 use countersign_server::stop::Stop;
 use countersign_store::SqliteStore;
 use tempfile::TempDir;
@@ -50,29 +53,39 @@ impl SourceKinds for NoKinds {
 
 /// A server over a copy of the shipped protocol `demo`, on loopback.
 pub(crate) async fn serve() -> Rig {
-    open("demo", Demand::BeyondLoopback).await
+    open(Demand::BeyondLoopback).await
 }
 
 /// The same, where everybody needs a key.
 pub(crate) async fn serve_keyed() -> Rig {
-    open("demo", Demand::Always).await
+    open(Demand::Always).await
 }
 
-async fn open(protocol: &str, demand: Demand) -> Rig {
+async fn open(demand: Demand) -> Rig {
+    Rig::open(demo_folder(), demand).await
+}
+
+/// A folder with a copy of the shipped protocol `demo`.
+pub(crate) fn demo_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let shipped = find(protocol).unwrap();
+    let shipped = find("demo").unwrap();
     for (path, text) in shipped.files {
         write(&folder.path().join(".opencode/protocol").join(path), text.as_bytes());
     }
     for (path, bytes) in shipped.beside {
         write(&folder.path().join(path), bytes);
     }
-    Rig::open(folder, demand).await
+    folder
 }
 
 impl Rig {
     /// A server over a folder as it is.
     pub(crate) async fn open(folder: TempDir, demand: Demand) -> Self {
+        Self::open_with(folder, demand, ServiceLimits::default()).await
+    }
+
+    /// The same, which holds so much at once.
+    pub(crate) async fn open_with(folder: TempDir, demand: Demand, limits: ServiceLimits) -> Self {
         let home = Home::find_or_create(folder.path()).unwrap();
         let keyring = Arc::new(Keyring::at(home.folder().join("keys.json")));
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
@@ -86,19 +99,35 @@ impl Rig {
         // A model that never answers is not waited for.
         let bound = bound.with_grace(Duration::from_secs(4));
         // More than any test but one asks of one key in a second.
-        let bound = bound.with_rate(20);
+        let bound = bound.with_rate(20).with_limits(limits);
         let serving = tokio::spawn(bound.run(stopping));
         Self { folder, address, keyring, stop, serving }
     }
 
-    /// A client without a key.
+    /// A client of whoever owns the folder: with the token, where there is one.
     pub(crate) fn client(&self) -> Client {
+        Client::new(self.address, self.token())
+    }
+
+    /// A client with neither a key nor a token.
+    pub(crate) fn stranger(&self) -> Client {
         Client::new(self.address, None)
+    }
+
+    /// The token of the server, as its owner reads it.
+    pub(crate) fn token(&self) -> Option<String> {
+        let path = self.folder.path().join(".countersign/token");
+        fs::read_to_string(path).ok().map(|token| token.trim_end().to_owned())
     }
 
     /// A client with a new key.
     pub(crate) fn client_of(&self, tenant: &str, role: Role) -> Client {
-        Client::new(self.address, Some(make_key(&self.keyring, tenant, role)))
+        Client::new(self.address, Some(self.new_key(tenant, role)))
+    }
+
+    /// A new key, as its holder has it.
+    pub(crate) fn new_key(&self, tenant: &str, role: Role) -> String {
+        make_key(&self.keyring, tenant, role)
     }
 
     /// Ends the server as Ctrl-C does, and gives back its folder.
@@ -131,6 +160,7 @@ fn furniture(folder: &TempDir, home: Home) -> Furniture {
         watch: Arc::new(Unwatched),
         models: Arc::new(models),
         sources: Arc::new(NoKinds),
+        guard: ActionGuard::new(home.workspace().to_owned(), shipped_permissions),
         contracts: Arc::new(countersign_contracts::registry()),
         protocol: folder::find(folder.path()),
         home,

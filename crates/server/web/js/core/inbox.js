@@ -9,6 +9,8 @@ const PAGE = 100;
 const known = new Map();
 let next = null;
 let filter = {};
+// How often it was read from the beginning. A page that was asked for before the last time has no place any more.
+let reading = 0;
 
 const order = (a, b) =>
   (a.deadline ?? Infinity) - (b.deadline ?? Infinity) || a.opened_at - b.opened_at || (a.address < b.address ? -1 : 1);
@@ -26,14 +28,14 @@ export function begin(signal) {
 /** Reads it from the beginning, with another filter where one is given. */
 export async function reload(wanted = filter) {
   filter = wanted;
-  const asked = filter;
+  const mine = ++reading;
   let page;
   try {
-    page = await get("/inbox", { limit: PAGE, ...asked });
+    page = await get("/inbox", { limit: PAGE, ...filter });
   } catch (error) {
-    return publish(error);
+    return mine === reading ? publish(error) : undefined;
   }
-  if (asked !== filter) return undefined;
+  if (mine !== reading) return undefined;
   known.clear();
   take(page);
   return publish();
@@ -42,9 +44,9 @@ export async function reload(wanted = filter) {
 /** Reads what comes after. */
 export async function more() {
   if (next === null) return;
-  const asked = filter;
-  const page = await get("/inbox", { limit: PAGE, cursor: next, ...asked });
-  if (asked !== filter) return;
+  const mine = reading;
+  const page = await get("/inbox", { limit: PAGE, cursor: next, ...filter });
+  if (mine !== reading) return;
   take(page);
   publish();
 }

@@ -36,7 +36,16 @@ function filled(node, props, children) {
 
 function flat(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : String(child)));
+    .map((child) => (child instanceof Node ? child : visible(String(child))));
+}
+
+// Controls, bidirectional controls and zero-width characters. Joiners and variation selectors belong to words
+// and emoji.
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
+
+/** A text in which nothing is hidden and nothing changes the order of what is read: `\u{202e}` for such a sign. */
+export function visible(text) {
+  return text.replace(/\r\n/g, "\n").replace(HIDDEN, (sign) => `\\u{${sign.codePointAt(0).toString(16)}}`);
 }
 
 /** Puts other children into a node. */

@@ -19,7 +19,11 @@ CREATE TABLE countersign.runs (
     hash         text   COLLATE "C" NOT NULL,
     status       text   COLLATE "C" NOT NULL,
     phase        text   COLLATE "C" NOT NULL,
-    summary      text   NOT NULL
+    summary      text   NOT NULL,
+    -- The version at which the run was last taken, and how many workers ended at that version without
+    -- giving it back. After three, nobody takes it.
+    lease_version bigint NOT NULL DEFAULT 0,
+    lease_deaths  bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX runs_newest ON countersign.runs (tenant, created_at DESC, id DESC);
@@ -31,6 +35,9 @@ CREATE INDEX runs_wake ON countersign.runs (wake_at, tenant, id) WHERE wake_at I
 CREATE INDEX runs_due ON countersign.runs (tenant, wake_at, id) WHERE wake_at IS NOT NULL;
 -- Who holds what. Taken and given back, not renewed: no step writes this index.
 CREATE INDEX runs_held ON countersign.runs (tenant, id) WHERE lease_worker IS NOT NULL;
+
+-- On which workers ended: few.
+CREATE INDEX runs_parked ON countersign.runs (tenant, id) WHERE lease_deaths >= 2;
 
 -- A row a version.
 CREATE TABLE countersign.log (
@@ -325,7 +332,7 @@ BEGIN
 END
 $$;
 
--- Gives runs that are due at `moment` to a worker for `term` milliseconds, at most `most`, and at most
+-- Gives runs that are due at `moment`, and on which fewer than three workers ended, to a worker for `term` milliseconds, at most `most`, and at most
 -- `share` of one tenant together with what is held of it already. One of each tenant in turn, from the
 -- one after `last`; only of those in `whose`, where there are any. `clock` is the time by which leases are judged; the server's where it is null.
 CREATE FUNCTION countersign.take_1(
@@ -365,7 +372,9 @@ BEGIN
     END IF;
     PERFORM set_config('countersign.across', 'on', true);
     PERFORM 1 FROM countersign.runs r WHERE r.wake_at <= moment
-        AND (r.lease_worker IS NULL OR r.lease_until <= base) ORDER BY r.wake_at LIMIT 1;
+        AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        AND (r.lease_version <> r.version
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3) ORDER BY r.wake_at LIMIT 1;
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -379,6 +388,8 @@ BEGIN
         INTO tenants, ids
     FROM (SELECT r.tenant, r.id, r.wake_at FROM countersign.runs r WHERE r.wake_at <= moment
         AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        AND (r.lease_version <> r.version
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
         ORDER BY r.wake_at, r.tenant, r.id LIMIT glance) AS due;
 
     IF whose <> '{}' OR cardinality(ids) >= glance THEN
@@ -411,6 +422,8 @@ BEGIN
             FROM (SELECT r.tenant, r.id FROM countersign.runs r
                 WHERE r.tenant = at AND r.wake_at <= moment
                 AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        AND (r.lease_version <> r.version
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
                 ORDER BY r.wake_at, r.id LIMIT greatest(room, 0)) AS due;
             IF some_ids IS NOT NULL THEN
                 tenants := tenants || some_tenants;
@@ -435,11 +448,15 @@ BEGIN
         SELECT a.place, r.tenant, r.id FROM allowed a
             JOIN countersign.runs r ON r.tenant = a.tenant AND r.id = a.id
         WHERE r.wake_at <= moment AND (r.lease_worker IS NULL OR r.lease_until <= base)
+        AND (r.lease_version <> r.version
+            OR r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int < 3)
         ORDER BY a.place LIMIT most
         FOR UPDATE OF r SKIP LOCKED
     ), taken AS (
         UPDATE countersign.runs r SET lease_worker = taker, lease_epoch = r.lease_epoch + 1,
-            lease_until = base + term
+            lease_until = base + term, lease_version = r.version,
+            lease_deaths = CASE WHEN r.lease_version = r.version
+                THEN r.lease_deaths + (r.lease_worker IS NOT NULL AND r.lease_worker <> taker)::int ELSE 0 END
         FROM chosen c WHERE r.tenant = c.tenant AND r.id = c.id
         RETURNING c.place, r.tenant, r.id, r.lease_epoch
     )

@@ -6,6 +6,7 @@
 mod rules;
 mod value;
 mod object;
+mod names;
 mod text;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ mod tests;
 use serde_json::Value;
 
 use super::loss::Export;
+use super::nullable::NullPlaces;
 use rules::Rules;
 
 /// Exports a schema as a grammar.
@@ -22,5 +24,10 @@ pub(super) fn export(root: &Value) -> Export {
     rules.define("root", format!("{body} ws"));
     rules.finish_references();
     let (text, losses) = rules.into_text();
-    Export { schema_or_grammar: Value::from(text), losses, nullable: Vec::new() }
+    Export {
+        schema_or_grammar: Value::from(text),
+        losses,
+        nullable: Vec::new(),
+        places: NullPlaces::default(),
+    }
 }

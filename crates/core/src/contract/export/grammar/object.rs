@@ -1,16 +1,18 @@
 //! Objects and arrays in a grammar: what comes in which order, and where the commas go.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
+use super::names::other_names;
 use super::rules::{Rules, literal, plain};
 use super::value::grouped;
 use crate::contract::export::loss::Effect;
-use crate::contract::export::nullable::may_be_absent;
+use crate::contract::export::nullable::{may_be_absent, required_fields};
 use crate::json;
 
 /// Beyond this many items nothing is counted.
 const COUNTED: u64 = 500;
-const STRANGER: &str = r#"string ":" ws"#;
 
 impl Rules<'_> {
     pub(super) fn object(&mut self, keywords: &Map<String, Value>, at: &str, name: &str) -> String {
@@ -21,11 +23,12 @@ impl Rules<'_> {
             self.lose(at, keyword, "a grammar cannot say it");
         }
         let mut members: Vec<(String, bool)> = Vec::new();
-        let mut known: Vec<&str> = Vec::new();
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let demanded = required_fields(keywords);
         for (field, schema) in
             keywords.get("properties").and_then(Value::as_object).into_iter().flatten()
         {
-            known.push(field);
+            known.insert(field);
             if schema == &Value::Bool(false) {
                 continue;
             }
@@ -34,7 +37,7 @@ impl Rules<'_> {
             let value = self.schema(schema, &inside, &prefix);
             let body =
                 format!(r#"{} ":" ws {value}"#, literal(&Value::from(field.as_str()).to_string()));
-            members.push((self.define(&prefix, body), !may_be_absent(keywords, field, schema)));
+            members.push((self.define(&prefix, body), !may_be_absent(&demanded, field, schema)));
         }
         for field in keywords
             .get("required")
@@ -43,12 +46,12 @@ impl Rules<'_> {
             .flatten()
             .filter_map(Value::as_str)
         {
-            if !known.contains(&field) {
+            if known.insert(field) {
                 let body = format!(r#"{} ":" ws value"#, literal(&Value::from(field).to_string()));
                 members.push((self.define(&format!("{name}-{}", plain(field)), body), true));
             }
         }
-        let strangers = self.strangers(keywords, at, name, !members.is_empty());
+        let strangers = self.strangers(keywords, at, name, &known);
         if members.is_empty() {
             return match strangers {
                 Some(one) => format!(r#""{{" ws ( {one} ( "," ws {one} )* )? ws "}}""#),
@@ -74,7 +77,7 @@ impl Rules<'_> {
         keywords: &Map<String, Value>,
         at: &str,
         name: &str,
-        beside: bool,
+        declared: &BTreeSet<&str>,
     ) -> Option<String> {
         let value = match keywords.get("additionalProperties") {
             Some(Value::Bool(false)) if !keywords.contains_key("patternProperties") => return None,
@@ -83,14 +86,20 @@ impl Rules<'_> {
             }
             _ => "value".to_owned(),
         };
-        if beside {
-            self.lose(
-                at,
-                "additionalProperties",
-                "undeclared fields come last, and may repeat a declared name",
-            );
-        }
-        Some(self.define(&format!("{name}-more"), format!("{STRANGER} {value}")))
+        let key = match other_names(declared) {
+            _ if declared.is_empty() => "string".to_owned(),
+            Some(key) => {
+                let reason = "undeclared fields come last";
+                self.lose_as(at, "additionalProperties", reason, Effect::Untold);
+                self.define(&format!("{name}-other"), key)
+            }
+            None => {
+                let reason = "undeclared fields come last, and may repeat a declared name";
+                self.lose(at, "additionalProperties", reason);
+                "string".to_owned()
+            }
+        };
+        Some(self.define(&format!("{name}-more"), format!(r#"{key} ":" ws {value}"#)))
     }
 
     /// Declared fields in order, each with its comma.

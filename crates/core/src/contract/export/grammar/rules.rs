@@ -1,10 +1,11 @@
 //! The rules of a grammar while it is being written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use crate::contract::export::loss::{Effect, Loss};
+use crate::contract::export::unfolding::Unfolding;
 use crate::json;
 
 /// What every grammar may lean on. Escaped halves of surrogate pairs are left out, so that one
@@ -27,9 +28,14 @@ const BASE: [(&str, &str); 10] = [
 
 /// Rules by name, and what could not be said.
 pub(super) struct Rules<'r> {
-    pub(super) root: &'r Value,
+    pub(super) unfolding: Unfolding<'r>,
     written: Vec<(String, String)>,
+    /// The names that are taken, and by each name that was wanted the number to try next.
+    names: BTreeSet<String>,
+    numbers: BTreeMap<String, usize>,
     losses: Vec<Loss>,
+    /// The losses by place, keyword and reason, so that each is listed once.
+    listed: BTreeSet<(String, String, String)>,
     references: BTreeMap<String, String>,
     waiting: Vec<(String, String)>,
 }
@@ -37,9 +43,12 @@ pub(super) struct Rules<'r> {
 impl<'r> Rules<'r> {
     pub(super) fn new(root: &'r Value) -> Self {
         Self {
-            root,
+            unfolding: Unfolding::new(root, true),
             written: Vec::new(),
+            names: BASE.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            numbers: BTreeMap::new(),
             losses: Vec::new(),
+            listed: BTreeSet::new(),
             references: BTreeMap::new(),
             waiting: Vec::new(),
         }
@@ -47,14 +56,11 @@ impl<'r> Rules<'r> {
 
     /// Adds a rule under a name of its own; gives the name it got.
     pub(super) fn define(&mut self, wanted: &str, body: String) -> String {
-        let taken = |name: &str, rules: &[(String, String)]| {
-            rules.iter().any(|(one, _)| one == name) || BASE.iter().any(|(one, _)| *one == name)
-        };
         let mut name = wanted.to_owned();
-        let mut number = 2;
-        while taken(&name, &self.written) {
+        let number = self.numbers.entry(name.clone()).or_insert(2);
+        while !self.names.insert(name.clone()) {
             name = format!("{wanted}-{number}");
-            number += 1;
+            *number += 1;
         }
         self.written.push((name.clone(), body));
         name
@@ -62,6 +68,9 @@ impl<'r> Rules<'r> {
 
     /// The rule of a referred schema, which is written later.
     pub(super) fn reference(&mut self, pointer: &str) -> String {
+        // A reference that leads back to itself says nothing.
+        let Some(pointer) = self.unfolding.settle(pointer) else { return "value".to_owned() };
+        let pointer = pointer.as_str();
         if let Some(name) = self.references.get(pointer) {
             return name.clone();
         }
@@ -69,15 +78,16 @@ impl<'r> Rules<'r> {
             json::split(pointer).last().map(std::borrow::Cow::into_owned).unwrap_or_default();
         let name = format!("ref-{}-{}", self.references.len(), plain(&last));
         self.references.insert(pointer.to_owned(), name.clone());
+        self.names.insert(name.clone());
         self.waiting.push((pointer.to_owned(), name.clone()));
         name
     }
 
     /// Writes the rules that references still wait for.
     pub(super) fn finish_references(&mut self) {
-        while let Some((pointer, name)) = self.waiting.pop() {
-            let schema = self.root.pointer(&pointer).cloned().unwrap_or(Value::Bool(true));
-            let body = self.schema(&schema, &pointer, &name);
+        while let Some((key, name)) = self.waiting.pop() {
+            let (schema, at) = self.unfolding.begin_definition(&key);
+            let body = self.schema(&schema, &at, &name);
             self.written.push((name, body));
         }
     }
@@ -87,9 +97,9 @@ impl<'r> Rules<'r> {
     }
 
     pub(super) fn lose_as(&mut self, pointer: &str, keyword: &str, reason: &str, effect: Effect) {
-        let loss = Loss::new(pointer, keyword, reason, effect);
-        if !self.losses.contains(&loss) {
-            self.losses.push(loss);
+        let key = (pointer.to_owned(), keyword.to_owned(), reason.to_owned());
+        if self.listed.insert(key) {
+            self.losses.push(Loss::new(pointer, keyword, reason, effect));
         }
     }
 

@@ -71,6 +71,24 @@ fn fields_in_order_with_their_commas() {
 }
 
 #[test]
+fn a_declared_field_does_not_come_again_untyped() {
+    check(
+        json!({"type": "object", "properties": {"a": {"type": "null"}, "ab": {"type": "null"}, "b-c": {"type": "null"}}}),
+        &[
+            "{}",
+            r#"{"a":null,"x":1}"#,
+            r#"{"abc":1}"#,
+            r#"{"":1}"#,
+            r#"{"b":1,"b-":2,"b-cd":3,"\n":4,"a\t":5,"aé":6}"#,
+        ],
+        &[r#"{"a":1}"#, r#"{"x":1,"a":1}"#, r#"{"ab":1}"#, r#"{"x":1,"b-c":0}"#],
+        &[" additionalProperties", " properties"],
+    );
+    let unusual = json!({"type": "object", "properties": {"é": {"type": "null"}}});
+    check(unusual, &[r#"{"é":1}"#], &[], &[" additionalProperties"]);
+}
+
+#[test]
 fn lists_by_count_and_by_place() {
     let list = |more: &str| {
         serde_json::from_str::<Value>(&format!(

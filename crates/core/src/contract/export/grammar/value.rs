@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::rules::{Rules, literal};
 use super::text;
-use crate::contract::compat::disjoint;
-use crate::contract::export::normal::{Normal, Shape, normal};
+use crate::contract::compat::{Branches, exclude_each_other};
+use crate::contract::export::normal::{Normal, Shape, with_beside};
+use crate::contract::export::unfolding::{BEYOND, Entered};
 
 /// Ranges of integers up to this size are listed.
 const LISTED: i64 = 101;
@@ -13,9 +14,28 @@ const LISTED: i64 = 101;
 impl Rules<'_> {
     /// The body of a rule for a schema that stands at `at`; `name` is the beginning of the rules it needs.
     pub(super) fn schema(&mut self, schema: &Value, at: &str, name: &str) -> String {
-        let Normal { shape, dropped, .. } = normal(self.root, schema, at);
+        let normal = match self.unfolding.enter(schema, at) {
+            Entered::Here(normal) => *normal,
+            Entered::Definition(key) => return self.reference(&key),
+            Entered::Recursive(_) | Entered::Beyond => {
+                self.lose(at, "limit", BEYOND);
+                return "value".to_owned();
+            }
+        };
+        let body = self.write(normal, at, name);
+        self.unfolding.leave();
+        body
+    }
+
+    fn write(&mut self, normal: Normal, at: &str, name: &str) -> String {
+        let Normal { shape, dropped, .. } = normal;
         for (pointer, keyword) in dropped {
-            self.lose(&pointer, &keyword, "a grammar cannot say it");
+            let reason = match keyword.as_str() {
+                "$ref" => "the reference cannot be followed here",
+                "limit" => BEYOND,
+                _ => "a grammar cannot say it",
+            };
+            self.lose(&pointer, &keyword, reason);
         }
         match shape {
             Shape::Anything => "value".to_owned(),
@@ -27,8 +47,8 @@ impl Rules<'_> {
                     members.iter().map(|member| literal(&member.to_string())).collect();
                 grouped(&members)
             }
-            Shape::Alternatives(branches, keyword) => {
-                self.alternatives(&branches, keyword, at, name)
+            Shape::Alternatives(branches, keyword, beside) => {
+                self.alternatives((&branches, &beside), keyword, at, name)
             }
             Shape::Typed(types, keywords) => {
                 let bodies: Vec<String> =
@@ -38,25 +58,33 @@ impl Rules<'_> {
         }
     }
 
-    fn alternatives(&mut self, branches: &[Value], keyword: &str, at: &str, name: &str) -> String {
-        let mut pairs = branches
-            .iter()
-            .enumerate()
-            .flat_map(|(index, one)| branches[index + 1..].iter().map(move |two| (one, two)));
-        if keyword == "oneOf" && !pairs.all(|(one, two)| disjoint(self.root, one, two)) {
+    fn alternatives(
+        &mut self,
+        (branches, beside): (&[Value], &Map<String, Value>),
+        keyword: &str,
+        at: &str,
+        name: &str,
+    ) -> String {
+        let checked =
+            Branches { references: &self.unfolding.references, alternatives: branches, beside };
+        if keyword == "oneOf" && !exclude_each_other(&checked) {
             self.lose(
                 at,
                 "oneOf",
                 "exactly one may fit, and the branches are not proven to exclude each other",
             );
         }
-        let bodies: Vec<String> = branches
-            .iter()
-            .enumerate()
-            .map(|(index, branch)| {
-                self.schema(branch, &format!("{at}/{keyword}/{index}"), &format!("{name}-{index}"))
-            })
-            .collect();
+        let mut bodies: Vec<String> = Vec::new();
+        for (index, branch) in branches.iter().enumerate() {
+            let at = format!("{at}/{keyword}/{index}");
+            if self.unfolding.is_exhausted() {
+                self.lose(&at, "limit", BEYOND);
+                bodies.push("value".to_owned());
+                break;
+            }
+            let branch = with_beside(beside, branch);
+            bodies.push(self.schema(&branch, &at, &format!("{name}-{index}")));
+        }
         grouped(&bodies)
     }
 

@@ -1,6 +1,6 @@
 // Where a run stands: what it waits for, what is being written, what it made, and the drawing with its phase.
 
-import { h, put } from "../../view/dom.js";
+import { h, put, visible } from "../../view/dom.js";
 import { icon } from "../../view/icons.js";
 import { keyed } from "../../view/keyed.js";
 import { part } from "../../core/api.js";
@@ -36,8 +36,9 @@ export default function tab(run, signal) {
   function update({ status, versions, writing: now }) {
     const written = now.length > 0;
     writing.hidden = !written;
-    if (written && text.textContent !== now) {
-      text.textContent = now;
+    const shown = visible(now);
+    if (written && text.textContent !== shown) {
+      text.textContent = shown;
       text.scrollTop = text.scrollHeight;
     }
     if (version === status.version) return;

@@ -1,0 +1,117 @@
+//! A report with the lines of a file or a reply, and carets below what is meant.
+//!
+//! The one user of the renderer: every text is made visible before the renderer adds its colours, and
+//! spans are moved to where their text stands then.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use countersign_core::json::Span;
+use countersign_core::text::escape_for_display;
+
+use crate::style;
+
+/// A report: a title, the text that it is about, and what is said below.
+#[derive(Default)]
+pub(crate) struct Excerpt<'t> {
+    /// Whether it is a warning; an error otherwise.
+    pub(crate) is_warning: bool,
+    /// The title.
+    pub(crate) title: &'t str,
+    /// The code in brackets.
+    pub(crate) code: Option<&'t str>,
+    /// The name of the text and the text itself. Without spans it is not shown.
+    pub(crate) source: Option<(&'t str, &'t str)>,
+    /// What gets carets, and what stands beside them.
+    pub(crate) spans: Vec<(Span, Option<&'t str>)>,
+    /// Notes below.
+    pub(crate) notes: Vec<String>,
+    /// What to do.
+    pub(crate) hint: Option<&'t str>,
+}
+
+impl Excerpt<'_> {
+    /// The report as text with styles.
+    pub(crate) fn render(&self) -> String {
+        let visible = |text: &str| escape_for_display(text).into_owned();
+        let title = visible(self.title);
+        let code = self.code.map(visible);
+        let level = if self.is_warning { Level::WARNING } else { Level::ERROR };
+        let mut primary = level.primary_title(&title);
+        if let Some(code) = &code {
+            primary = primary.id(code);
+        }
+        let mut group = Group::with_title(primary);
+        let source = self.source.map(|(name, text)| (visible(name), text, visible(text)));
+        let spans = self.spans.iter().map(|(span, label)| (*span, label.map(visible)));
+        let spans: Vec<_> = spans.collect();
+        if let Some((name, text, shown)) = source.as_ref().filter(|_| !spans.is_empty()) {
+            let annotations = spans.iter().map(|(span, label)| {
+                let (start, end) = first_line(text, *span);
+                let moved = boundary(shown, escape_for_display(&text[..start]).len());
+                let length = escape_for_display(&text[start..end]).len();
+                let annotation =
+                    AnnotationKind::Primary.span(moved..boundary(shown, moved + length));
+                match label {
+                    Some(label) => annotation.label(label.as_str()),
+                    None => annotation,
+                }
+            });
+            let snippet = Snippet::source(shown.as_str()).path(name.as_str());
+            group = group.element(snippet.annotations(annotations));
+        }
+        let notes: Vec<String> = self.notes.iter().map(|note| visible(note)).collect();
+        for note in &notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
+        }
+        let hint = self.hint.map(visible);
+        if let Some(hint) = &hint {
+            group = group.element(Level::HELP.message(hint.as_str()));
+        }
+        style::mark(&Renderer::styled().render(&[group]))
+    }
+}
+
+/// What of a place gets a caret: a whole object says nothing, so the first line of it is enough. A
+/// place that the text does not have, because somebody changed one of the two, is at its end.
+fn first_line(text: &str, span: Span) -> (usize, usize) {
+    const SHOWN: usize = 160;
+    let start = boundary(text, span.start);
+    let mut end = boundary(text, span.end.max(start));
+    if let Some(newline) = text[start..end].find('\n') {
+        end = start + newline;
+        // The other half of a line end.
+        end -= usize::from(text[start..end].ends_with('\r'));
+    }
+    (start, boundary(text, end.min(start + SHOWN)))
+}
+
+/// The last boundary of a character at or before an offset.
+fn boundary(text: &str, offset: usize) -> usize {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carets_stand_below_what_is_meant_and_nothing_moves_the_cursor() {
+        let text = "{\"\u{202e}a\": \"\u{1b}[2J\",\r\n \"b\": 1}";
+        let span = Span { start: text.find('1').unwrap(), end: text.find('1').unwrap() + 1 };
+        let report = Excerpt {
+            title: "wrong \u{1b}[31m",
+            source: Some(("re\u{8}ply", text)),
+            spans: vec![(span, Some("here\r"))],
+            ..Excerpt::default()
+        };
+        let shown = style::plain(&report.render());
+        assert!(!shown.chars().any(countersign_core::text::is_hidden), "{shown}");
+        let lines: Vec<&str> = shown.lines().collect();
+        let at = lines.iter().position(|line| line.contains("\"b\": 1")).expect("the line");
+        assert_eq!(lines[at].find('1'), lines[at + 1].find('^'), "{shown}");
+        assert!(shown.contains(r"\u{1b}[31m"), "{shown}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Prompts and keys go to a server only where somebody on this machine said so.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Desk, said};
+
+#[test]
+fn an_imported_run_that_names_a_server_for_its_model_is_halted() {
+    let (there, here) = (Desk::new(), Desk::new());
+    let model = "openai:x@http://127.0.0.1:9/v1";
+    let run = there.json(&["run", "ralph", "--input", "Go on", "--model", model, "--queue"]);
+    let run = run["run"].as_str().unwrap();
+    let file = here.path().join("run.jsonl");
+    there.says(&["export", run, "--output", file.to_str().unwrap()]);
+    let told = here.json(&["import", "run.jsonl"]);
+    let wants = json!(["model server http://127.0.0.1:9, as it was started"]);
+    assert_eq!((&told["wants"], &told["halted"]), (&wants, &json!(true)), "{told:#}");
+}
+
+/// A server that nobody may call without being asked: whoever connects to it is heard of.
+pub(crate) struct UnwantedServer {
+    address: SocketAddr,
+    calls: mpsc::Receiver<()>,
+}
+
+impl UnwantedServer {
+    pub(crate) fn listen() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (heard, calls) = mpsc::channel();
+        thread::spawn(move || while listener.accept().is_ok() && heard.send(()).is_ok() {});
+        Self { address, calls }
+    }
+
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn model(&self) -> String {
+        format!("openai:x@{}/v1", self.origin())
+    }
+
+    pub(crate) fn was_called(&self) -> bool {
+        self.calls.try_recv().is_ok()
+    }
+
+    fn is_called_soon(&self) -> bool {
+        self.calls.recv_timeout(Duration::from_mins(1)).is_ok()
+    }
+}
+
+#[test]
+fn a_worker_asks_its_own_operator_before_a_foreign_run_sends_prompts_and_keys_away() {
+    let (one, other) = (Desk::new(), Desk::new());
+    let server = UnwantedServer::listen();
+    let store = one.path().join("shared.db");
+    let store = ["--store", store.to_str().unwrap()];
+    let model = server.model();
+    let begun = ["run", "ralph", "--input", "Go on", "--model", &model, "--queue"];
+    let run = one.json(&[&begun[..], &store].concat());
+    let run = run["run"].as_str().unwrap();
+    other.says(&[&["worker", "--until-idle"][..], &store].concat());
+    let told = other.json(&[&["status", run][..], &store].concat());
+    assert_eq!(told["status"], "halted", "{told:#}");
+    let why = format!("run `{run}` wants to send prompts to {}", server.origin());
+    assert!(told.to_string().contains(&why), "{told:#}");
+    assert!(!server.was_called());
+    // What can be trusted is shown, and trusting it lets the run go on there.
+    let asked = other.says(&[&["trust", "--run", run, "--yes"][..], &store].concat());
+    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
+    other.says(&[&["resume", run][..], &store].concat());
+    let mut worker =
+        other.command(&[&["worker"][..], &store].concat()).stderr(Stdio::null()).spawn().unwrap();
+    assert!(server.is_called_soon());
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+}
+
+#[test]
+fn a_model_that_a_person_names_is_trusted_for_the_commands_that_go_on() {
+    let desk = Desk::new();
+    let server = UnwantedServer::listen();
+    desk.json(&["run", "ralph", "--input", "Go on", "--model", &server.model(), "--queue"]);
+    let listed = desk.json(&["trust", "--list"]);
+    let line = format!("model server {}", server.origin());
+    assert_eq!(listed[0]["list"], json!([line]), "{listed:#}");
+    // A model at its provider's own address needs no trust.
+    desk.json(&["run", "ralph", "--input", "Go on", "--model", "openai:gpt-5-mini", "--queue"]);
+    assert_eq!(desk.json(&["trust", "--list"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn servers_that_a_settings_file_names_count_only_after_trust() {
+    let desk = Desk::new();
+    let server = UnwantedServer::listen();
+    desk.write("countersign.toml", &format!("model = \"{}\"\n", server.model()));
+    let run = desk.halts(&["run", "ralph", "--input", "Go on"]);
+    assert!(desk.why(&run).contains(&server.origin()), "{}", desk.why(&run));
+    let proposed = desk.run(&["memory", "propose", "--user", "ann", "--agent", "a"]);
+    assert_eq!(proposed.status.code(), Some(2), "{}", said(&proposed));
+    assert!(said(&proposed).contains("nobody trusts that file"), "{}", said(&proposed));
+    desk.write("countersign.toml", &format!("embedder = \"{}\"\n", server.model()));
+    let refused = desk.run(&["run", "ralph", "--input", "Go on", "--model", "human"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("`embedder` in "), "{}", said(&refused));
+    assert!(!server.was_called());
+    let asked = desk.says(&["trust", "--yes"]);
+    assert!(asked.contains(&format!("model server {}", server.origin())), "{asked}");
+    desk.json(&["run", "ralph", "--input", "Go on", "--model", "human", "--queue"]);
+}

@@ -1,0 +1,147 @@
+//! Whether alternatives exclude each other: told by their types, by a field that says which one is
+//! meant, or by the algebra where there are few of them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::algebra::pairwise_disjoint;
+use crate::contract::reference::References;
+
+/// The branches of `oneOf`, with the keywords that stand beside it.
+#[derive(Debug)]
+pub(in crate::contract) struct Branches<'b, 's> {
+    /// The document that they refer to.
+    pub(in crate::contract) references: &'b References<'s>,
+    /// The alternatives.
+    pub(in crate::contract) alternatives: &'b [Value],
+    /// What else holds for each of them.
+    pub(in crate::contract) beside: &'b Map<String, Value>,
+}
+
+/// Whether no value fits two of the branches. False where that is not proven.
+pub(in crate::contract) fn exclude_each_other(checked: &Branches<'_, '_>) -> bool {
+    let Branches { references, alternatives: branches, beside } = checked;
+    let read: Option<Vec<Map<String, Value>>> =
+        branches.iter().map(|branch| plain(references, branch)).collect();
+    if read.is_some_and(|read| types_differ(&read) || has_discriminator(&read, beside)) {
+        return true;
+    }
+    let whole: Vec<Value> =
+        branches
+            .iter()
+            .take(9)
+            .map(|branch| {
+                if beside.is_empty() { branch.clone() } else { json!({"allOf": [beside, branch]}) }
+            })
+            .collect();
+    whole.len() == branches.len() && pairwise_disjoint(references.root(), &whole)
+}
+
+/// The keywords of a branch, through references that stand alone.
+fn plain(references: &References<'_>, branch: &Value) -> Option<Map<String, Value>> {
+    let mut schema = branch;
+    for _ in 0..8 {
+        let keywords = schema.as_object()?;
+        match references.resolve_in(schema) {
+            Some((_, target)) if keywords.len() == 1 => schema = target,
+            _ => {
+                // A branch that refers elsewhere as well is at least this narrow.
+                let of_interest = ["type", "required", "properties", "const", "enum"];
+                let kept = keywords.iter().filter(|(name, _)| of_interest.contains(&name.as_str()));
+                return Some(kept.map(|(name, said)| (name.clone(), said.clone())).collect());
+            }
+        }
+    }
+    None
+}
+
+/// Whether each branch has types of its own.
+fn types_differ(branches: &[Map<String, Value>]) -> bool {
+    let mut seen = BTreeSet::new();
+    branches.iter().all(|branch| {
+        let names: Vec<&str> = match branch.get("type") {
+            Some(Value::String(name)) => vec![name],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            _ => return false,
+        };
+        let name = |name: &str| if name == "integer" { "number" } else { name }.to_owned();
+        // One branch may name both kinds of number.
+        let own: BTreeSet<String> = names.into_iter().map(name).collect();
+        own.into_iter().all(|name| seen.insert(name))
+    })
+}
+
+/// Whether some field must be there in each branch and has values of its own in each.
+fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value>) -> bool {
+    let is_object = |schema: &Map<String, Value>| schema.get("type") == Some(&json!("object"));
+    let Some((first, _)) = branches.split_first() else { return false };
+    if !is_object(beside) && !branches.iter().all(is_object) {
+        return false;
+    }
+    let demanded = |schema: &Map<String, Value>, name: &str| {
+        let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        names.into_iter().any(|one| one == name)
+    };
+    let fields = first.get("properties").and_then(Value::as_object).into_iter().flatten();
+    // Fields that say which branch is meant come early, and there are few of them.
+    let mut candidates = fields.filter(|(_, field)| listed(field).is_some()).take(16);
+    candidates.any(|(name, _)| {
+        let mut seen = BTreeSet::new();
+        branches.iter().all(|branch| {
+            let field = branch.get("properties").and_then(|fields| fields.get(name));
+            (demanded(branch, name) || demanded(beside, name))
+                && field.and_then(listed).is_some_and(|values| {
+                    let own: BTreeSet<String> =
+                        values.iter().map(|value| value.to_string()).collect();
+                    own.into_iter().all(|value| seen.insert(value))
+                })
+        })
+    })
+}
+
+/// The values that a field may have, where they are texts that are listed.
+fn listed(field: &Value) -> Option<Vec<&Value>> {
+    let values = match (field.get("const"), field.get("enum")) {
+        (Some(value), _) => vec![value],
+        (None, Some(Value::Array(values))) => values.iter().collect(),
+        _ => return None,
+    };
+    values.iter().all(|value| value.is_string()).then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
+    fn disjoint(branches: Value) -> bool {
+        let root = json!({});
+        let references = References::new(&root);
+        let (beside, branches) = (Map::new(), branches.as_array().unwrap());
+        exclude_each_other(&Branches {
+            references: &references,
+            alternatives: branches,
+            beside: &beside,
+        })
+    }
+
+    #[test]
+    fn many_branches_are_told_apart_by_the_field_that_names_them() {
+        let branch = |number: usize| json!({"type": "object", "required": ["kind"], "properties": {"kind": {"const": format!("k{number}")}}});
+        let mut many: Vec<Value> = (0..500).map(branch).collect();
+        assert!(disjoint(json!(many)));
+        many[7] = many[8].clone();
+        assert!(!disjoint(json!(many)));
+        // Without a type, everything but an object fits each of them.
+        many = (0..20).map(branch).collect();
+        many[3].as_object_mut().unwrap().remove("type");
+        assert!(!disjoint(json!(many)));
+    }
+
+    #[test]
+    fn types_tell_branches_apart() {
+        assert!(disjoint(json!([{"type": "string"}, {"type": ["integer", "null"]}])));
+        assert!(!disjoint(json!([{"type": "number"}, {"type": "integer"}])));
+    }
+}

@@ -1,0 +1,96 @@
+//! Which declared defaults fit the schema they stand in.
+//!
+//! All are put to one validator: the document is embedded as a resource of its own, and a field for
+//! each default refers to the subschema that declares it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::defaults::BrokenDefault;
+use super::engine;
+use super::explain::Explain;
+use crate::reply::ViolationList;
+
+/// A default as it is declared.
+#[derive(Debug)]
+pub(super) struct DeclaredDefault {
+    /// As it stands in the schema.
+    pub(super) plain: Value,
+    /// With the defaults inside it filled in.
+    pub(super) filled: Value,
+}
+
+/// The address of the embedded document, where it has none of its own.
+const ADDRESS: &str = "urn:countersign:schema";
+
+/// The defaults, by the pointer of the schema that declares them, that do not fit that schema,
+/// neither as they stand nor with the defaults inside them.
+pub(super) fn broken_defaults(
+    root: &Value,
+    declared: &BTreeMap<String, DeclaredDefault>,
+) -> Vec<BrokenDefault> {
+    let (Some(keywords), false) = (root.as_object(), declared.is_empty()) else {
+        return Vec::new();
+    };
+    let address = match keywords.get("$id").and_then(Value::as_str) {
+        None => ADDRESS,
+        Some(own) if !own.contains('#') => own,
+        Some(_) => return Vec::new(),
+    };
+    let mut document = root.clone();
+    document["$id"] = json!(address);
+    let (mut fields, mut plain, mut filled) = (Map::new(), Map::new(), Map::new());
+    for (index, (pointer, default)) in declared.iter().enumerate() {
+        let target = format!("{address}#{}", encode(pointer));
+        fields.insert(index.to_string(), json!({"$ref": target}));
+        plain.insert(index.to_string(), default.plain.clone());
+        filled.insert(index.to_string(), default.filled.clone());
+    }
+    let mut whole = json!({"properties": fields, "definitions": {"document": document}});
+    whole["$schema"] = keywords
+        .get("$schema")
+        .cloned()
+        .unwrap_or(json!("https://json-schema.org/draft/2020-12/schema"));
+    let Ok(validator) = engine::options(root).build(&whole) else { return Vec::new() };
+    let faults = |values: Map<String, Value>| -> BTreeMap<usize, String> {
+        let values = Value::Object(values);
+        let mut found = BTreeMap::new();
+        for error in validator.iter_errors(&values) {
+            let path = error.instance_path().as_str().to_owned();
+            let index = path.split('/').nth(1).and_then(|index| index.parse().ok());
+            let Some(index) = index else { continue };
+            found.entry(index).or_insert_with(|| {
+                let mut violations = ViolationList::default();
+                Explain { schema: &Value::Null }.fault(&error, "", &mut violations);
+                violations.finish().first().map_or_else(String::new, |one| {
+                    format!("expected {}, found {}", one.expected, one.found)
+                })
+            });
+        }
+        found
+    };
+    let (plain, filled) = (faults(plain), faults(filled));
+    let pointers: Vec<&String> = declared.keys().collect();
+    filled
+        .into_iter()
+        .filter(|(index, _)| plain.contains_key(index))
+        .map(|(index, message)| BrokenDefault {
+            pointer: format!("{}/default", pointers[index]),
+            message,
+        })
+        .collect()
+}
+
+/// A pointer as it stands in a reference.
+fn encode(pointer: &str) -> String {
+    let mut text = String::with_capacity(pointer.len());
+    for byte in pointer.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~$".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}

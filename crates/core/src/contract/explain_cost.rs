@@ -1,0 +1,133 @@
+//! What it costs to list everything wrong with a value.
+//!
+//! The schema engine gathers every fault, each with its pointer as text, before it gives the first
+//! one. For a small value that is nothing; for a hostile one it is gigabytes. So the cost is
+//! estimated from the value before the engine is asked.
+
+use serde_json::Value;
+
+use crate::limits::MAX_EXPLAINED_BYTES;
+
+/// What one fault takes beside its pointer.
+const FAULT_BYTES: usize = 256;
+
+/// What an index takes in a pointer.
+const INDEX_BYTES: usize = 6;
+
+/// How many steps the engine may take to list everything wrong with a value: in each of them it may
+/// keep a fault, with the pointer as text.
+pub(super) fn explaining_steps(value: &Value) -> u64 {
+    (MAX_EXPLAINED_BYTES / (FAULT_BYTES + longest_pointer(value))) as u64
+}
+
+fn longest_pointer(value: &Value) -> usize {
+    let mut longest = 0;
+    let mut open = vec![(value, 0)];
+    while let Some((value, pointer)) = open.pop() {
+        longest = longest.max(pointer);
+        match value {
+            Value::Array(items) => {
+                open.extend(items.iter().map(|item| (item, pointer + INDEX_BYTES + 1)));
+            }
+            Value::Object(members) => {
+                open.extend(members.iter().map(|(key, item)| (item, pointer + key.len() + 1)));
+            }
+            _ => {}
+        }
+    }
+    longest
+}
+
+/// How many alternatives a schema offers in all its `anyOf` and `oneOf`.
+pub(super) fn count_branches(schema: &Value) -> usize {
+    let mut count = 0;
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        match schema {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                for (keyword, inside) in members {
+                    if let ("anyOf" | "oneOf", Value::Array(branches)) = (keyword.as_str(), inside)
+                    {
+                        count += branches.len();
+                    }
+                    open.push(inside);
+                }
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::Schema;
+
+    #[test]
+    fn a_large_value_is_told_its_first_violation_alone() {
+        let schema = json!({"properties": {"list": {"items": {"type": "string"}}}});
+        let schema = Schema::compile(schema).unwrap();
+        let small = schema.violations(&json!({"list": vec![0; 1_000]}));
+        assert_eq!(crate::reply::count_violations(&small), 1_000);
+        let large = schema.violations(&json!({"list": vec![0; 200_000]}));
+        assert_eq!(large.len(), 1);
+        assert_eq!(large[0].pointer, "/list/0");
+        assert!(large[0].hint.as_ref().unwrap().contains("the first"), "{:?}", large[0]);
+    }
+
+    #[test]
+    fn long_pointers_cost_more_than_short_ones() {
+        let steps = |key: &str| explaining_steps(&json!({key: [0]}));
+        assert!(steps("short") > 50_000);
+        assert!(steps(&"k".repeat(4_000)) < 5_000);
+    }
+
+    /// Every case ended the process, or told nothing, when depth and branches alone were counted.
+    #[test]
+    fn alternatives_that_multiply_with_the_depth_are_not_listed() {
+        let operator = |n: usize| json!({"properties": {"op": {"const": n}, "left": {"$ref": "#"}}, "required": ["op"]});
+        let operators = json!({"oneOf": (0..10).map(operator).collect::<Vec<_>>()});
+        let halves = json!({"$defs": {"n": {"allOf": [
+            {"properties": {"c": {"$ref": "#/$defs/n"}}},
+            {"properties": {"c": {"$ref": "#/$defs/n"}, "t": {"type": "string"}}},
+        ]}}, "$ref": "#/$defs/n"});
+        let anchored = json!({"$anchor": "n", "anyOf": [
+            {"required": ["a"], "properties": {"c": {"$ref": "#n"}}},
+            {"required": ["b"], "properties": {"c": {"$ref": "#n"}}},
+            {"required": ["d"], "properties": {"c": {"$ref": "#n"}}},
+        ]});
+        let nested = |key: &str, leaf: Value, levels: usize| {
+            (0..levels).fold(leaf, |inner, n| json!({"op": n % 10, key: inner}))
+        };
+        for (schema, value) in [
+            (operators, nested("left", json!({"op": "bad"}), 30)),
+            (halves, nested("c", json!({"t": 1}), 30)),
+            (anchored, nested("c", json!({}), 30)),
+        ] {
+            let violations = Schema::compile(schema).unwrap().violations(&value);
+            assert_eq!(violations.len(), 1, "{violations:?}");
+        }
+    }
+
+    #[test]
+    fn optional_fields_of_many_records_are_explained() {
+        let either = json!({"anyOf": [{"type": "string"}, {"type": "null"}]});
+        let fields: Value = (0..40).map(|n| (format!("field_{n:02}"), either.clone())).collect();
+        let schema = Schema::compile(json!({"items": {"properties": fields}})).unwrap();
+        let record: Value = (0..40).map(|n| (format!("field_{n:02}"), json!("x"))).collect();
+        let mut records = vec![record; 20];
+        records[7]["field_03"] = json!(5);
+        let violations = schema.violations(&json!(records));
+        assert_eq!(violations[0].pointer, "/7/field_03", "{violations:?}");
+    }
+
+    #[test]
+    fn alternatives_are_counted() {
+        let schema = json!({"anyOf": [{"type": "null"}, {"oneOf": [true, false, true]}]});
+        assert_eq!(count_branches(&schema), 5);
+    }
+}

@@ -1,0 +1,238 @@
+//! What a schema that compiles may still have got wrong: misspelt keywords, formats nobody knows,
+//! defaults that do not fit.
+//!
+//! JSON Schema passes over what it does not know: `minLenght` and `format: datetime` check nothing.
+//! Only what is nearly a keyword is told. Any other unknown keyword is an annotation of the author's.
+
+use serde_json::Value;
+
+use super::engine::FORMATS;
+use super::load::{Reader, load_upon};
+use super::registry::Registry;
+use super::schema::Schema;
+use crate::json;
+use crate::nearest::nearest;
+use crate::spec::{Diagnostic, Source, Tree};
+
+/// Findings of one schema that are told.
+const MAX_FINDINGS: usize = 200;
+
+/// Keywords whose value is a schema, or a list of schemas.
+const SCHEMAS: [&str; 16] = [
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Keywords whose value is a table of schemas by names of the author's.
+const TABLES: [&str; 6] =
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+
+/// All the others, of 2020-12 and draft-07.
+const OTHERS: [&str; 37] = [
+    "$anchor",
+    "$comment",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "const",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "dependentRequired",
+    "deprecated",
+    "description",
+    "enum",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "pattern",
+    "readOnly",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+];
+
+/// Loads a contract file and looks it over: the faults that keep it from being used, or the
+/// warnings about its schema.
+#[must_use]
+pub fn check_contract(source: Source, read: Reader<'_>, known: &Registry) -> Vec<Diagnostic> {
+    let contract = match load_upon(source.clone(), read, known) {
+        Ok(contract) => contract,
+        Err(faults) => return faults,
+    };
+    let Ok(tree) = Tree::parse(source) else { return Vec::new() };
+    match &tree.value["schema"] {
+        Value::String(path) => {
+            let Ok(text) = read(path) else { return Vec::new() };
+            Tree::parse(Source::new(path, text))
+                .map(|tree| check_schema(&tree, "", &contract.schema))
+                .unwrap_or_default()
+        }
+        Value::Null => Vec::new(),
+        _ => check_schema(&tree, "/schema", &contract.schema),
+    }
+}
+
+/// Looks over the schema that stands at a pointer of a file; all findings are warnings.
+#[must_use]
+pub fn check_schema(tree: &Tree, at: &str, schema: &Schema) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    if let Some(value) = tree.value.pointer(at) {
+        look(tree, value, &mut at.to_owned(), &mut findings);
+    }
+    for broken in schema.broken_defaults() {
+        let message = format!(
+            "this default does not fit its own schema and is not filled in: {}",
+            broken.message
+        );
+        let fault = tree.fault("broken_default", &format!("{at}{}", broken.pointer), message);
+        findings.push(fault.warning());
+    }
+    findings.truncate(MAX_FINDINGS);
+    findings
+}
+
+fn look(tree: &Tree, schema: &Value, at: &mut String, findings: &mut Vec<Diagnostic>) {
+    let Some(keywords) = schema.as_object() else { return };
+    let length = at.len();
+    for (keyword, said) in keywords {
+        if findings.len() >= MAX_FINDINGS {
+            return;
+        }
+        json::push(at, keyword);
+        match said {
+            _ if TABLES.contains(&keyword.as_str()) => look_into(tree, said, at, findings),
+            Value::Array(_) if SCHEMAS.contains(&keyword.as_str()) => {
+                look_into(tree, said, at, findings);
+            }
+            _ if SCHEMAS.contains(&keyword.as_str()) => look(tree, said, at, findings),
+            Value::String(format) if keyword == "format" => {
+                findings.extend(unknown_format(tree, at, format));
+            }
+            _ => findings.extend(unknown_keyword(tree, at, keyword)),
+        }
+        at.truncate(length);
+    }
+}
+
+fn look_into(tree: &Tree, parts: &Value, at: &mut String, findings: &mut Vec<Diagnostic>) {
+    let length = at.len();
+    let mut inside = |name: &str, part: &Value| {
+        json::push(at, name);
+        look(tree, part, at, findings);
+        at.truncate(length);
+    };
+    match parts {
+        Value::Object(parts) => parts.iter().for_each(|(name, part)| inside(name, part)),
+        Value::Array(parts) => {
+            parts.iter().enumerate().for_each(|(index, part)| inside(&index.to_string(), part));
+        }
+        _ => {}
+    }
+}
+
+fn unknown_keyword(tree: &Tree, at: &str, keyword: &str) -> Option<Diagnostic> {
+    if OTHERS.contains(&keyword) || keyword.starts_with("x-") {
+        return None;
+    }
+    let near = nearest(keyword, SCHEMAS.iter().chain(&TABLES).chain(&OTHERS).copied())?;
+    let message = format!("`{keyword}` is no keyword of JSON Schema, and checks nothing");
+    let fault = Diagnostic::new("unknown_keyword", message, &tree.source, tree.key_place(at));
+    Some(fault.warning().hinting(Some(format!("did you mean `{near}`?"))))
+}
+
+fn unknown_format(tree: &Tree, at: &str, format: &str) -> Option<Diagnostic> {
+    if FORMATS.contains(&format) {
+        return None;
+    }
+    let message = format!("`{format}` is no format of JSON Schema, and checks nothing");
+    let hint = match nearest(format, FORMATS) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}; use `pattern` for others", FORMATS.join(", ")),
+    };
+    Some(tree.fault("unknown_format", at, message).warning().hinting(Some(hint)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let alone = |path: &str| Err(format!("there is no file {path}"));
+        let source = Source::new("c.yaml", format!("id: c\nversion: 1.0.0\nschema: {text}\n"));
+        let findings = check_contract(source, &alone, &Registry::default());
+        let line = |one: &Diagnostic| match &one.hint {
+            Some(hint) => format!("{} [{}] ({hint})", one.message, one.code),
+            None => format!("{} [{}]", one.message, one.code),
+        };
+        findings.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_checks_nothing_is_told() {
+        assert_eq!(
+            told("{ properties: { a: { minLenght: 3, format: datetime }, b: { anyOf: [{ format: zip }] } } }"),
+            [
+                "`minLenght` is no keyword of JSON Schema, and checks nothing [unknown_keyword] (did you mean `minLength`?)".to_owned(),
+                "`datetime` is no format of JSON Schema, and checks nothing [unknown_format] (did you mean `date-time`?)".to_owned(),
+                format!("`zip` is no format of JSON Schema, and checks nothing [unknown_format] (known are {}; use `pattern` for others)", FORMATS.join(", ")),
+            ]
+        );
+        // Names of fields, and data, are no keywords.
+        assert_eq!(
+            told(
+                "{ properties: { minLenght: { const: { fromat: 1 } }, format: { type: string } }, x-own: 1 }"
+            ),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_default_that_does_not_fit_is_told() {
+        assert_eq!(
+            told("{ properties: { a: { type: integer, default: x } } }"),
+            [
+                "this default does not fit its own schema and is not filled in: expected an integer, found \"x\" [broken_default]"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_contract_that_does_not_load_is_told_as_such() {
+        assert!(told("{ type: 5 }")[0].contains("[invalid_schema]"));
+        assert!(
+            told("{ $schema: 'http://json-schema.org/draft-04/schema#' }")[0]
+                .contains("known are 2020-12 and draft-07")
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! How large a value is as JSON, without making the text.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
+/// The size of a value as compact JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct JsonSize {
+    /// Bytes of the text.
+    pub bytes: usize,
+    /// Nested arrays and objects; a text or a number has 0.
+    pub depth: usize,
+}
+
+/// Measures a value as compact JSON. Nothing is allocated.
+///
+/// # Panics
+/// Never for types whose map keys are texts.
+#[must_use]
+pub fn measure_json(value: &impl Serialize) -> JsonSize {
+    let (mut counter, mut levels) = (ByteCounter(0), LevelCounter::default());
+    let mut serializer = Serializer::with_formatter(&mut counter, &mut levels);
+    value.serialize(&mut serializer).expect("counting cannot fail");
+    JsonSize { bytes: counter.0, depth: levels.deepest }
+}
+
+/// Counts what is written to it.
+struct ByteCounter(usize);
+
+impl io::Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Follows the brackets that are open.
+#[derive(Default)]
+struct LevelCounter {
+    open: usize,
+    deepest: usize,
+}
+
+impl LevelCounter {
+    fn enter(&mut self) {
+        self.open += 1;
+        self.deepest = self.deepest.max(self.open);
+    }
+}
+
+impl Formatter for &mut LevelCounter {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"[")
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open -= 1;
+        writer.write_all(b"]")
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.enter();
+        writer.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open -= 1;
+        writer.write_all(b"}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json::nesting;
+
+    #[test]
+    fn the_size_is_that_of_the_text() {
+        let values = [
+            json!(null),
+            json!([]),
+            json!("a\"\n\u{1}ж"),
+            json!({"a": [1, {"b": {}}], "c": [1.5, [], [[]]]}),
+        ];
+        for value in values {
+            let size = measure_json(&value);
+            assert_eq!(size.bytes, value.to_string().len(), "{value}");
+            assert_eq!(size.depth, nesting(&value), "{value}");
+        }
+    }
+
+    #[test]
+    fn brackets_of_variants_count() {
+        let value: Result<Vec<Value>, ()> = Ok(vec![json!([])]);
+        assert_eq!(measure_json(&value), JsonSize { bytes: 11, depth: 3 });
+    }
+}

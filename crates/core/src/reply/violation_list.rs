@@ -1,0 +1,138 @@
+//! Violations as they are gathered: a bounded number is kept, the rest are counted.
+//!
+//! Everything that lists violations goes through here, so that no refused reply can fill a log.
+
+use super::violation::{Code, Violation};
+use crate::limits::{MAX_VIOLATION_BYTES, MAX_VIOLATIONS};
+
+/// Violations that were found so far.
+#[derive(Debug, Default)]
+pub struct ViolationList {
+    kept: Vec<Violation>,
+    bytes: usize,
+    count: usize,
+}
+
+impl ViolationList {
+    /// Keeps a violation while there is room, and counts it in any case. A violation that equals
+    /// the one before it says nothing new.
+    pub fn push(&mut self, violation: Violation) {
+        if self.kept.last() == Some(&violation) {
+            return;
+        }
+        let bytes = violation.bytes();
+        let room = self.kept.is_empty() || self.bytes + bytes <= MAX_VIOLATION_BYTES;
+        if room && !self.is_full() {
+            self.bytes += bytes;
+            self.kept.push(violation);
+        }
+        self.count += 1;
+    }
+
+    /// Counts violations that nobody has put into words.
+    pub fn count_more(&mut self, more: usize) {
+        self.count += more;
+    }
+
+    /// Whether further violations are only counted. Making their words is then in vain.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.kept.len() >= MAX_VIOLATIONS
+            || self.bytes >= MAX_VIOLATION_BYTES
+            || self.count > self.kept.len()
+    }
+
+    /// How many there are, those that were only counted included.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The violations that were kept, and as the last one how many there are in all where some
+    /// were not kept.
+    #[must_use]
+    pub fn finish(self) -> Vec<Violation> {
+        let Self { mut kept, count, .. } = self;
+        if count > kept.len() {
+            let listed = kept.len();
+            let message = format!("{count} violations in all; the first {listed} are listed");
+            let expected = format!("at most {listed} violations");
+            let summary = Violation::new(Code::MoreViolations, "", expected, count.to_string());
+            kept.push(summary.saying(message));
+        }
+        kept
+    }
+}
+
+impl Extend<Violation> for ViolationList {
+    fn extend<T: IntoIterator<Item = Violation>>(&mut self, violations: T) {
+        for violation in violations {
+            match violation.counted() {
+                // A list that was finished before goes on being counted here.
+                Some((count, listed)) => self.count_more(count - listed),
+                None => self.push(violation),
+            }
+        }
+    }
+}
+
+impl FromIterator<Violation> for ViolationList {
+    fn from_iter<T: IntoIterator<Item = Violation>>(violations: T) -> Self {
+        let mut list = Self::default();
+        list.extend(violations);
+        list
+    }
+}
+
+/// How many violations a finished list stands for.
+#[must_use]
+pub fn count_violations(violations: &[Violation]) -> usize {
+    match violations.last().and_then(Violation::counted) {
+        Some((count, _)) => count,
+        None => violations.len(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violation(number: usize, found: &str) -> Violation {
+        Violation::new(Code::Type, format!("/{number}"), "a string", found)
+    }
+
+    #[test]
+    fn a_hundred_are_kept_and_the_rest_are_counted() {
+        let gathered: ViolationList = (0..5_000).map(|number| violation(number, "1")).collect();
+        let finished = gathered.finish();
+        assert_eq!(finished.len(), MAX_VIOLATIONS + 1);
+        assert_eq!(count_violations(&finished), 5_000);
+        let last = finished.last().unwrap();
+        assert_eq!(
+            last.to_string(),
+            "5000 violations in all; the first 100 are listed [more_violations]"
+        );
+
+        // Lists are joined without losing count.
+        let mut joined: ViolationList = finished.into_iter().collect();
+        joined.push(violation(9_000, "2"));
+        assert_eq!(count_violations(&joined.finish()), 5_001);
+    }
+
+    #[test]
+    fn few_but_huge_ones_are_bounded_too() {
+        let huge = "x".repeat(MAX_VIOLATION_BYTES / 2);
+        let gathered: ViolationList = (0..10).map(|number| violation(number, &huge)).collect();
+        let kept = gathered.finish();
+        let bytes: usize = kept.iter().map(Violation::bytes).sum();
+        assert!(bytes < 3 * MAX_VIOLATION_BYTES, "{bytes} bytes");
+        assert_eq!(count_violations(&kept), 10);
+    }
+
+    #[test]
+    fn short_lists_stay_as_they_are() {
+        let list: ViolationList =
+            [violation(1, "1"), violation(1, "1"), violation(2, "1")].into_iter().collect();
+        assert_eq!(list.finish(), [violation(1, "1"), violation(2, "1")]);
+    }
+}

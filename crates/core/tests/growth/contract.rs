@@ -1,0 +1,169 @@
+//! Contracts: schemas compiled, files read, defaults filled in, versions compared, schemas exported.
+
+use std::fmt::Write as _;
+
+use countersign_core::contract::{
+    Answer, Contract, Schema, Target, WorkBudget, compare_within, export, load_inline,
+};
+use countersign_core::limits::MAX_COMPARISON_STEPS;
+use countersign_core::reply::{Context, Finish};
+use serde_json::{Value, json};
+
+use super::schemas::{schemas, table};
+use super::{budgeted_door, door};
+
+fn contract(schema: &Value) -> Option<Contract> {
+    load_inline(&format!("id: c\nversion: 1.0.0\nschema: {schema}\n")).ok()
+}
+
+#[test]
+fn schemas_are_compiled() {
+    let mut door = budgeted_door("schema");
+    for (name, base, make) in schemas() {
+        door.family(name, base, make, |schema| drop(Schema::compile(schema.clone())));
+    }
+    door.judge();
+}
+
+#[test]
+fn contract_files_are_read() {
+    let mut door = door("contract_file");
+    let load = |text: &String| drop(load_inline(text));
+    door.family(
+        "many rules",
+        50,
+        |size| {
+            let mut text = "id: c\nversion: 1.0.0\nschema: true\nrules:\n".to_owned();
+            for n in 0..size {
+                let _ = writeln!(
+                    text,
+                    "  - {{ id: r{n}, then: reply.a > {n}, at: /a, says: a is more }}"
+                );
+            }
+            text
+        },
+        load,
+    )
+    .family(
+        "many unknown keys",
+        500,
+        |size| {
+            let mut text = "id: c\nversion: 1.0.0\nschema: true\n".to_owned();
+            (0..size).for_each(|n| text += &format!("key{n}: 1\n"));
+            text
+        },
+        load,
+    );
+    door.judge();
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let mut door = door("defaults");
+    let item = json!({"properties": {
+        "t": {"default": "x".repeat(1_000)},
+        "u": {"default": {"v": [1, 2, 3]}},
+    }});
+    let contract =
+        contract(&json!({"type": "object", "properties": {"list": {"items": item}}})).unwrap();
+    door.family(
+        "defaults of many items",
+        2_000,
+        |size| format!("{{\"list\": [{}]}}", vec!["{}"; size].join(",")),
+        |text: &String| drop(contract.admit(text, Finish::Stop, &Context::default())),
+    );
+    door.judge();
+}
+
+#[test]
+fn versions_are_compared() {
+    let mut door = budgeted_door("contract_diff");
+    let diff = |pair: &Option<(Contract, Contract)>| {
+        if let Some((old, new)) = pair {
+            // A small part of the usual budget: here it is what no budget counts that may grow.
+            let budget = WorkBudget::new(MAX_COMPARISON_STEPS / 500, &|| false);
+            let _ = compare_within(old, new, &[], &budget);
+        }
+    };
+    let with_one_more = |make: &dyn Fn(usize) -> Value, size: usize| {
+        contract(&make(size)).zip(contract(&make(size + 1)))
+    };
+    let narrowed = |make: fn(usize) -> Value, size: usize| {
+        let old = make(size);
+        let mut new = old.clone();
+        new["minProperties"] = json!(1);
+        contract(&old).zip(contract(&new))
+    };
+    for (name, base, make) in schemas() {
+        door.family(name, base, |size| narrowed(make, size), diff);
+        door.family(&format!("{name}, one more"), base, |size| with_one_more(&make, size), diff);
+    }
+    let least = |size: usize| json!({"minProperties": size, "minItems": size, "minLength": size});
+    let required =
+        |size: usize| json!({"required": (0..size).map(|n| format!("f{n}")).collect::<Vec<_>>()});
+    door.family("large least numbers", 1_000_000, |size| with_one_more(&least, size), diff).family(
+        "many required fields",
+        50,
+        |size| with_one_more(&required, size),
+        diff,
+    );
+    door.judge();
+}
+
+fn exports_grow(target: Target) {
+    let mut door = budgeted_door("contract_export");
+    for (name, base, make) in schemas() {
+        door.family(
+            name,
+            base,
+            |size| contract(&make(size)),
+            |contract| {
+                if let Some(contract) = contract {
+                    drop(export(contract, target));
+                }
+            },
+        );
+    }
+    door.judge();
+}
+
+#[test]
+fn exports_for_openai() {
+    exports_grow(Target::OpenAi);
+}
+
+#[test]
+fn exports_for_anthropic() {
+    exports_grow(Target::Anthropic);
+}
+
+#[test]
+fn exports_for_gemini() {
+    exports_grow(Target::Gemini);
+}
+
+#[test]
+fn exports_of_grammars() {
+    exports_grow(Target::Grammar);
+}
+
+#[test]
+fn a_comparison_stops_when_it_is_given_up() {
+    let schema = |most: usize| {
+        let field = json!({"type": "string", "maxLength": most});
+        json!({"type": "object", "properties": table(200, |_| field.clone())})
+    };
+    let (old, new) = (contract(&schema(100)).unwrap(), contract(&schema(99)).unwrap());
+    let asked = std::cell::Cell::new(0_u32);
+    let is_cancelled = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 100
+    };
+    let comparison = compare_within(&old, &new, &[], &WorkBudget::new(u64::MAX, &is_cancelled));
+    let Answer::Unknown { reason } = comparison.backward else { panic!("{comparison:?}") };
+    assert!(reason.ends_with("the comparison was given up"), "{reason}");
+    assert!(asked.get() < 5_000, "asked {} times", asked.get());
+    let few = compare_within(&old, &new, &[], &WorkBudget::new(1_000, &|| false));
+    let Answer::Unknown { reason } = few.backward else { panic!("{few:?}") };
+    assert!(reason.ends_with("the comparison takes more steps than are allowed"), "{reason}");
+}

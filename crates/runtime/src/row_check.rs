@@ -1,0 +1,300 @@
+//! Compares what a store keeps beside a run's log with what the log says: the columns that lists show, open
+//! waits and actions, idempotency keys, the next wake-up, bytes of exchanges, and the snapshots.
+//!
+//! Not here: the chain and the decisions (`proof`). Changes nothing.
+
+use std::collections::BTreeMap;
+
+use countersign_core::json::{RepairKind, RepairLevel, read};
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{
+    Entry, Event, Exchange, Incoming, ModelReply, State, Time, fold, next_alarm_after,
+};
+use countersign_models::reread_texts;
+use countersign_store::{Head, HeadUpdate, RunId, WaitFilter};
+use serde_json::Value;
+
+use crate::engine::{Engine, EngineError, rows};
+use crate::proof::{Flaw, digest_of};
+
+/// How long a run may be put off beyond its alarms, in milliseconds: one that nobody could work on is looked at
+/// again after so long.
+const PUT_OFF: i64 = 60_000;
+
+/// What differs first; `None` where all of it agrees. The log must have been read and folded before.
+pub(crate) async fn compare_rows(
+    engine: &Engine,
+    run: &RunId,
+    head: &Head,
+    log: &[Entry],
+    state: &State,
+    protocol: &Protocol,
+) -> Result<Option<Flaw>, EngineError> {
+    if let Some(flaw) = compare_head(head, log, state) {
+        return Ok(Some(flaw));
+    }
+    if let Some(flaw) = compare_wake_up(head, state, protocol, engine.clock().now()) {
+        return Ok(Some(flaw));
+    }
+    let flaw = compare_waits(engine, run, state).await?;
+    let flaw = if flaw.is_some() { flaw } else { compare_actions(engine, run, state).await? };
+    let flaw = if flaw.is_some() { flaw } else { compare_keys(engine, run, log).await? };
+    let flaw =
+        if flaw.is_some() { flaw } else { compare_snapshots(engine, run, log, state).await? };
+    if flaw.is_some() {
+        return Ok(flaw);
+    }
+    compare_exchanges(engine, run, log).await
+}
+
+/// The columns of the run's own row.
+fn compare_head(head: &Head, log: &[Entry], state: &State) -> Option<Flaw> {
+    let HeadUpdate { status, phase, updated_at, summary } = rows::head_update(state);
+    let hash = log.last().map_or_else(String::new, |last| last.hash.clone());
+    let time = |at: i64| Time(at).to_string();
+    let columns = [
+        ("last event", head.seq.to_string(), state.seq.to_string()),
+        ("version", head.version.to_string(), state.version.to_string()),
+        ("hash", head.hash.clone(), hash),
+        ("protocol", head.protocol.clone(), state.protocol.clone()),
+        ("workflow", head.workflow.clone(), state.workflow.clone()),
+        ("phase", head.phase.clone(), phase),
+        ("status", head.status.clone(), status),
+        ("summary", head.summary.clone(), summary),
+        ("time of creation", time(head.created_at), state.created_at.to_string()),
+        ("time of the last change", time(head.updated_at), time(updated_at)),
+    ];
+    if let Some((what, found, expected)) =
+        columns.into_iter().find(|(_, found, expected)| found != expected)
+    {
+        return Some(Flaw::Head { what, found, expected });
+    }
+    // The log does not know who works on a run. Every taking raises the epoch, and each worker that ended
+    // had taken the run.
+    let fewest = head.deaths.max(1);
+    let lease = head.lease.as_ref().filter(|lease| lease.epoch < fewest)?;
+    let expected = format!("at least {fewest}");
+    Some(Flaw::Beside { what: "lease epoch".to_owned(), found: lease.epoch.to_string(), expected })
+}
+
+/// A run must not sleep past its next alarm. One that is due, or that a worker put off for a while, may say
+/// any time up to then: whoever looks at it finds out.
+fn compare_wake_up(head: &Head, state: &State, protocol: &Protocol, now: Time) -> Option<Flaw> {
+    let alarm = next_alarm_after(protocol, state, now);
+    let latest = match (head.wake_at, alarm) {
+        (None, None) => return None,
+        (Some(at), _) if at <= now.after(PUT_OFF).0 => return None,
+        (_, alarm) => alarm,
+    };
+    if head.wake_at.is_some() && head.wake_at.map(Time) <= latest {
+        return None;
+    }
+    let told = |at: Option<Time>| at.map_or_else(|| "none".to_owned(), |at| at.to_string());
+    let (found, expected) = (told(head.wake_at.map(Time)), told(latest));
+    Some(Flaw::Beside { what: "next wake-up".to_owned(), found, expected })
+}
+
+/// Open waits, each in full: question, shape, who may answer, deadline.
+async fn compare_waits(
+    engine: &Engine,
+    run: &RunId,
+    state: &State,
+) -> Result<Option<Flaw>, EngineError> {
+    let mut filter = WaitFilter::all(run.tenant.clone(), usize::MAX);
+    filter.run = Some(run.id.clone());
+    let found = engine.store().waits(&filter).await?;
+    let mut found: BTreeMap<_, _> = found.into_iter().map(|row| (row.id.clone(), row)).collect();
+    if let Some(flaw) = compare_ids("open waits", found.keys(), state.waits.keys()) {
+        return Ok(Some(flaw));
+    }
+    for (id, wait) in &state.waits {
+        let expected = rows::wait_row(run, wait);
+        let Some(row) = found.remove(id) else { continue };
+        let time =
+            |at: Option<i64>| at.map_or_else(|| "none".to_owned(), |at| Time(at).to_string());
+        let who = |who: Option<String>| who.unwrap_or_else(|| "everybody".to_owned());
+        let fields = [
+            ("kind", row.kind, expected.kind),
+            ("opening time", time(Some(row.opened_at)), time(Some(expected.opened_at))),
+            ("deadline", time(row.deadline), time(expected.deadline)),
+            ("addressee", who(row.who), who(expected.who)),
+            ("text", row.body, expected.body),
+        ];
+        if let Some((field, found, expected)) = fields.into_iter().find(|(_, one, two)| one != two)
+        {
+            let what = format!("{field} of wait {id}");
+            return Ok(Some(Flaw::Beside { what, found, expected }));
+        }
+    }
+    Ok(None)
+}
+
+/// Actions that are out, each in full.
+async fn compare_actions(
+    engine: &Engine,
+    run: &RunId,
+    state: &State,
+) -> Result<Option<Flaw>, EngineError> {
+    let found = engine.store().actions(run).await?;
+    let mut found: BTreeMap<_, _> = found.into_iter().map(|row| (row.id.clone(), row)).collect();
+    if let Some(flaw) = compare_ids("pending actions", found.keys(), state.pending.keys()) {
+        return Ok(Some(flaw));
+    }
+    for (id, order) in &state.pending {
+        let expected = rows::action_row(id, order);
+        let Some(row) = found.remove(id) else { continue };
+        for (field, found, expected) in
+            [("kind", row.kind, expected.kind), ("text", row.body, expected.body)]
+        {
+            if found != expected {
+                let what = format!("{field} of action {id}");
+                return Ok(Some(Flaw::Beside { what, found, expected }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Idempotency keys: each input's own, at its version, and no others.
+async fn compare_keys(
+    engine: &Engine,
+    run: &RunId,
+    log: &[Entry],
+) -> Result<Option<Flaw>, EngineError> {
+    let mut expected = BTreeMap::new();
+    for one in log {
+        if let Some(Event::Received { input }) = one.open(&run.id).unwrap_or_default().first()
+            && let Some(key) = &input.key
+        {
+            expected.insert(key.clone(), one.version);
+        }
+    }
+    let found: BTreeMap<_, _> = engine.store().keys(run).await?.into_iter().collect();
+    let differs =
+        found.keys().chain(expected.keys()).find(|key| found.get(*key) != expected.get(*key));
+    let told = |at: Option<&u64>| at.map_or_else(|| "none".to_owned(), u64::to_string);
+    Ok(differs.map(|key| Flaw::Beside {
+        what: format!("version of the idempotency key `{key}`"),
+        found: told(found.get(key)),
+        expected: told(expected.get(key)),
+    }))
+}
+
+/// Every snapshot holds the state and the hash that the log had then, and what follows the newest one
+/// leads to the state of now. Looking at an old version and forking from it begin at such a one.
+async fn compare_snapshots(
+    engine: &Engine,
+    run: &RunId,
+    log: &[Entry],
+    state: &State,
+) -> Result<Option<Flaw>, EngineError> {
+    let mut versions = Vec::new();
+    let mut until = state.version;
+    while let Some(loaded) = engine.store().load(run, Some(until)).await?
+        && let Some(row) = loaded.snapshot
+    {
+        versions.push(row.version);
+        let Some(before) = row.version.checked_sub(1).filter(|version| *version > 0) else { break };
+        until = before;
+    }
+    let mut then = State::blank(&run.id);
+    for one in log {
+        // The log was folded before, so it folds.
+        let folds = fold(&mut then, &one.body).is_ok();
+        if versions.last() != Some(&one.version) {
+            continue;
+        }
+        versions.pop();
+        if !folds || !holds(engine, run, &then, Some(&one.hash)).await? {
+            return Ok(Some(Flaw::Snapshot));
+        }
+    }
+    let newest = holds(engine, run, state, None).await?;
+    Ok((!versions.is_empty() || !newest).then_some(Flaw::Snapshot))
+}
+
+/// Whether the state that is loaded for a version is this one, and has this hash where one is said.
+async fn holds(
+    engine: &Engine,
+    run: &RunId,
+    state: &State,
+    hash: Option<&String>,
+) -> Result<bool, EngineError> {
+    match engine.at(&run.id, Some(state.version)).await {
+        Ok(live) => Ok(*live.state == *state && hash.is_none_or(|hash| live.hash == *hash)),
+        Err(EngineError::Corrupt { .. }) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// The bytes that were sent and received, and the text that was taken from them.
+async fn compare_exchanges(
+    engine: &Engine,
+    run: &RunId,
+    log: &[Entry],
+) -> Result<Option<Flaw>, EngineError> {
+    for one in log {
+        let version = one.version;
+        let events = one.open(&run.id).unwrap_or_default();
+        let Some(Event::Received { input }) = events.into_iter().next() else { continue };
+        let (exchange, reply) = match input.what {
+            Incoming::ModelReplied(mut reply) => (reply.exchange.take(), Some(reply)),
+            Incoming::ModelFailed { exchange, .. } => (exchange, None),
+            _ => continue,
+        };
+        let Some(Exchange { request, response }) = exchange else { continue };
+        let mut received = Vec::new();
+        for digest in [request, response] {
+            let found = match engine.store().blob(&run.tenant, &digest).await? {
+                None => "gone",
+                Some(bytes) if digest_of(&bytes) != digest => "others",
+                Some(bytes) => {
+                    received = bytes;
+                    continue;
+                }
+            };
+            return Ok(Some(Flaw::Blob { version, digest, found }));
+        }
+        if reply.is_some_and(|reply| !says(&received, &reply)) {
+            return Ok(Some(Flaw::Reply { version }));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a response says the text of a reply. One that no wire format can read says nothing against it.
+fn says(response: &[u8], reply: &ModelReply) -> bool {
+    let texts = reread_texts(response);
+    // Nulls that mean absence were taken out where the reply tells of that repair, and nowhere else.
+    let repaired = reply.repairs.iter().any(|repair| repair.kind == RepairKind::NullForAbsent);
+    let kept = repaired.then(|| without_nulls(&reply.text)).flatten();
+    let same = |text: &String| *text == reply.text || kept.is_some() && without_nulls(text) == kept;
+    texts.is_empty() || texts.iter().any(same)
+}
+
+fn without_nulls(text: &str) -> Option<Value> {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            Value::Object(members) => {
+                members.retain(|_, member| !member.is_null());
+                members.values_mut().for_each(strip);
+            }
+            _ => {}
+        }
+    }
+    let mut value = read(text, RepairLevel::None).ok()?.value;
+    strip(&mut value);
+    Some(value)
+}
+
+fn compare_ids<'a>(
+    what: &'static str,
+    found: impl Iterator<Item = &'a String>,
+    expected: impl Iterator<Item = &'a String>,
+) -> Option<Flaw> {
+    let listed = |ids: Vec<&str>| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
+    let found = listed(found.map(String::as_str).collect());
+    let expected = listed(expected.map(String::as_str).collect());
+    (found != expected).then_some(Flaw::Head { what, found, expected })
+}

@@ -1,0 +1,175 @@
+//! What the operator of a worker or a server allows, whatever protocol a run has.
+//!
+//! Protocols choose the names of their programs and sources, so entries say what is meant: a
+//! command by its first words, a host, a source by its kind and where it looks.
+
+use countersign_core::json::digest;
+use countersign_core::protocol::{Program, RetrievalSource};
+use reqwest::Url;
+use serde_json::{Value, json};
+use std::path::Path;
+use thiserror::Error;
+
+use super::permissions::{address_server, model_server, plain};
+use crate::effect::HostRule;
+
+/// Settings of a source that say where it looks, in the order they are asked.
+const LOCATIONS: [&str; 6] = ["path", "folder", "file", "url", "address", "host"];
+
+/// Entries that any run may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AllowList {
+    /// Commands by their first words.
+    programs: Vec<Vec<String>>,
+    /// Hosts, as policies write them.
+    hosts: Vec<(String, HostRule)>,
+    /// Sources: a kind, and where it looks; anywhere where nothing is said.
+    sources: Vec<(String, Option<String>)>,
+    /// Servers that prompts may be sent to.
+    model_servers: Vec<String>,
+    /// Servers that a settings file names for something else, with what they are for.
+    services: Vec<(&'static str, String)>,
+}
+
+/// Why a text is no entry of an allow-list.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AllowListError {
+    /// A program without words.
+    #[error("`{0}` names no program; expected the words of a command: `git`, `cargo clippy`")]
+    Program(String),
+    /// A host that is none.
+    #[error("`{0}` is no host; expected `api.example.org` or `127.0.0.1:8080`")]
+    Host(String),
+    /// A source without a kind.
+    #[error("`{0}` is no source; expected a kind, or a kind and where it looks: `files:docs`")]
+    Source(String),
+}
+
+impl AllowList {
+    /// Allows commands that begin with these words, divided by spaces.
+    pub fn allow_program(&mut self, entry: &str) -> Result<(), AllowListError> {
+        let words: Vec<String> = entry.split_whitespace().map(str::to_owned).collect();
+        if words.is_empty() {
+            return Err(AllowListError::Program(entry.to_owned()));
+        }
+        self.programs.push(words);
+        Ok(())
+    }
+
+    /// Allows calls of a host.
+    pub fn allow_host(&mut self, entry: &str) -> Result<(), AllowListError> {
+        let rule = HostRule::parse(entry).ok_or_else(|| AllowListError::Host(entry.to_owned()))?;
+        self.hosts.push((entry.to_owned(), rule));
+        Ok(())
+    }
+
+    /// Allows sources of a kind, or only the one that looks at this place: `files:docs`.
+    pub fn allow_source(&mut self, entry: &str) -> Result<(), AllowListError> {
+        let (kind, location) = match entry.split_once(':') {
+            Some((kind, location)) => (kind, Some(location.to_owned())),
+            None => (entry, None),
+        };
+        if kind.is_empty() || location.as_ref().is_some_and(String::is_empty) {
+            return Err(AllowListError::Source(entry.to_owned()));
+        }
+        self.sources.push((kind.to_owned(), location));
+        Ok(())
+    }
+
+    /// Allows prompts to the server of a model that is named with an address; a model without one
+    /// answers at its provider's and needs no entry.
+    pub fn allow_model(&mut self, model: &str) {
+        self.model_servers.extend(model_server(model));
+    }
+
+    /// Lists the server that a settings file names for something else than models: `store`.
+    pub fn allow_service(&mut self, purpose: &'static str, address: &str) {
+        self.services.extend(address_server(address).map(|server| (purpose, server)));
+    }
+
+    /// A list of this server alone: what is trusted for a model that a run names.
+    #[must_use]
+    pub fn with_model_server(server: &str) -> Self {
+        Self { model_servers: vec![server.to_owned()], ..Self::default() }
+    }
+
+    /// Both lists together.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.programs.extend(other.programs);
+        self.hosts.extend(other.hosts);
+        self.sources.extend(other.sources);
+        self.model_servers.extend(other.model_servers);
+        self.services.extend(other.services);
+        self
+    }
+
+    /// Whether nothing is allowed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.programs.is_empty()
+            && self.hosts.is_empty()
+            && self.sources.is_empty()
+            && self.model_servers.is_empty()
+            && self.services.is_empty()
+    }
+
+    /// Whether a program is allowed. One that wants variables of the environment needs a person's
+    /// trust: they may hold the operator's keys.
+    #[must_use]
+    pub fn allows_program(&self, program: &Program) -> bool {
+        program.environment.is_empty()
+            && self.programs.iter().any(|words| program.command.starts_with(words))
+    }
+
+    /// The commands that are allowed, by their first words.
+    #[must_use]
+    pub fn commands(&self) -> &[Vec<String>] {
+        &self.programs
+    }
+
+    /// Whether an address may be called.
+    #[must_use]
+    pub fn allows_url(&self, url: &str) -> bool {
+        Url::parse(url).is_ok_and(|url| self.hosts.iter().any(|(_, rule)| rule.allows(&url)))
+    }
+
+    /// Whether prompts may be sent to a server.
+    #[must_use]
+    pub fn allows_model_server(&self, server: &str) -> bool {
+        self.model_servers.iter().any(|one| one == server) || self.allows_url(server)
+    }
+
+    /// Whether a source may be opened.
+    #[must_use]
+    pub fn allows_source(&self, source: &RetrievalSource) -> bool {
+        let location = LOCATIONS.iter().find_map(|key| source.settings.get(key)?.as_str());
+        self.sources.iter().any(|(kind, allowed)| {
+            *kind == source.kind && allowed.as_deref().is_none_or(|it| Some(it) == location)
+        })
+    }
+
+    /// The list for people, an entry a line.
+    #[must_use]
+    pub fn describe(&self) -> Vec<String> {
+        let programs = self.programs.iter().map(|words| format!("program {}", words.join(" ")));
+        let hosts = self.hosts.iter().map(|(host, _)| format!("host {host}"));
+        let sources = self.sources.iter().map(|(kind, location)| match location {
+            Some(location) => format!("source {kind}:{location}"),
+            None => format!("source {kind}"),
+        });
+        let servers = self.model_servers.iter().map(|server| format!("model server {server}"));
+        let services = self.services.iter();
+        let services = services.map(|(purpose, server)| format!("{purpose} server {server}"));
+        let lines = programs.chain(hosts).chain(sources).chain(servers).chain(services);
+        // The list may be a stranger's: a line break in it must not make a line of its own.
+        lines.map(|line| plain(&line)).collect()
+    }
+
+    /// The key under which a list that stands in a settings file is trusted for a folder of work.
+    #[must_use]
+    pub fn trust_digest(&self, folder: &Path) -> String {
+        let list: Vec<Value> = self.describe().into_iter().map(Value::String).collect();
+        digest(&json!({ "settings": folder.to_string_lossy(), "allow": list }))
+    }
+}

@@ -1,0 +1,17 @@
+//! Trust: which programs, hosts and sources a protocol may use on this machine, and who said so.
+//!
+//! A protocol lists what it wants ([`Permissions`]); that list is its author's word. A person trusts
+//! the list for a folder of work ([`TrustFile`]), or the operator of a worker or server allows
+//! entries whatever protocol asks ([`AllowList`]). [`ActionGuard`] decides when an action is
+//! performed, so it does not matter where a run came from: a folder, a file, a shared store.
+
+mod permissions;
+mod allow_list;
+mod trust_file;
+mod guard;
+
+pub use allow_list::{AllowList, AllowListError};
+pub use guard::{ActionGuard, ShippedPermissions, WantedAction};
+pub(crate) use permissions::leads_out;
+pub use permissions::{Permissions, ProgramPermission, address_server, model_server};
+pub use trust_file::{TrustError, TrustFile, TrustRecord};

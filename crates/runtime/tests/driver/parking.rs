@@ -1,0 +1,121 @@
+//! A run on which workers end is parked with a sentence, whoever asks, and goes on when somebody resumes it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use countersign_core::run::{Incoming, Rejection, Status, Time};
+use countersign_runtime::clock::Clock;
+use countersign_runtime::driver::Rest;
+use countersign_runtime::engine::EngineError;
+use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
+use countersign_store::{Taking, TenantId};
+
+use crate::rig::{EPOCH, House, Kind};
+
+const DEED: &str = r#"
+--- index.yaml
+name: t
+version: 1.0.0
+default_workflow: main
+--- workflows/main.yaml
+id: main
+phases: [ { id: put, do: { write: { path: out.md, content: "'done'" } } }, { id: done, terminal: true } ]
+transitions: [ { from: put, to: done } ]
+"#;
+
+fn resumed() -> Incoming {
+    Incoming::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() }
+}
+
+async fn a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed(kind: Kind) {
+    let house = House::new(kind, DEED);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    let nothing = engine.give("r1", resumed(), None).await.unwrap_err();
+    let nothing_to_resume = |error: &EngineError| {
+        matches!(error, EngineError::Rejected(Rejection::NothingToResume { .. }))
+    };
+    assert!(nothing_to_resume(&nothing), "{nothing}");
+    for number in 0..3 {
+        let now = EPOCH + number * 10;
+        let taking = Taking::new(format!("w{number}"), now, now + 10, 1);
+        assert_eq!(house.store.take(&taking).await.unwrap().len(), 1);
+    }
+    house.clock.advance(30);
+    let driver = house.driver(&engine, "fourth");
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Parked);
+    // A person who looks changes nothing by it, and one who resumes it does.
+    let outcome = engine.give("r1", resumed(), None).await.unwrap();
+    assert_eq!(outcome.state.version, 1, "nothing but the parking was resumed");
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    house.events("r1").await;
+}
+
+/// A clock that moves by what is waited for, and is set back by an hour once.
+struct SetBack {
+    now: AtomicI64,
+    waited: Mutex<Vec<i64>>,
+    stopper: Stopper,
+}
+
+impl Clock for SetBack {
+    fn now(&self) -> Time {
+        Time(self.now.load(Ordering::SeqCst))
+    }
+
+    fn until(&self, moment: Time) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let left = moment.since(self.now()).cast_signed();
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            let mut waited = self.waited.lock().unwrap();
+            waited.push(left);
+            let back = if waited.len() == 5 { 3_600_000 } else { 0 };
+            self.now.fetch_add(left - back, Ordering::SeqCst);
+            if waited.len() == 20 {
+                self.stopper.stop();
+            }
+        })
+    }
+}
+
+struct Nobody;
+
+impl Crew for Nobody {
+    fn driver(&self, _: &TenantId) -> Result<Arc<countersign_runtime::driver::Driver>, String> {
+        Err("nobody works here".to_owned())
+    }
+
+    fn drivers(&self) -> Vec<Arc<countersign_runtime::driver::Driver>> {
+        Vec::new()
+    }
+}
+
+impl Report for Nobody {
+    fn told(&self, _: News) {}
+}
+
+async fn a_worker_whose_clock_is_set_back_looks_and_announces_itself_all_the_same(kind: Kind) {
+    let house = House::new(kind, DEED);
+    let (stopper, stop) = Stopper::new();
+    let (now, waited) = (AtomicI64::new(EPOCH), Mutex::default());
+    let clock = Arc::new(SetBack { now, waited, stopper });
+    let terms = Terms::new("w");
+    let longest = 60_000;
+    let worker = Worker::new(
+        Arc::clone(&house.store),
+        Arc::clone(&clock) as _,
+        Arc::new(Nobody),
+        Arc::new(Nobody),
+        terms,
+    );
+    worker.work(Ending::Told, stop).await.unwrap();
+    let waited = clock.waited.lock().unwrap().clone();
+    assert!(waited.iter().all(|wait| *wait <= longest), "{waited:?}");
+}
+
+on_both!(
+    a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed,
+    a_worker_whose_clock_is_set_back_looks_and_announces_itself_all_the_same,
+);

@@ -1,0 +1,264 @@
+//! What stands beside a log is compared with it: each row that somebody edits is told by its name, by both
+//! proofs.
+
+use std::sync::Arc;
+
+use countersign_core::reply::Finish;
+use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
+use countersign_runtime::driver::{Models, Rest, handed_in};
+use countersign_runtime::proof::{chained, prove};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::rig::{House, Kind, answer};
+
+const QUESTION: &str = r"
+--- index.yaml
+name: t
+version: 1.0.0
+default_workflow: main
+--- contracts/note.yaml
+id: note
+version: 1.0.0
+schema: { type: object, required: [note], properties: { note: { type: string } } }
+--- agents/writer.yaml
+id: writer
+description: writes
+base: fixer
+--- workflows/main.yaml
+id: main
+phases:
+  - { id: first, ask: { question: Who?, apply: { set: /name } } }
+  - { id: write, agent: writer, contract: note, apply: { set: { at: /note, value: reply.note } } }
+  - { id: ask, ask: { question: Which?, who: anna, deadline: 1h, apply: { set: /answer } } }
+  - { id: done, terminal: true }
+transitions: [ { from: first, to: write }, { from: write, to: ask }, { from: ask, to: done } ]
+";
+
+/// A run that waits for anna, of version 3, with a key.
+async fn waiting() -> House {
+    let house = House::new(Kind::Sqlite, QUESTION);
+    let engine = house.engine();
+    let key = Some("begin".to_owned());
+    engine.start("r1", &house.protocol, house.begin(), key).await.unwrap();
+    house.clock.advance(1_000);
+    answer(&engine, "r1", "w1", "me").await.unwrap();
+    house.clock.advance(1_000);
+    let action = engine.look("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
+    engine.give("r1", handed_in(&action, r#"{"note":"yes"}"#, "m"), None).await.unwrap();
+    house
+}
+
+/// A run that asks a model, of version 2.
+async fn asking() -> House {
+    let house = House::new(Kind::Sqlite, QUESTION);
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    answer(&engine, "r1", "w1", "me").await.unwrap();
+    house
+}
+
+/// Edits one row, and gives what both proofs say of it.
+async fn edited(house: &House, sql: &str) -> String {
+    let db = Connection::open(house.folder.path().join("runs.db")).unwrap();
+    assert_eq!(db.execute(sql, []).unwrap(), 1, "{sql}");
+    drop(db);
+    let engine = house.engine();
+    let chained = chained(&engine, "r1").await.unwrap().expect_err(sql).to_string();
+    let proved = prove(&engine, "r1").await.unwrap().expect_err(sql).to_string();
+    assert_eq!(chained, proved, "{sql}");
+    chained
+}
+
+#[tokio::test]
+async fn rows_that_nobody_edited_agree() {
+    for house in [waiting().await, asking().await] {
+        let engine = house.engine();
+        chained(&engine, "r1").await.unwrap().unwrap();
+        prove(&engine, "r1").await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn every_column_of_a_wait_is_compared() {
+    for (column, value, told) in [
+        ("kind", "'approval'", "kind of wait w2 `approval`"),
+        ("opened_at", "opened_at + 1", "opening time of wait w2 `"),
+        ("deadline", "deadline + 86400000", "deadline of wait w2 `"),
+        ("deadline", "NULL", "deadline of wait w2 `none`"),
+        ("who", "'mallory'", "addressee of wait w2 `mallory`, and the log says `anna`"),
+        ("who", "NULL", "addressee of wait w2 `everybody`"),
+        ("body", "replace(body, 'Which?', 'Really?')", "text of wait w2 `"),
+        ("id", "'w9'", "open waits `w9`, and its log says `w2`"),
+    ] {
+        let house = waiting().await;
+        let found = edited(&house, &format!("UPDATE waits SET {column} = {value}")).await;
+        assert!(found.contains(told), "{column}: {found}");
+    }
+    let house = waiting().await;
+    let found = edited(&house, "DELETE FROM waits").await;
+    assert!(found.contains("open waits `none`"), "{found}");
+}
+
+#[tokio::test]
+async fn every_column_of_a_run_is_compared() {
+    for (column, value, told) in [
+        ("status", "'completed'", "status `completed`, and its log says `waiting`"),
+        ("phase", "'done'", "phase `done`, and its log says `ask`"),
+        ("summary", "'all is well'", "summary `all is well`, and its log says `Which?`"),
+        ("created_at", "created_at - 1000", "time of creation `"),
+        ("updated_at", "updated_at + 1000", "time of the last change `"),
+        ("workflow", "'other'", "workflow `other`"),
+        ("wake_at", "wake_at + 86400000", "next wake-up `"),
+        ("wake_at", "NULL", "next wake-up `none`"),
+    ] {
+        let house = waiting().await;
+        let found = edited(&house, &format!("UPDATE runs SET {column} = {value}")).await;
+        assert!(found.contains(told), "{column}: {found}");
+    }
+    let house = waiting().await;
+    let engine = house.engine();
+    let now = crate::rig::EPOCH + 2_000;
+    engine.store().lease(&engine.run_id("r1"), "w", now, now + 10).await.unwrap().unwrap();
+    let found = edited(&house, "UPDATE runs SET lease_epoch = 0").await;
+    assert!(found.contains("lease epoch `0`, and the log says `at least 1`"), "{found}");
+}
+
+#[tokio::test]
+async fn pending_actions_are_compared() {
+    for (value, told) in [
+        ("''", "pending actions `none`, and its log says `2.1`"),
+        ("replace(actions, '2.1', '2.7')", "pending actions `2.7`"),
+        ("replace(actions, 'model', 'tools')", "kind of action 2.1 `tools`"),
+    ] {
+        let house = asking().await;
+        let found = edited(&house, &format!("UPDATE runs SET actions = {value}")).await;
+        assert!(found.contains(told), "{value}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn idempotency_keys_are_compared() {
+    for (sql, told) in [
+        ("UPDATE keys SET version = 2", "idempotency key `begin` `2`, and the log says `1`"),
+        ("DELETE FROM keys", "idempotency key `begin` `none`, and the log says `1`"),
+        (
+            "INSERT INTO keys VALUES ((SELECT tenant FROM runs), 'r1', 'forged', 3)",
+            "idempotency key `forged` `3`, and the log says `none`",
+        ),
+    ] {
+        let house = waiting().await;
+        let found = edited(&house, sql).await;
+        assert!(found.contains(told), "{sql}: {found}");
+    }
+}
+
+/// A model that keeps what its provider sent, and may say another text.
+struct Spoken {
+    text: &'static str,
+    received: &'static str,
+}
+
+impl Models for Spoken {
+    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+        let Self { text, received } = *self;
+        Ok(Some(Arc::new(Self { text, received })))
+    }
+}
+
+impl Model for Spoken {
+    fn name(&self) -> &'static str {
+        "spoken"
+    }
+
+    fn complete<'a>(
+        &'a self,
+        _: &'a Ask,
+        _: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+        let piece =
+            json!({ "message": { "content": self.received }, "done": true, "done_reason": "stop" });
+        let (request, response) = (b"{}".to_vec(), format!("{piece}\n").into_bytes());
+        let answer = Answer {
+            text: self.text.to_owned(),
+            finish: Finish::Stop,
+            reason: "stop".to_owned(),
+            usage: None,
+            model: "spoken".to_owned(),
+            exchange: Exchange { request, response },
+            sent: Sent::Nothing,
+            drop_nulls: false,
+        };
+        Box::pin(async move { Ok(answer) })
+    }
+}
+
+/// A run whose model said something, of version 3.
+async fn spoken(text: &'static str, received: &'static str) -> House {
+    let house = House::new(
+        Kind::Sqlite,
+        &QUESTION.replace(
+            "default_workflow: main",
+            "default_workflow: main\nmodels: { default: 'openai:m' }",
+        ),
+    );
+    let engine = house.engine();
+    house.start(&engine, "r1").await;
+    answer(&engine, "r1", "w1", "me").await.unwrap();
+    let driver = house.driver_with(&engine, Arc::new(Spoken { text, received }), "w");
+    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    house
+}
+
+#[tokio::test]
+async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
+    const TRUE: &str = r#"{"note":"yes"}"#;
+    let house = spoken(TRUE, TRUE).await;
+    let engine = house.engine();
+    chained(&engine, "r1").await.unwrap().unwrap();
+    prove(&engine, "r1").await.unwrap().unwrap();
+    let found = edited(&house, "DELETE FROM blobs WHERE length(bytes) > 2").await;
+    assert!(found.contains("version 3: the bytes ") && found.ends_with("are gone"), "{found}");
+    let house = spoken(TRUE, TRUE).await;
+    let found = edited(&house, "UPDATE blobs SET bytes = x'00' WHERE length(bytes) > 2").await;
+    assert!(found.ends_with("are others"), "{found}");
+    // A log that was written anew as a whole proves itself, but not against the bytes.
+    let house = spoken(TRUE, r#"{"note":"no"}"#).await;
+    let engine = house.engine();
+    let told =
+        "version 3: the text of the reply is not what the bytes received from the provider say";
+    let flaw = chained(&engine, "r1").await.unwrap().unwrap_err();
+    assert_eq!(flaw.to_string(), told);
+    let flaw = prove(&engine, "r1").await.unwrap().unwrap_err();
+    assert_eq!(flaw.to_string(), told);
+}
+
+#[tokio::test]
+async fn snapshots_are_compared() {
+    let forge = async |version: u64, document: Option<Value>, hash: Option<&str>| {
+        let house = waiting().await;
+        let engine = house.engine();
+        let live = engine.at("r1", Some(version)).await.unwrap();
+        let mut state = (*live.state).clone();
+        state.document = document.map_or(state.document, Arc::new);
+        let hash = hash.unwrap_or(&live.hash);
+        let body = json!({ "v": 1, "hash": hash, "state": state }).to_string();
+        let (seq, body) = (state.seq, body.replace('\'', "''"));
+        let sql = format!(
+            "INSERT INTO snapshots SELECT number, {version}, tail, {seq}, '{body}' FROM runs"
+        );
+        edited(&house, &sql).await
+    };
+    let newest = {
+        let house = waiting().await;
+        house.engine().look("r1").await.unwrap().state.version
+    };
+    let told = "a snapshot does not hold what the events up to it fold to";
+    let document = || Some(json!({ "answer": "forged" }));
+    assert!(forge(newest, document(), None).await.contains(told));
+    // An older one is where a look at that version and a fork begin.
+    assert!(newest > 1);
+    assert!(forge(1, document(), None).await.contains(told));
+    // The next commit would be chained to this hash.
+    assert!(forge(newest, None, Some(&"0".repeat(64))).await.contains(told));
+}

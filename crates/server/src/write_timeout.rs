@@ -1,0 +1,121 @@
+//! A stream whose reader must read: whoever asks and never takes the answer loses the connection.
+
+use std::future::Future as _;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// How long a client may leave an answer lying before it is given up.
+const STALLED: Duration = Duration::from_secs(30);
+
+/// A stream on which a write that makes no progress for [`STALLED`] is an error.
+pub(crate) struct WriteTimeout<S> {
+    stream: S,
+    /// Runs while the other side takes nothing.
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self { stream, stalled: None }
+    }
+
+    /// What a write came to, or that it took too long.
+    fn within_time<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALLED)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.within_time(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.within_time(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.within_time(context, flushed)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.within_time(context, shut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_never_reads_is_given_up() {
+        let (ours, theirs) = duplex(16);
+        let error = WriteTimeout::new(ours).write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(theirs);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_reads_slowly_gets_everything() {
+        let (ours, mut theirs) = duplex(16);
+        let reader = tokio::spawn(async move {
+            let mut all = Vec::new();
+            let mut some = [0; 8];
+            loop {
+                sleep(STALLED / 2).await;
+                match theirs.read(&mut some).await.unwrap() {
+                    0 => return all,
+                    count => all.extend_from_slice(&some[..count]),
+                }
+            }
+        });
+        let mut ours = WriteTimeout::new(ours);
+        ours.write_all(&[7; 64]).await.unwrap();
+        ours.shutdown().await.unwrap();
+        drop(ours);
+        assert_eq!(reader.await.unwrap(), [7; 64]);
+    }
+}

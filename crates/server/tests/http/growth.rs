@@ -1,0 +1,77 @@
+//! The law of growth at the HTTP door: on every route that takes a body, the time and the memory of
+//! the whole process grow linearly with it.
+
+use peak_alloc::PeakAlloc;
+use serde_json::{Value, json};
+use testkit::{GrowthDoor, Meter, process_time};
+use tokio::runtime::Runtime;
+
+use crate::bodies::sound;
+use crate::rig::{Client, serve};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+const METER: Meter = Meter {
+    time: process_time,
+    reset: || ALLOCATOR.reset_peak_usage(),
+    current: || ALLOCATOR.current_usage(),
+    peak: || ALLOCATOR.peak_usage(),
+};
+
+/// Eight times this is below what any route takes.
+const BASE: usize = 64 << 10;
+
+/// A way to make a hostile value of about so many bytes.
+type Family = (&'static str, fn(usize) -> Value);
+
+const FAMILIES: [Family; 4] = [
+    ("a long list", |size| vec![0; size / 2].into()),
+    ("many members", |size| (0..size / 12).map(|n| (format!("m{n:06}"), json!(0))).collect()),
+    ("one long key around a list", |size| json!({"k".repeat(size / 2): vec![0; size / 4]})),
+    ("a text of braces", |size| "{x} ".repeat(size / 4).into()),
+];
+
+/// The members that a body is made hostile at: those that hold a model's or a person's words, and
+/// one that no route knows.
+const MEMBERS: [&str; 6] = ["never", "text", "document", "value", "message", "examples"];
+
+#[test]
+fn bodies_of_every_route() {
+    let runtime = Runtime::new().unwrap();
+    let rig = runtime.block_on(serve());
+    let client = rig.client();
+    let mut door = GrowthDoor::new("http_body", &METER);
+    for (path, body) in sound() {
+        for member in MEMBERS {
+            if member != "never" && body.get(member).is_none() {
+                continue;
+            }
+            for (family, make) in FAMILIES {
+                let make = |size: usize| {
+                    let mut body = body.clone();
+                    body[member] = make(size);
+                    body.to_string().into_bytes()
+                };
+                let run = |body: &Vec<u8>| runtime.block_on(send(&client, path, body.clone()));
+                door.family(&format!("{path} {member}: {family}"), BASE, make, run);
+            }
+        }
+    }
+    door.judge();
+    drop(runtime.block_on(rig.end()));
+}
+
+/// Sends one body; whatever the answer is, it is not a breakdown.
+async fn send(client: &Client, path: &str, body: Vec<u8>) {
+    let path = path.replace("{run}", "run-that-is-not-there");
+    let request = client
+        .request("POST", &path)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .body(body);
+    let response = request.send().await.unwrap();
+    let status = response.status();
+    let _ = response.bytes().await.unwrap();
+    assert!(status.as_u16() < 500, "{path}: {status}");
+}

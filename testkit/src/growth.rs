@@ -1,0 +1,306 @@
+//! How time and memory grow with the input: doubled sizes, a line fitted through the logarithms.
+//!
+//! Time is what the processor spent, so that a busy machine matters little. Memory is the peak of
+//! what was allocated during one run, as the caller's allocator counts it.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The steepest growth that passes: linear, and room for caches, logarithms and noise.
+const MAX_EXPONENT: f64 = 1.2;
+
+/// Below this, a time says more about the machine than about the work.
+const SHORTEST: Duration = Duration::from_millis(5);
+
+/// Below this, memory is what any input needs.
+const SMALLEST: usize = 256 << 10;
+
+/// How often each size is run, at most; the quickest run counts.
+const RUNS: usize = 3;
+
+/// A size that took this long in all is not run again.
+const LONG_ENOUGH: Duration = Duration::from_millis(300);
+
+/// How often a family that seems to break the law is measured again. Another program can only add
+/// to a measurement, so the least of several is nearest to the truth.
+const MORE_TRIES: usize = 6;
+
+/// One family at a time: they share the counter of memory.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What one size took.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    /// The size that the input was made for.
+    pub size: usize,
+    /// Processor time, the least of several runs.
+    pub time: Duration,
+    /// Bytes allocated at the peak, beyond those before the run.
+    pub memory: usize,
+}
+
+/// A family of inputs, measured.
+#[derive(Debug, Clone)]
+pub struct Growth {
+    /// The door and the family.
+    pub name: String,
+    /// A sample for each size, smallest first.
+    pub samples: Vec<Sample>,
+}
+
+/// What a family is measured by: a clock of the processor, and the counter of a test's own
+/// allocator.
+pub struct Meter {
+    /// What the processor has spent so far: [`thread_time`] or [`process_time`].
+    pub time: fn() -> Duration,
+    /// Forgets the peak: from now on it is what is allocated now.
+    pub reset: fn(),
+    /// Bytes allocated now.
+    pub current: fn() -> usize,
+    /// Bytes allocated at the peak since the last reset.
+    pub peak: fn() -> usize,
+}
+
+/// A door that takes something from outside, and the families of hostile inputs measured at it.
+///
+/// A door is registered in `xtask/src/doors.rs` under the same name.
+pub struct GrowthDoor {
+    name: &'static str,
+    meter: &'static Meter,
+    budget: Sample,
+    grown: Vec<Growth>,
+}
+
+impl GrowthDoor {
+    /// A door without families.
+    #[must_use]
+    pub fn new(name: &'static str, meter: &'static Meter) -> Self {
+        let budget = Sample { size: 0, time: SHORTEST, memory: SMALLEST };
+        Self { name, meter, budget, grown: Vec::new() }
+    }
+
+    /// Work at this door ends with a budget. An input that spends it costs up to this much, however
+    /// small it is, so only what costs more is judged by its growth.
+    #[must_use]
+    pub fn with_budget(mut self, time: Duration, memory: usize) -> Self {
+        self.budget = Sample { size: 0, time, memory };
+        self
+    }
+
+    /// Measures a family at `base`, and at twice, four and eight times that size.
+    pub fn family<I>(
+        &mut self,
+        name: &str,
+        base: usize,
+        make: impl Fn(usize) -> I,
+        run: impl Fn(&I),
+    ) -> &mut Self {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let inputs = [1, 2, 4, 8].map(|times| (base * times, make(base * times)));
+        let measure = || inputs.each_ref().map(|(size, input)| self.sample(*size, || run(input)));
+        let mut growth =
+            Growth { name: format!("{}: {name}", self.name), samples: measure().to_vec() };
+        for _ in 0..MORE_TRIES {
+            if growth.exceeds(&self.budget) {
+                growth.keep_least(&measure());
+            }
+        }
+        self.grown.push(growth);
+        self
+    }
+
+    fn sample(&self, size: usize, run: impl Fn()) -> Sample {
+        let meter = self.meter;
+        let (mut time, mut memory, mut spent) = (Duration::MAX, 0, Duration::ZERO);
+        for _ in 0..RUNS {
+            (meter.reset)();
+            let (before, started) = ((meter.current)(), (meter.time)());
+            run();
+            let took = (meter.time)().saturating_sub(started);
+            time = time.min(took);
+            // What another thread frees meanwhile hides a part of the peak.
+            memory = memory.max((meter.peak)().saturating_sub(before));
+            spent += took;
+            if spent > LONG_ENOUGH {
+                break;
+            }
+        }
+        Sample { size, time, memory }
+    }
+
+    /// Prints every family, and fails where one grows faster than the law allows.
+    ///
+    /// # Panics
+    /// Where a family grows by more than the power 1.2 of its size.
+    #[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
+    pub fn judge(&self) {
+        assert!(!self.grown.is_empty(), "no family was measured at {}", self.name);
+        self.grown.iter().for_each(|growth| println!("{growth}"));
+        let steep = self.grown.iter().filter(|growth| growth.exceeds(&self.budget));
+        let steep: Vec<String> = steep.map(Growth::to_string).collect();
+        assert!(steep.is_empty(), "grow faster than size^{MAX_EXPONENT}:\n{}", steep.join("\n"));
+    }
+}
+
+impl Growth {
+    /// Keeps the lesser times of two measurements of the same family, and the memory of the one in
+    /// which it grew less: other threads may hide a part of a peak as well as add to it.
+    fn keep_least(&mut self, others: &[Sample]) {
+        let other = Self { name: String::new(), samples: others.to_vec() };
+        let is_flatter = other.memory_exponent() < self.memory_exponent();
+        for (sample, other) in self.samples.iter_mut().zip(others) {
+            sample.time = sample.time.min(other.time);
+            if is_flatter {
+                sample.memory = other.memory;
+            }
+        }
+    }
+
+    /// Whether time or memory grows too steeply, and past what the door's budget explains.
+    fn exceeds(&self, budget: &Sample) -> bool {
+        let over = |exponent: Option<f64>| exponent.is_some_and(|power| power > MAX_EXPONENT);
+        let last = self.samples.last().expect("every family has samples");
+        (last.time > budget.time && over(self.time_exponent()))
+            || (last.memory > budget.memory && over(self.memory_exponent()))
+    }
+
+    /// The power of the size by which time grows; `None` where all of it is too quick to tell.
+    #[must_use]
+    pub fn time_exponent(&self) -> Option<f64> {
+        let time = |sample: &Sample| sample.time.as_secs_f64();
+        self.exponent(time, SHORTEST.as_secs_f64())
+    }
+
+    /// The power of the size by which the peak of memory grows; `None` where it is too little to
+    /// tell.
+    #[must_use]
+    pub fn memory_exponent(&self) -> Option<f64> {
+        self.exponent(|sample| sample.memory as f64, SMALLEST as f64)
+    }
+
+    /// The slope of a straight line through the logarithms. What lies below the floor is put on it:
+    /// noise must not look like growth.
+    fn exponent(&self, value: impl Fn(&Sample) -> f64, floor: f64) -> Option<f64> {
+        if self.samples.iter().all(|sample| value(sample) <= floor) {
+            return None;
+        }
+        let points: Vec<(f64, f64)> = self
+            .samples
+            .iter()
+            .map(|sample| ((sample.size as f64).ln(), value(sample).max(floor).ln()))
+            .collect();
+        let count = points.len() as f64;
+        let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(pick).sum::<f64>() / count;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let covariance: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+        let variance: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+        Some(covariance / variance)
+    }
+}
+
+/// One line: the name, each sample, and both exponents.
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<44}", self.name)?;
+        for sample in &self.samples {
+            let time = sample.time.as_secs_f64() * 1e3;
+            write!(f, " {time:>8.1} ms {:>6.1} MiB", sample.memory as f64 / f64::from(1 << 20))?;
+        }
+        let power =
+            |exponent: Option<f64>| exponent.map_or("  –".to_owned(), |e| format!("{e:.2}"));
+        write!(f, "  time^{} memory^{}", power(self.time_exponent()), power(self.memory_exponent()))
+    }
+}
+
+/// What the processor spent on this thread so far; the clock's time where the system does not say.
+#[must_use]
+pub fn thread_time() -> Duration {
+    #[cfg(unix)]
+    return processor_time(rustix::time::ClockId::ThreadCPUTime);
+    #[cfg(not(unix))]
+    elapsed()
+}
+
+/// What the processor spent on all threads of this process so far, also on those that ended; the
+/// clock's time where the system does not say.
+#[must_use]
+pub fn process_time() -> Duration {
+    #[cfg(unix)]
+    return processor_time(rustix::time::ClockId::ProcessCPUTime);
+    #[cfg(not(unix))]
+    elapsed()
+}
+
+#[cfg(unix)]
+fn processor_time(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn elapsed() -> Duration {
+    static STARTED: std::sync::LazyLock<std::time::Instant> =
+        std::sync::LazyLock::new(std::time::Instant::now);
+    STARTED.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STILL: Meter = Meter { time: thread_time, reset: || (), current: || 0, peak: || 0 };
+
+    fn growth(power: f64) -> Growth {
+        let sample = |times: usize| {
+            let size = 1_000 * times;
+            let value = (size as f64).powf(power);
+            Sample {
+                size,
+                time: Duration::from_secs_f64(value / 1e5),
+                memory: (value * 1e3) as usize,
+            }
+        };
+        Growth { name: "made".to_owned(), samples: [1, 2, 4, 8].map(sample).to_vec() }
+    }
+
+    #[test]
+    fn exponents_are_found() {
+        for power in [1.0, 1.5, 2.0] {
+            let growth = growth(power);
+            assert!((growth.time_exponent().unwrap() - power).abs() < 0.01, "{growth}");
+            assert!((growth.memory_exponent().unwrap() - power).abs() < 0.01, "{growth}");
+        }
+    }
+
+    #[test]
+    fn steep_growth_passes_only_within_the_budget_of_its_door() {
+        let none = Sample { size: 0, time: SHORTEST, memory: SMALLEST };
+        let large = Sample { size: 0, time: Duration::from_hours(1), memory: 1 << 40 };
+        assert!(!growth(1.1).exceeds(&none));
+        assert!(growth(1.3).exceeds(&none));
+        assert!(!growth(1.3).exceeds(&large));
+        assert!(growth(1.3).exceeds(&Sample { time: SHORTEST, ..large }));
+        assert!(growth(1.3).exceeds(&Sample { memory: SMALLEST, ..large }));
+    }
+
+    #[test]
+    fn what_is_too_quick_has_no_exponent() {
+        let mut door = GrowthDoor::new("nothing", &STILL);
+        door.family("nothing", 1, |size| size, |_| ());
+        assert_eq!(door.grown[0].time_exponent(), None, "{}", door.grown[0]);
+        assert_eq!(door.grown[0].memory_exponent(), None);
+        door.judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "grow faster than size^1.2")]
+    fn a_square_is_found() {
+        let mut door = GrowthDoor::new("square", &STILL);
+        let work = |size: &usize| {
+            let sum = (0..size * size).fold(0_usize, |sum, n| std::hint::black_box(sum ^ n));
+            assert_ne!(std::hint::black_box(sum), usize::MAX);
+        };
+        door.family("square", 500, |size| size, work).judge();
+    }
+}
