@@ -26,11 +26,8 @@ const TARGETS: [(&str, &str); 3] =
     [("admit", "reply"), ("read", "reply"), ("versions", "contract_diff")];
 
 /// Where families are measured: a door is named by `door("name")` or `GrowthDoor::new("name", …)`.
-const TESTS: [&str; 3] = [
-    "crates/core/tests/growth",
-    "crates/memory/tests/growth.rs",
-    "crates/server/tests/http/growth.rs",
-];
+const TESTS: [&str; 3] =
+    ["crates/core/tests/growth", "crates/memory/tests/growth.rs", "crates/server/tests/growth.rs"];
 
 /// Every door without a family, and every family of no door.
 pub(crate) fn run() -> Vec<String> {

@@ -20,4 +20,3 @@ mod described;
 mod web;
 mod mcp;
 mod bodies;
-mod growth;

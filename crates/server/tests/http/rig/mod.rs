@@ -3,7 +3,9 @@
 mod answer;
 mod client;
 mod server;
+mod sound;
 
 pub(crate) use answer::Answer;
 pub(crate) use client::{Client, json};
 pub(crate) use server::{Rig, demo_folder, serve, serve_keyed};
+pub(crate) use sound::sound_bodies;

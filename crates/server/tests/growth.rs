@@ -1,13 +1,18 @@
 //! The law of growth at the HTTP door: on every route that takes a body, the time and the memory of
-//! the whole process grow linearly with it.
+//! the whole process grow linearly with it. A program of its own: other tests would be measured along.
+
+#![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
+
+#[path = "http/rig/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the rig is made for the tests of `http`")]
+mod rig;
 
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
 use testkit::{GrowthDoor, Meter, process_time};
 use tokio::runtime::Runtime;
 
-use crate::bodies::sound;
-use crate::rig::{Client, serve};
+use rig::{Client, serve, sound_bodies};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -42,7 +47,7 @@ fn bodies_of_every_route() {
     let rig = runtime.block_on(serve());
     let client = rig.client();
     let mut door = GrowthDoor::new("http_body", &METER);
-    for (path, body) in sound() {
+    for (path, body) in sound_bodies() {
         for member in MEMBERS {
             if member != "never" && body.get(member).is_none() {
                 continue;
