@@ -26,6 +26,9 @@ const LONG_ENOUGH: Duration = Duration::from_millis(300);
 /// to a measurement, so the least of several is nearest to the truth.
 const MORE_TRIES: usize = 6;
 
+/// What spends a budget costs as much as this many times what the door names for it, on a slow machine.
+const SLOW_MACHINE: u32 = 4;
+
 /// One family at a time: they share the counter of memory.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -157,11 +160,14 @@ impl Growth {
         }
     }
 
-    /// Whether time or memory grows too steeply, and past what the door's budget explains.
+    /// Whether time or memory grows too steeply, and past what the door's budget explains: a budget that is
+    /// spent makes a step, and nothing grows behind it.
     fn exceeds(&self, budget: &Sample) -> bool {
         let over = |exponent: Option<f64>| exponent.is_some_and(|power| power > MAX_EXPONENT);
-        let last = self.samples.last().expect("every family has samples");
-        (last.time > budget.time && over(self.time_exponent()))
+        let [.., before, last] = self.samples.as_slice() else { panic!("a family has samples") };
+        let is_spent = last.time < budget.time * SLOW_MACHINE
+            && last.time.as_secs_f64() < before.time.as_secs_f64() * 2_f64.powf(MAX_EXPONENT);
+        (last.time > budget.time && !is_spent && over(self.time_exponent()))
             || (last.memory > budget.memory && over(self.memory_exponent()))
     }
 
@@ -282,6 +288,21 @@ mod tests {
         assert!(!growth(1.3).exceeds(&large));
         assert!(growth(1.3).exceeds(&Sample { time: SHORTEST, ..large }));
         assert!(growth(1.3).exceeds(&Sample { memory: SMALLEST, ..large }));
+    }
+
+    #[test]
+    fn a_budget_that_is_spent_may_take_longer_on_a_slow_machine_but_not_grow() {
+        let budget = Sample { size: 0, time: Duration::from_millis(400), memory: 1 << 40 };
+        let timed = |millis: [u64; 4]| {
+            let mut growth = growth(1.0);
+            for (sample, millis) in growth.samples.iter_mut().zip(millis) {
+                sample.time = Duration::from_millis(millis);
+            }
+            growth
+        };
+        assert!(!timed([27, 42, 527, 425]).exceeds(&budget));
+        assert!(timed([27, 42, 170, 425]).exceeds(&budget), "it still grows");
+        assert!(timed([27, 42, 1_700, 1_800]).exceeds(&budget), "no budget is as large");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
 #[path = "http/rig/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the rig is made for the tests of `http`")]
+#[expect(dead_code, unused_imports, reason = "the rig is made for the tests of `http`")]
 mod rig;
 
 use peak_alloc::PeakAlloc;
