@@ -7,7 +7,7 @@ use std::io;
 
 fn main() -> io::Result<()> {
     for door in countersign_fuzz::doors() {
-        let folder = testkit::root().join("fuzz/corpus").join(door.name);
+        let folder = testkit::workspace_root().join("fuzz/corpus").join(door.name);
         fs::create_dir_all(&folder)?;
         for (index, seed) in (door.seeds)().iter().enumerate() {
             fs::write(folder.join(format!("seed-{index:04}")), seed)?;
@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
     let Some(suite) = testkit::data("json-parsing/test_parsing") else { return Ok(()) };
     for file in fs::read_dir(suite)? {
         let file = file?;
-        let folder = testkit::root().join("fuzz/corpus/read");
+        let folder = testkit::workspace_root().join("fuzz/corpus/read");
         fs::copy(file.path(), folder.join(file.file_name()))?;
     }
     Ok(())

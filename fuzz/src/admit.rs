@@ -2,10 +2,13 @@
 
 use std::sync::LazyLock;
 
-use countersign_contracts::registry;
-use countersign_core::contract::{Contract, Registry};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::{Contract, ContractRegistry};
 use countersign_core::json::{Repair, RepairKind, RepairLevel};
-use countersign_core::reply::{Accepted, Context, Finish, Intake, Terms, Verdict, reask};
+use countersign_core::reply::{
+    AcceptedValue, AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
+    render_reask,
+};
 use serde_json::{Value, json};
 
 use super::places::assert_inside;
@@ -13,7 +16,7 @@ use super::places::assert_inside;
 /// The longest text a model may be sent back, in bytes.
 const LONGEST_REASK: usize = 2_000;
 
-static REGISTRY: LazyLock<Registry> = LazyLock::new(registry);
+static REGISTRY: LazyLock<ContractRegistry> = LazyLock::new(load_shipped_contracts);
 
 /// What rules may look at: enough for some, too little for others.
 static AROUND: LazyLock<Value> = LazyLock::new(|| {
@@ -33,25 +36,27 @@ pub fn admit(input: &[u8]) {
     };
     let contracts: Vec<_> = REGISTRY.iter().collect();
     let contract = contracts[usize::from(contract) % contracts.len()];
-    let terms = Terms {
-        intake: Intake::ALL[usize::from(intake) % 3],
+    let terms = AdmissionOptions {
+        intake: IntakeMode::ALL[usize::from(intake) % 3],
         repairs: RepairLevel::ALL[usize::from(repairs) % 4],
-        finish: if rest & 1 == 0 { Finish::Stop } else { Finish::Length },
+        finish: if rest & 1 == 0 { FinishReason::Stop } else { FinishReason::Length },
     };
     let around = (rest & 2 != 0).then_some(&*AROUND);
-    let context = Context { state: around, run: around, new: around };
+    let context = RuleContext { state: around, run: around, new: around };
     match contract.admit_bytes(reply, terms, &context) {
-        Verdict::Accepted(accepted) => check_accepted(contract, reply, terms, &context, &accepted),
-        refused @ Verdict::Refused(_) => check_refused(contract, reply, &refused),
+        AdmissionVerdict::Accepted(accepted) => {
+            check_accepted(contract, reply, terms, &context, &accepted)
+        }
+        refused @ AdmissionVerdict::Refused(_) => check_refused(contract, reply, &refused),
     }
 }
 
 fn check_accepted(
     contract: &Contract,
     reply: &[u8],
-    terms: Terms,
-    context: &Context<'_>,
-    accepted: &Accepted,
+    terms: AdmissionOptions,
+    context: &RuleContext<'_>,
+    accepted: &AcceptedValue,
 ) {
     let text = std::str::from_utf8(reply).expect("what is accepted is text");
     assert!(contract.schema.is_valid(accepted.value()), "accepted, and against the schema");
@@ -60,13 +65,16 @@ fn check_accepted(
     for repair in accepted.repairs() {
         assert_inside(text, repair.span.range(), repair);
         assert!(decoration(repair) || terms.repairs.allows(repair.class), "{repair:?} not allowed");
-        assert!(decoration(repair) || terms.finish == Finish::Stop, "{repair:?} in a cut reply");
+        assert!(
+            decoration(repair) || terms.finish == FinishReason::Stop,
+            "{repair:?} in a cut reply"
+        );
     }
     for pointer in accepted.defaults() {
         assert!(accepted.value().pointer(pointer).is_some(), "no default at {pointer}");
     }
     let again = contract.admit_value(accepted.value(), context);
-    assert_eq!(again.accepted().map(Accepted::value), Some(accepted.value()));
+    assert_eq!(again.as_accepted().map(AcceptedValue::value), Some(accepted.value()));
 }
 
 /// What stands around the object and not in it.
@@ -74,7 +82,7 @@ fn decoration(repair: &Repair) -> bool {
     matches!(repair.kind, RepairKind::CodeFence | RepairKind::ByteOrderMark)
 }
 
-fn check_refused(contract: &Contract, reply: &[u8], verdict: &Verdict) {
+fn check_refused(contract: &Contract, reply: &[u8], verdict: &AdmissionVerdict) {
     let violations = verdict.violations();
     assert!(!violations.is_empty(), "refused without a violation");
     let text = std::str::from_utf8(reply);
@@ -85,7 +93,7 @@ fn check_refused(contract: &Contract, reply: &[u8], verdict: &Verdict) {
             Err(_) => assert!(reply.get(span.range()).is_some(), "{violation:?}"),
         }
     }
-    let text = reask(contract, violations);
-    assert_eq!(text, reask(contract, violations));
+    let text = render_reask(contract, violations);
+    assert_eq!(text, render_reask(contract, violations));
     assert!(text.len() <= LONGEST_REASK, "{} bytes: {text}", text.len());
 }

@@ -1,8 +1,8 @@
 //! Contract files: the bytes as YAML, and as JSON.
 
-use countersign_core::contract::load;
-use countersign_core::reply::{Context, Finish};
-use countersign_core::spec::Source;
+use countersign_core::contract::load_contract;
+use countersign_core::reply::{FinishReason, RuleContext};
+use countersign_core::source::SourceFile;
 
 use super::places::assert_inside;
 
@@ -16,12 +16,15 @@ const REPLIES: [&str; 3] = ["{}", r#"{"a": 1, "b": [null, {"c": "x"}]}"#, "Sure:
 pub fn contract_file(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     for name in ["fuzz.yaml", "fuzz.json"] {
-        match load(Source::new(name, text), &|path| Err(format!("`{path}`: no files here"))) {
+        match load_contract(SourceFile::new(name, text), &|path| {
+            Err(format!("`{path}`: no files here"))
+        }) {
             Ok(contract) => {
                 assert!(contract.digest.starts_with("sha256:"));
                 for reply in REPLIES {
-                    let verdict = contract.admit(reply, Finish::Stop, &Context::default());
-                    assert!(verdict.accepted().is_some() || !verdict.violations().is_empty());
+                    let verdict =
+                        contract.admit(reply, FinishReason::Stop, &RuleContext::default());
+                    assert!(verdict.as_accepted().is_some() || !verdict.violations().is_empty());
                 }
             }
             Err(faults) => {

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use countersign_core::contract::NAMES;
-use countersign_core::expr::{Expr, Val};
+use countersign_core::contract::RULE_VARIABLES;
+use countersign_core::expr::{Expr, ExprValue};
 use countersign_core::json::{self, RepairLevel};
 use serde_json::{Value, json};
 
@@ -33,12 +33,12 @@ static RICH: LazyLock<Value> = LazyLock::new(|| {
 pub fn expression(input: &[u8]) {
     let (source, state) = parts(input);
     let Ok(source) = std::str::from_utf8(source) else { return };
-    match Expr::compile(source, &NAMES) {
+    match Expr::compile(source, &RULE_VARIABLES) {
         Ok(expr) => {
             assert_eq!(expr.source(), source);
             let given = given(state);
             for state in [&*RICH, &given] {
-                check(&expr, &[Some(state); NAMES.len()]);
+                check(&expr, &[Some(state); RULE_VARIABLES.len()]);
             }
             check(&expr, &[None, Some(&RICH), None, None, Some(&given)]);
         }
@@ -50,10 +50,10 @@ pub fn expression(input: &[u8]) {
 }
 
 fn check(expr: &Expr, roots: &[Option<&Value>]) {
-    match (expr.eval(roots), expr.test(roots)) {
-        (Ok(Val::Bool(value)), Ok(truth)) => assert_eq!(value, truth),
+    match (expr.eval(roots), expr.eval_bool(roots)) {
+        (Ok(ExprValue::Bool(value)), Ok(truth)) => assert_eq!(value, truth),
         (Ok(value), Err(error)) => {
-            assert!(!matches!(value, Val::Bool(_)));
+            assert!(!matches!(value, ExprValue::Bool(_)));
             assert_inside(expr.source(), error.span.clone(), &error);
         }
         (Err(error), Err(again)) => {
@@ -68,7 +68,7 @@ fn check(expr: &Expr, roots: &[Option<&Value>]) {
 /// The rest of the input as a value, whatever it takes.
 fn given(bytes: &[u8]) -> Value {
     let text = String::from_utf8_lossy(bytes);
-    match json::read(&text, RepairLevel::Guess) {
+    match json::parse_json(&text, RepairLevel::Guess) {
         Ok(reading) => reading.value,
         Err(_) => Value::from(text.into_owned()),
     }

@@ -35,7 +35,7 @@ pub fn patch(input: &[u8]) {
         };
         assert_eq!(closed(&after), closed(&before), "something else than /open was written");
     }
-    let between = Patch::between(&before, &after);
+    let between = Patch::diff(&before, &after);
     let mut again = before.clone();
     between.apply(&mut again).expect("a difference applies");
     assert_eq!(again, after, "the difference of two documents leads elsewhere");

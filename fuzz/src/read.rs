@@ -15,10 +15,10 @@ const JUDGE_DEPTH: usize = 128;
 /// Where an invariant of readings is broken.
 pub fn read(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let plain = json::read(text, RepairLevel::None);
+    let plain = json::parse_json(text, RepairLevel::None);
     judge(text, plain.as_ref().ok());
     for level in RepairLevel::ALL {
-        match json::read(text, level) {
+        match json::parse_json(text, level) {
             Ok(reading) => {
                 check(text, level, &reading);
                 if let Ok(plain) = &plain {
@@ -34,10 +34,10 @@ pub fn read(input: &[u8]) {
 }
 
 /// What reads without repair and without flaw is what `serde_json` reads, and the other way round.
-fn judge(text: &str, plain: Option<&json::Reading>) {
+fn judge(text: &str, plain: Option<&json::ParsedJson>) {
     let theirs = serde_json::from_str::<Value>(text);
     match (plain, theirs) {
-        (Some(ours), _) if !ours.flaws.is_empty() || depth(&ours.value) >= JUDGE_DEPTH => {}
+        (Some(ours), _) if !ours.data_losses.is_empty() || depth(&ours.value) >= JUDGE_DEPTH => {}
         (Some(ours), Ok(theirs)) => {
             assert!(ours.repairs.is_empty());
             assert!(same(&ours.value, &theirs), "{} is not {theirs}", ours.value);
@@ -71,26 +71,26 @@ fn has_long_names(value: &Value, pointer: usize) -> bool {
         }
 }
 
-fn check(text: &str, level: RepairLevel, reading: &json::Reading) {
+fn check(text: &str, level: RepairLevel, reading: &json::ParsedJson) {
     assert_inside(text, reading.span.range(), reading);
     assert!(depth(&reading.value) <= countersign_core::limits::MAX_DEPTH);
     for repair in &reading.repairs {
         assert_inside(text, repair.span.range(), repair);
         assert!(level.allows(repair.class), "{repair:?} at {level:?}");
     }
-    for flaw in &reading.flaws {
+    for flaw in &reading.data_losses {
         assert_inside(text, flaw.span.range(), flaw);
     }
-    for (pointer, span) in json::read_spans(text, reading.span.start, level) {
+    for (pointer, span) in json::parse_json_spans(text, reading.span.start, level) {
         assert_inside(text, span.range(), &pointer);
         assert!(
-            !reading.flaws.is_empty() || reading.value.pointer(&pointer).is_some(),
+            !reading.data_losses.is_empty() || reading.value.pointer(&pointer).is_some(),
             "{pointer}"
         );
     }
-    let canonical = json::canonical(&reading.value);
-    let again = json::read(&canonical, RepairLevel::None).expect("canonical text is JSON");
-    assert_eq!(json::canonical(&again.value), canonical);
+    let canonical = json::to_canonical_json(&reading.value);
+    let again = json::parse_json(&canonical, RepairLevel::None).expect("canonical text is JSON");
+    assert_eq!(json::to_canonical_json(&again.value), canonical);
 }
 
 fn depth(value: &Value) -> usize {

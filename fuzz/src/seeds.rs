@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_contracts::registry;
-use countersign_contracts::shipped::SHIPPED;
+use countersign_contracts::load_shipped_contracts;
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::Intake;
+use countersign_core::reply::IntakeMode;
 
 /// A door: its name, which is that of its fuzz target, and the function behind it.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub fn doors() -> [Door; 7] {
 
 /// The corpus of hard replies, each under its own contract and terms.
 fn replies() -> Vec<Vec<u8>> {
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let mut seeds = Vec::new();
     for (header, body) in cases() {
         let field = |name: &str| {
@@ -46,10 +46,10 @@ fn replies() -> Vec<Vec<u8>> {
         let id = field("contract").expect("a case names its contract");
         let index = registry.iter().position(|contract| contract.id == id).expect("it ships");
         let contract = registry.find(id).expect("it ships");
-        let intake = field("intake").and_then(Intake::parse).unwrap_or(contract.intake);
+        let intake = field("intake").and_then(IntakeMode::parse).unwrap_or(contract.intake);
         let repairs = field("repairs").and_then(RepairLevel::parse).unwrap_or(contract.repairs);
         let finish = u8::from(field("finish") == Some("length"));
-        let intake = Intake::ALL.iter().position(|one| *one == intake).unwrap_or_default();
+        let intake = IntakeMode::ALL.iter().position(|one| *one == intake).unwrap_or_default();
         let repairs = RepairLevel::ALL.iter().position(|one| *one == repairs).unwrap_or_default();
         let mut seed = vec![index as u8, intake as u8, repairs as u8, finish];
         seed.extend(body);
@@ -61,13 +61,13 @@ fn replies() -> Vec<Vec<u8>> {
 /// The same replies without terms, and the schemas.
 fn texts() -> Vec<Vec<u8>> {
     let bodies = cases().into_iter().map(|(_, body)| body);
-    bodies.chain(SHIPPED.iter().map(|shipped| shipped.schema.into())).collect()
+    bodies.chain(SHIPPED_CONTRACTS.iter().map(|shipped| shipped.schema.into())).collect()
 }
 
 /// The header and the body of every file under `tests/replies`, in the order of their names.
 fn cases() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
-    list(&testkit::root().join("crates/contracts/tests/replies"), &mut files);
+    list(&testkit::workspace_root().join("crates/contracts/tests/replies"), &mut files);
     files.sort();
     let mut cases = Vec::new();
     for file in files {
@@ -92,7 +92,7 @@ fn list(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
 
 /// The rules of the shipped contracts, and one line for every corner of the language.
 fn expressions() -> Vec<Vec<u8>> {
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let rules = registry.iter().flat_map(|contract| &contract.rules);
     let sources = rules.flat_map(|rule| [Some(&rule.then), rule.when.as_ref()]).flatten();
     let sources = sources.map(|expr| expr.source().to_owned());
@@ -157,8 +157,9 @@ const EXPRESSIONS: [&str; 47] = [
 
 /// The shipped contract files, and inline ones that load without a second file.
 fn contract_files() -> Vec<Vec<u8>> {
-    let mut seeds: Vec<Vec<u8>> = SHIPPED.iter().map(|shipped| shipped.contract.into()).collect();
-    for shipped in SHIPPED {
+    let mut seeds: Vec<Vec<u8>> =
+        SHIPPED_CONTRACTS.iter().map(|shipped| shipped.contract.into()).collect();
+    for shipped in SHIPPED_CONTRACTS {
         let path = format!("../schemas/{}.schema.json", shipped.id);
         let inline = shipped.contract.replace(&path, &shipped.schema.replace('\n', " "));
         seeds.push(inline.into_bytes());
@@ -174,7 +175,7 @@ const CONTRACT_FILES: [&str; 4] = [
     "{\"id\": \"a\", \"version\": \"1.0.0\", \"schema\": {\"properties\": {\"b\": {\"items\": {\"$ref\": \"#\"}}}}, \
      \"rules\": [{\"id\": \"r\", \"each\": \"/b/*\", \"then\": \"item.c === 'x'\", \"at\": \"/c\", \"says\": \"x\"}]}",
     "id: a\nversion: 1.0.0\nschema: &s\n  oneOf:\n    - { const: 1 }\n    - { pattern: '^(a|b)*$' }\n  \
-     not: *x\non_violation: { reask: 1, then: wait }\ncompatibility: full\n",
+     not: *x\non_violation: { render_reask: 1, then: wait }\ncompatibility: full\n",
     "id: имя\nversion: 1.0\nschema: ./x.json\nrules:\n  - id: 'r'\n    then: |\n      reply.a ===\n        \
      reply.б\n    at: ''\n    says: \"\\u0431\"\n",
 ];
@@ -182,7 +183,7 @@ const CONTRACT_FILES: [&str; 4] = [
 /// The shipped schemas and small ones for the other keywords, each with an instance.
 fn schemas() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for shipped in SHIPPED {
+    for shipped in SHIPPED_CONTRACTS {
         seeds.push([shipped.schema.as_bytes(), b"\0{}"].concat());
     }
     seeds.extend(
@@ -237,7 +238,7 @@ const SCHEMAS: [(&str, &str); 14] = [
 
 /// Each schema beside the next one, and beside itself with one keyword more.
 fn pairs() -> Vec<Vec<u8>> {
-    let sources: Vec<&str> = SHIPPED
+    let sources: Vec<&str> = SHIPPED_CONTRACTS
         .iter()
         .map(|shipped| shipped.schema)
         .chain(SCHEMAS.iter().map(|(schema, _)| *schema))

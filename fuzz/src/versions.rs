@@ -1,9 +1,10 @@
 //! Two versions of a contract: a schema, a zero byte, and another one.
 
 use countersign_core::contract::{
-    Answer, Contract, Target, WorkBudget, compare_within, export, load_inline,
+    CompatOutcome, Contract, ExportTarget, WorkBudget, compare_within, export_contract,
+    load_inline_contract,
 };
-use countersign_core::reply::{Context, Finish};
+use countersign_core::reply::{FinishReason, RuleContext};
 use serde_json::Value;
 
 use super::places::parts;
@@ -19,22 +20,24 @@ pub fn versions(input: &[u8]) {
     let (old, new) = parts(input);
     let load = |text: &[u8]| {
         let schema = serde_json::from_slice::<Value>(text).ok()?;
-        load_inline(&format!("id: c\nversion: 1.0.0\nschema: {schema}\n")).ok()
+        load_inline_contract(&format!("id: c\nversion: 1.0.0\nschema: {schema}\n")).ok()
     };
     let (Some(old), Some(new)) = (load(old), load(new)) else { return };
     let comparison = compare_within(&old, &new, &[], &WorkBudget::new(STEPS, &|| false));
     for answer in [&comparison.backward, &comparison.forward] {
-        let Answer::No { witness, text, .. } = answer else { continue };
+        let CompatOutcome::No { witness, reply_text: text, .. } = answer else { continue };
         // What proves an answer is taken by the one version and not by the other.
-        let context = Context::default();
+        let context = RuleContext::default();
         let takes = |contract: &Contract| match text {
-            Some(text) => contract.admit(text, Finish::Stop, &context).accepted().is_some(),
-            None => contract.admit_value(witness, &context).accepted().is_some(),
+            Some(text) => {
+                contract.admit(text, FinishReason::Stop, &context).as_accepted().is_some()
+            }
+            None => contract.admit_value(witness, &context).as_accepted().is_some(),
         };
         assert_ne!(takes(&old), takes(&new), "the witness {witness} proves nothing: {text:?}");
     }
-    for target in Target::ALL {
-        let first = export(&old, target);
-        assert_eq!(first, export(&old, target), "{target:?} is exported in two ways");
+    for target in ExportTarget::ALL {
+        let first = export_contract(&old, target);
+        assert_eq!(first, export_contract(&old, target), "{target:?} is exported in two ways");
     }
 }

@@ -7,31 +7,32 @@ use std::path::{Path, PathBuf};
 
 /// The root of the workspace.
 #[must_use]
-pub fn root() -> &'static Path {
+pub fn workspace_root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// A folder of public test data: below `COUNTERSIGN_DATA`, else below `../shared/data`.
 #[must_use]
-pub fn data(folder: &str) -> Option<PathBuf> {
-    Some(beside("COUNTERSIGN_DATA", "shared/data").join(folder)).filter(|path| path.exists())
+pub fn find_data(folder: &str) -> Option<PathBuf> {
+    Some(resolve_folder("COUNTERSIGN_DATA", "shared/data").join(folder))
+        .filter(|path| path.exists())
 }
 
 /// The folder of the specification: `COUNTERSIGN_SEEDS`, else `../shared/seeds`.
 #[must_use]
-pub fn seeds() -> Option<PathBuf> {
-    Some(beside("COUNTERSIGN_SEEDS", "shared/seeds")).filter(|path| path.exists())
+pub fn find_seeds() -> Option<PathBuf> {
+    Some(resolve_folder("COUNTERSIGN_SEEDS", "shared/seeds")).filter(|path| path.exists())
 }
 
-fn beside(variable: &str, default: &str) -> PathBuf {
-    env::var_os(variable).map_or_else(|| root().join("..").join(default), PathBuf::from)
+fn resolve_folder(variable: &str, default: &str) -> PathBuf {
+    env::var_os(variable).map_or_else(|| workspace_root().join("..").join(default), PathBuf::from)
 }
 
 /// Says that a test did not run, and why. `cargo xtask verify` tells it in its last line.
 ///
 /// # Panics
 /// Where that cannot be written down: then nobody would know.
-pub fn not_run(test: &str, why: &str) {
+pub fn report_not_run(test: &str, why: &str) {
     #[expect(clippy::print_stderr, reason = "a test that did not run must not be silent")]
     {
         eprintln!("NOT RUN: {test}: {why}");

@@ -5,53 +5,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-enum Node {
+enum GbnfNode {
     Text(Vec<char>),
     Class(bool, Vec<(char, char)>),
     Rule(String),
-    Sequence(Vec<Node>),
-    Either(Vec<Node>),
-    Repeat(Box<Node>, usize, usize),
+    Sequence(Vec<GbnfNode>),
+    Alternatives(Vec<GbnfNode>),
+    Repeat(Box<GbnfNode>, usize, usize),
 }
 
 /// A grammar that has been read.
-pub struct Matcher {
-    rules: BTreeMap<String, Node>,
+pub struct GbnfMatcher {
+    rules: BTreeMap<String, GbnfNode>,
 }
 
-type Memo = BTreeMap<(String, usize), BTreeSet<usize>>;
+type MatchMemo = BTreeMap<(String, usize), BTreeSet<usize>>;
 
-impl Matcher {
+impl GbnfMatcher {
     /// Reads a grammar.
     ///
     /// # Panics
     /// Where it is none, where a rule stands twice, or where a rule is missing.
     #[must_use]
-    pub fn new(grammar: &str) -> Self {
+    pub fn parse(grammar: &str) -> Self {
         let mut rules = BTreeMap::new();
         for line in grammar.lines() {
             let (name, body) = line.split_once(" ::= ").expect("a rule is `name ::= body`");
             let signs: Vec<char> = body.chars().collect();
-            let mut reader = Reader { signs: &signs, at: 0 };
-            let node = reader.either();
-            assert_eq!(reader.at, signs.len(), "{line}");
+            let mut reader = GbnfParser { chars: &signs, pos: 0 };
+            let node = reader.parse_alternatives();
+            assert_eq!(reader.pos, signs.len(), "{line}");
             assert!(rules.insert(name.to_owned(), node).is_none(), "twice: {name}");
         }
         let matcher = Self { rules };
-        matcher.rules.values().for_each(|node| matcher.known(node));
+        matcher.rules.values().for_each(|node| matcher.assert_rules_exist(node));
         matcher
     }
 
-    fn known(&self, node: &Node) {
+    fn assert_rules_exist(&self, node: &GbnfNode) {
         match node {
-            Node::Rule(name) => assert!(self.rules.contains_key(name), "no rule {name}"),
-            Node::Sequence(parts) | Node::Either(parts) => {
+            GbnfNode::Rule(name) => assert!(self.rules.contains_key(name), "no rule {name}"),
+            GbnfNode::Sequence(parts) | GbnfNode::Alternatives(parts) => {
                 for part in parts {
-                    self.known(part);
+                    self.assert_rules_exist(part);
                 }
             }
-            Node::Repeat(part, ..) => self.known(part),
-            Node::Text(_) | Node::Class(..) => {}
+            GbnfNode::Repeat(part, ..) => self.assert_rules_exist(part),
+            GbnfNode::Text(_) | GbnfNode::Class(..) => {}
         }
     }
 
@@ -62,41 +62,49 @@ impl Matcher {
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         let signs: Vec<char> = text.chars().collect();
-        self.ends(&self.rules["root"], &signs, 0, &mut Memo::new()).contains(&signs.len())
+        self.find_ends(&self.rules["root"], &signs, 0, &mut MatchMemo::new()).contains(&signs.len())
     }
 
-    fn ends(&self, node: &Node, text: &[char], at: usize, memo: &mut Memo) -> BTreeSet<usize> {
+    fn find_ends(
+        &self,
+        node: &GbnfNode,
+        text: &[char],
+        at: usize,
+        memo: &mut MatchMemo,
+    ) -> BTreeSet<usize> {
         match node {
-            Node::Text(wanted) => {
+            GbnfNode::Text(wanted) => {
                 text[at..].starts_with(wanted).then_some(at + wanted.len()).into_iter().collect()
             }
-            Node::Class(barred, ranges) => {
+            GbnfNode::Class(barred, ranges) => {
                 let fits = |sign: &char| {
                     ranges.iter().any(|(low, high)| low <= sign && sign <= high) != *barred
                 };
                 text.get(at).filter(|sign| fits(sign)).map(|_| at + 1).into_iter().collect()
             }
-            Node::Rule(name) => {
+            GbnfNode::Rule(name) => {
                 let key = (name.clone(), at);
                 if let Some(ends) = memo.get(&key) {
                     return ends.clone();
                 }
-                let ends = self.ends(&self.rules[name], text, at, memo);
+                let ends = self.find_ends(&self.rules[name], text, at, memo);
                 memo.insert(key, ends.clone());
                 ends
             }
-            Node::Either(parts) => {
-                parts.iter().flat_map(|part| self.ends(part, text, at, memo)).collect()
+            GbnfNode::Alternatives(parts) => {
+                parts.iter().flat_map(|part| self.find_ends(part, text, at, memo)).collect()
             }
-            Node::Sequence(parts) => {
+            GbnfNode::Sequence(parts) => {
                 let mut here = BTreeSet::from([at]);
                 for part in parts {
-                    here =
-                        here.into_iter().flat_map(|at| self.ends(part, text, at, memo)).collect();
+                    here = here
+                        .into_iter()
+                        .flat_map(|at| self.find_ends(part, text, at, memo))
+                        .collect();
                 }
                 here
             }
-            Node::Repeat(part, least, most) => {
+            GbnfNode::Repeat(part, least, most) => {
                 let (mut here, mut ends) = (BTreeSet::from([at]), BTreeSet::new());
                 for round in 0..=*most {
                     if round >= *least {
@@ -106,8 +114,10 @@ impl Matcher {
                             break;
                         }
                     }
-                    here =
-                        here.into_iter().flat_map(|at| self.ends(part, text, at, memo)).collect();
+                    here = here
+                        .into_iter()
+                        .flat_map(|at| self.find_ends(part, text, at, memo))
+                        .collect();
                     if here.is_empty() {
                         break;
                     }
@@ -118,77 +128,77 @@ impl Matcher {
     }
 }
 
-struct Reader<'g> {
-    signs: &'g [char],
-    at: usize,
+struct GbnfParser<'g> {
+    chars: &'g [char],
+    pos: usize,
 }
 
-impl Reader<'_> {
+impl GbnfParser<'_> {
     fn peek(&self) -> Option<char> {
-        self.signs.get(self.at).copied()
+        self.chars.get(self.pos).copied()
     }
 
-    fn next(&mut self) -> char {
-        self.at += 1;
-        self.signs[self.at - 1]
+    fn next_char(&mut self) -> char {
+        self.pos += 1;
+        self.chars[self.pos - 1]
     }
 
-    fn spaces(&mut self) {
+    fn skip_spaces(&mut self) {
         while self.peek() == Some(' ') {
-            self.at += 1;
+            self.pos += 1;
         }
     }
 
-    fn either(&mut self) -> Node {
-        let mut parts = vec![self.sequence()];
+    fn parse_alternatives(&mut self) -> GbnfNode {
+        let mut parts = vec![self.parse_sequence()];
         while self.peek() == Some('|') {
-            self.at += 1;
-            parts.push(self.sequence());
+            self.pos += 1;
+            parts.push(self.parse_sequence());
         }
-        Node::Either(parts)
+        GbnfNode::Alternatives(parts)
     }
 
-    fn sequence(&mut self) -> Node {
+    fn parse_sequence(&mut self) -> GbnfNode {
         let mut parts = Vec::new();
-        self.spaces();
+        self.skip_spaces();
         while let Some(sign) = self.peek().filter(|sign| !"|)".contains(*sign)) {
             let part = match sign {
-                '"' => self.text(),
-                '[' => self.class(),
+                '"' => self.parse_literal(),
+                '[' => self.parse_class(),
                 '(' => {
-                    self.at += 1;
-                    let inside = self.either();
-                    assert_eq!(self.next(), ')');
+                    self.pos += 1;
+                    let inside = self.parse_alternatives();
+                    assert_eq!(self.next_char(), ')');
                     inside
                 }
                 _ => {
-                    let start = self.at;
+                    let start = self.pos;
                     while self
                         .peek()
                         .is_some_and(|sign| sign.is_ascii_alphanumeric() || sign == '-')
                     {
-                        self.at += 1;
+                        self.pos += 1;
                     }
-                    assert!(self.at > start, "unexpected {sign}");
-                    Node::Rule(self.signs[start..self.at].iter().collect())
+                    assert!(self.pos > start, "unexpected {sign}");
+                    GbnfNode::Rule(self.chars[start..self.pos].iter().collect())
                 }
             };
-            parts.push(self.repeated(part));
-            self.spaces();
+            parts.push(self.parse_repetition(part));
+            self.skip_spaces();
         }
-        Node::Sequence(parts)
+        GbnfNode::Sequence(parts)
     }
 
-    fn repeated(&mut self, part: Node) -> Node {
+    fn parse_repetition(&mut self, part: GbnfNode) -> GbnfNode {
         let (least, most) = match self.peek() {
             Some('*') => (0, usize::MAX),
             Some('+') => (1, usize::MAX),
             Some('?') => (0, 1),
             Some('{') => {
-                let length = self.signs[self.at..].iter().position(|sign| *sign == '}');
-                let end = self.at + length.expect("a bound ends with `}`");
-                let bounds: String = self.signs[self.at + 1..end].iter().collect();
-                self.at = end;
+                let length = self.chars[self.pos..].iter().position(|sign| *sign == '}');
+                let end = self.pos + length.expect("a bound ends with `}`");
+                let bounds: String = self.chars[self.pos + 1..end].iter().collect();
+                self.pos = end;
                 let count = |digits: &str| digits.parse().expect("a bound is a number");
                 match bounds.split_once(',') {
                     Some((least, "")) => (count(least), usize::MAX),
@@ -198,54 +208,54 @@ impl Reader<'_> {
             }
             _ => return part,
         };
-        self.at += 1;
-        Node::Repeat(Box::new(part), least, most)
+        self.pos += 1;
+        GbnfNode::Repeat(Box::new(part), least, most)
     }
 
-    fn sign(&mut self) -> char {
-        match self.next() {
-            '\\' => match self.next() {
+    fn parse_char(&mut self) -> char {
+        match self.next_char() {
+            '\\' => match self.next_char() {
                 'n' => '\n',
                 't' => '\t',
                 'r' => '\r',
-                'x' => self.hex(2),
-                'U' => self.hex(8),
+                'x' => self.parse_hex(2),
+                'U' => self.parse_hex(8),
                 other => other,
             },
             other => other,
         }
     }
 
-    fn hex(&mut self, digits: usize) -> char {
-        let text: String = self.signs[self.at..self.at + digits].iter().collect();
-        self.at += digits;
+    fn parse_hex(&mut self, digits: usize) -> char {
+        let text: String = self.chars[self.pos..self.pos + digits].iter().collect();
+        self.pos += digits;
         let number = u32::from_str_radix(&text, 16).expect("an escape is hexadecimal");
         char::from_u32(number).expect("an escape names a character")
     }
 
-    fn text(&mut self) -> Node {
-        self.at += 1;
+    fn parse_literal(&mut self) -> GbnfNode {
+        self.pos += 1;
         let mut text = Vec::new();
         while self.peek() != Some('"') {
-            text.push(self.sign());
+            text.push(self.parse_char());
         }
-        self.at += 1;
-        Node::Text(text)
+        self.pos += 1;
+        GbnfNode::Text(text)
     }
 
-    fn class(&mut self) -> Node {
-        self.at += 1;
+    fn parse_class(&mut self) -> GbnfNode {
+        self.pos += 1;
         let barred = self.peek() == Some('^');
-        self.at += usize::from(barred);
+        self.pos += usize::from(barred);
         let mut ranges = Vec::new();
         while self.peek() != Some(']') {
-            let low = self.sign();
-            let has_end = self.peek() == Some('-') && self.signs.get(self.at + 1) != Some(&']');
-            self.at += usize::from(has_end);
-            let high = if has_end { self.sign() } else { low };
+            let low = self.parse_char();
+            let has_end = self.peek() == Some('-') && self.chars.get(self.pos + 1) != Some(&']');
+            self.pos += usize::from(has_end);
+            let high = if has_end { self.parse_char() } else { low };
             ranges.push((low, high));
         }
-        self.at += 1;
-        Node::Class(barred, ranges)
+        self.pos += 1;
+        GbnfNode::Class(barred, ranges)
     }
 }

@@ -3,20 +3,22 @@
 //!
 //! Never a dependency of anything that ships.
 
-mod chance;
+mod seeded_rng;
 #[cfg(unix)]
-mod cluster;
+mod postgres_cluster;
 mod data;
 mod gbnf;
 mod growth;
-mod hostile;
+mod hostile_texts;
 mod trust;
 
-pub use chance::Chance;
+pub use data::{find_data, find_seeds, report_not_run, workspace_root};
+pub use gbnf::GbnfMatcher;
+pub use growth::{
+    GrowthCurve, GrowthSample, GrowthTarget, ResourceMeter, process_time, thread_time,
+};
+pub use hostile_texts::generate_hostile_texts;
 #[cfg(unix)]
-pub use cluster::{Cluster, is_root};
-pub use data::{data, not_run, root, seeds};
-pub use gbnf::Matcher;
-pub use growth::{Growth, GrowthDoor, Meter, Sample, process_time, thread_time};
-pub use hostile::hostile;
-pub use trust::{CONFIG_HOME, config_home, trust};
+pub use postgres_cluster::{PostgresCluster, is_root};
+pub use seeded_rng::SeededRng;
+pub use trust::{CONFIG_HOME, config_home, trust_protocol};

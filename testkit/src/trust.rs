@@ -16,7 +16,7 @@ pub fn config_home(folder: &Path) -> PathBuf {
 ///
 /// # Panics
 /// Where the program does not take it.
-pub fn trust(program: impl AsRef<Path>, folder: &Path) {
+pub fn trust_protocol(program: impl AsRef<Path>, folder: &Path) {
     let output = Command::new(program.as_ref())
         .args(["trust", "--yes"])
         .current_dir(folder)

@@ -18,36 +18,36 @@ use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
 #[command(about = "Long seeded runs that measure Countersign, beside its peers.")]
-struct Arguments {
+struct TrialArgs {
     #[command(subcommand)]
-    trial: Trial,
+    trial: TrialCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Trial {
+enum TrialCommand {
     /// Packets that were built while their memory lived on, composed again to the same bytes.
-    Builds(builds::Settings),
+    Builds(builds::BuildsTrialArgs),
     /// Workers that are killed, stopped and woken at random; then a checker reads the tables.
     #[cfg(unix)]
-    Chaos(chaos::Settings),
+    Chaos(chaos::ChaosTrialArgs),
     /// Corrupted replies and decoys whose truth is known: recovered right, recovered wrong, refused.
-    Mutations(mutations::Settings),
+    Mutations(mutations::MutationTrialArgs),
     /// Questions about long conversations: how many of the turns that answer them come into a packet.
-    Recall(recall::Settings),
+    Recall(recall::RecallTrialArgs),
     /// Requests made of the server's own description, by a checker that is not ours.
-    Schemathesis(schemathesis::Settings),
+    Schemathesis(schemathesis::SchemathesisArgs),
 }
 
 fn main() -> ExitCode {
-    let Arguments { trial } = Arguments::parse();
+    let TrialArgs { trial } = TrialArgs::parse();
     let out = &mut io::stdout().lock();
     let outcome: Result<bool, Box<dyn Error>> = match trial {
-        Trial::Builds(settings) => builds::run(&settings, out).map_err(Into::into),
+        TrialCommand::Builds(settings) => builds::run(&settings, out).map_err(Into::into),
         #[cfg(unix)]
-        Trial::Chaos(settings) => chaos::run(&settings, out).map_err(Into::into),
-        Trial::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
-        Trial::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
-        Trial::Schemathesis(settings) => schemathesis::run(&settings, out),
+        TrialCommand::Chaos(settings) => chaos::run(&settings, out).map_err(Into::into),
+        TrialCommand::Mutations(settings) => mutations::run(&settings, out).map_err(Into::into),
+        TrialCommand::Recall(settings) => recall::run(&settings, out).map_err(Into::into),
+        TrialCommand::Schemathesis(settings) => schemathesis::run(&settings, out),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

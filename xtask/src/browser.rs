@@ -14,11 +14,11 @@ const PACKAGES: [&str; 3] =
 
 /// The folder with the packages; they are installed where they are not there.
 pub(crate) fn install(target: &Path) -> Result<PathBuf, String> {
-    npm::install(&target.join("foreign").join("browser"), &PACKAGES, unpack)
+    npm::install_npm_packages(&target.join("foreign").join("browser"), &PACKAGES, unpack_browser)
 }
 
 /// Unpacks the browser before any test wants it: two that did so at once would write over what one runs.
-fn unpack(folder: &Path) -> Result<(), String> {
+fn unpack_browser(folder: &Path) -> Result<(), String> {
     let place = folder.join("unpacked");
     fs::create_dir_all(&place).map_err(|error| format!("no folder to unpack it: {error}"))?;
     let unpacked = Command::new("node")

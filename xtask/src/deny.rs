@@ -6,25 +6,25 @@
 use std::fs;
 use std::path::Path;
 
-use crate::steps;
+use crate::process;
 
 /// Runs what can be run; true where nothing was found.
 pub(crate) fn run(not_run: &Path) -> bool {
     println!("\n$ xtask deny");
-    if steps::output("cargo", &["deny", "--version"]).is_none() {
-        note(not_run, "cargo deny (not installed: `cargo install cargo-deny`)");
+    if process::capture_output("cargo", &["deny", "--version"]).is_none() {
+        record_not_run(not_run, "cargo deny (not installed: `cargo install cargo-deny`)");
         return true;
     }
     let found_nothing =
-        steps::cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"]);
-    if steps::output("cargo", &["deny", "fetch", "db"]).is_none() {
-        note(not_run, "advisories of cargo deny (their database cannot be fetched here)");
+        process::run_cargo(&["deny", "--offline", "check", "bans", "licenses", "sources"]);
+    if process::capture_output("cargo", &["deny", "fetch", "db"]).is_none() {
+        record_not_run(not_run, "advisories of cargo deny (their database cannot be fetched here)");
         return found_nothing;
     }
-    steps::cargo(&["deny", "check", "advisories"]) && found_nothing
+    process::run_cargo(&["deny", "check", "advisories"]) && found_nothing
 }
 
-fn note(folder: &Path, what: &str) {
+fn record_not_run(folder: &Path, what: &str) {
     println!("deny: not run: {what}");
     let _ = fs::create_dir_all(folder);
     let _ = fs::write(folder.join(what.split_once(" (").map_or(what, |(name, _)| name)), what);

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use crate::python::environment;
-use crate::served::Served;
+use crate::python::prepare_virtualenv;
+use crate::python_server::PythonServer;
 
 /// Pinned, and without what they would bring along: the script needs no framework.
 const PACKAGES: [&str; 4] =
@@ -15,9 +15,9 @@ const PACKAGES: [&str; 4] =
 const SCRIPT: &str = "trials/embedder/serve.py";
 
 /// Starts it; the reason where that cannot be.
-pub(crate) fn start(target: &Path) -> Result<(Served, String), String> {
-    let python = environment(&target.join("foreign").join("embedder"), &PACKAGES)?;
-    let served = Served::start("embedder", &python, SCRIPT, &[])?;
+pub(crate) fn start_embedder(target: &Path) -> Result<(PythonServer, String), String> {
+    let python = prepare_virtualenv(&target.join("foreign").join("embedder"), &PACKAGES)?;
+    let served = PythonServer::start("embedder", &python, SCRIPT, &[])?;
     let name = format!("openai:all-MiniLM-L6-v2@http://127.0.0.1:{}/v1", served.port);
     Ok((served, name))
 }

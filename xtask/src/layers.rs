@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::steps;
-use crate::tidy::rust_files;
+use crate::process;
+use crate::tidy::list_rust_files;
 
 /// Packages that may be nowhere below a room, but where it says so.
-const FORBIDDEN: [&str; 10] = [
+const FORBIDDEN_PACKAGES: [&str; 10] = [
     "tokio",
     "async-std",
     "smol",
@@ -20,7 +20,7 @@ const FORBIDDEN: [&str; 10] = [
 ];
 
 /// Whom each of our own may know: of ours, and of the packages that are forbidden otherwise.
-const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
+const ALLOWED_DEPENDENCIES: [(&str, &[&str], &[&str]); 10] = [
     ("countersign-core", &[], &[]),
     ("countersign-contracts", &["countersign-core"], &[]),
     // The way to a server, and no table on it. `rand` comes with PostgreSQL's log-in.
@@ -79,7 +79,7 @@ const MAY_KNOW: [(&str, &[&str], &[&str]); 10] = [
 ];
 
 /// What the core's own text may not name, outside tests.
-const IMPURE: [&str; 9] = [
+const IMPURE_PATHS: [&str; 9] = [
     "std::fs",
     "std::net",
     "std::process",
@@ -93,35 +93,35 @@ const IMPURE: [&str; 9] = [
 
 /// Where such a word may stand all the same: `serde_json` counts bytes through the trait `Write`
 /// only, and nothing is read or written there.
-const EXCEPTED: [(&str, &str); 1] = [("crates/core/src/json/measure.rs", "std::io")];
+const IMPURITY_EXCEPTIONS: [(&str, &str); 1] = [("crates/core/src/json/measure.rs", "std::io")];
 
 /// Every breach.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
-    for (package, known, allowed) in MAY_KNOW {
+    for (package, known, allowed) in ALLOWED_DEPENDENCIES {
         let arguments =
             ["tree", "--package", package, "--edges", "normal", "--prefix", "none", "--locked"];
-        let Some(tree) = steps::output("cargo", &arguments) else {
+        let Some(tree) = process::capture_output("cargo", &arguments) else {
             faults.push(format!("`cargo tree --package {package}` failed"));
             continue;
         };
         for name in tree.lines().filter_map(|line| line.split(' ').next()) {
             let ours = name.starts_with("countersign") && name != package && !known.contains(&name);
-            if ours || (FORBIDDEN.contains(&name) && !allowed.contains(&name)) {
+            if ours || (FORBIDDEN_PACKAGES.contains(&name) && !allowed.contains(&name)) {
                 faults.push(format!("{package} must not depend on {name}"));
             }
         }
     }
-    for file in rust_files("crates/core/src") {
-        let text = fs::read_to_string(steps::root().join(&file)).unwrap_or_default();
+    for file in list_rust_files("crates/core/src") {
+        let text = fs::read_to_string(process::workspace_root().join(&file)).unwrap_or_default();
         let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
         let code = shipped.lines().filter(|line| !line.trim_start().starts_with("//"));
         let code: String = code.collect::<Vec<_>>().join("\n");
         if file.contains("/tests") {
             continue;
         }
-        let excepted = |word: &str| EXCEPTED.contains(&(file.as_str(), word));
-        for word in IMPURE.iter().filter(|word| code.contains(*word) && !excepted(word)) {
+        let excepted = |word: &str| IMPURITY_EXCEPTIONS.contains(&(file.as_str(), word));
+        for word in IMPURE_PATHS.iter().filter(|word| code.contains(*word) && !excepted(word)) {
             faults.push(format!("{file}: the core is pure, and `{word}` is not"));
         }
     }

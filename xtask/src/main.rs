@@ -2,14 +2,14 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to the terminal")]
 
-mod agents;
+mod mcp_clients;
 mod browser;
 mod deny;
 mod dist;
-mod doors;
+mod growth_targets;
 mod embedder;
-mod foreign;
-mod graph;
+mod external_services;
+mod bolt_server;
 mod layers;
 mod licences;
 mod npm;
@@ -17,8 +17,8 @@ mod npm;
 mod postgres;
 mod python;
 mod sbom;
-mod served;
-mod steps;
+mod python_server;
+mod process;
 mod tidy;
 mod verify;
 
@@ -28,10 +28,10 @@ fn main() -> ExitCode {
     let command = std::env::args().nth(1);
     let done = match command.as_deref() {
         Some("verify") => verify::run(),
-        Some("tidy") => verify::report("tidy", &tidy::run()),
+        Some("tidy") => verify::print_report("tidy", &tidy::run()),
         Some("fix") => {
-            steps::cargo(&["fmt", "--all"])
-                && steps::cargo(&[
+            process::run_cargo(&["fmt", "--all"])
+                && process::run_cargo(&[
                     "clippy",
                     "--workspace",
                     "--all-targets",
@@ -40,15 +40,19 @@ fn main() -> ExitCode {
                 ])
         }
         Some("foreign") => {
-            let foreign = foreign::Foreign::start();
-            foreign.why_absent().iter().for_each(|why| println!("foreign parts: {why}"));
+            let foreign = external_services::ExternalServices::start();
+            foreign.unavailable().iter().for_each(|why| println!("foreign parts: {why}"));
             let rest: Vec<String> = std::env::args().skip(2).collect();
             let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-            steps::cargo_with(&rest, &foreign.variables())
+            process::run_cargo_with_env(&rest, &foreign.environment_variables())
         }
-        Some("sbom") => sbom::write(&steps::root().join("target/countersign.cdx.json")),
+        Some("sbom") => {
+            sbom::write_sbom(&process::workspace_root().join("target/countersign.cdx.json"))
+        }
         Some("dist") => dist::run(),
-        Some("bless") => steps::cargo_with(&["test", "--workspace"], &[("INSTA_UPDATE", "always")]),
+        Some("bless") => {
+            process::run_cargo_with_env(&["test", "--workspace"], &[("INSTA_UPDATE", "always")])
+        }
         _ => {
             eprintln!(
                 "cargo xtask verify   everything that must hold; writes nothing\n\

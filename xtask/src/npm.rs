@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A folder with packages; they are installed where they are not there, and `then` made ready.
-pub(crate) fn install(
+pub(crate) fn install_npm_packages(
     folder: &Path,
     packages: &[&str],
     then: impl FnOnce(&Path) -> Result<(), String>,

@@ -6,18 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use testkit::Cluster;
+use testkit::PostgresCluster;
 
 /// Starts a server; the reason where that cannot be.
-pub(crate) fn start() -> Result<Cluster, String> {
-    let binaries = match Cluster::binaries() {
+pub(crate) fn start_postgres() -> Result<PostgresCluster, String> {
+    let binaries = match PostgresCluster::find_binaries() {
         Some(found) => found,
-        None => install()?,
+        None => install_postgres()?,
     };
-    Cluster::start(binaries, "pg", "")
+    PostgresCluster::start(binaries, "pg", "")
 }
 
-fn install() -> Result<PathBuf, String> {
+fn install_postgres() -> Result<PathBuf, String> {
     if !testkit::is_root() || !Path::new("/usr/bin/apt-get").exists() {
         return Err("no PostgreSQL server in /usr/lib/postgresql".to_owned());
     }
@@ -42,5 +42,6 @@ fn install() -> Result<PathBuf, String> {
     if !installed {
         return Err("`apt-get install postgresql` failed".to_owned());
     }
-    Cluster::binaries().ok_or_else(|| "the package `postgresql` brought no server".to_owned())
+    PostgresCluster::find_binaries()
+        .ok_or_else(|| "the package `postgresql` brought no server".to_owned())
 }

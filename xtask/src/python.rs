@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The Python of an environment for which `pip install` was told this; made where it is not there.
-pub(crate) fn environment(folder: &Path, told: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn prepare_virtualenv(folder: &Path, told: &[&str]) -> Result<PathBuf, String> {
     let packages = told.join(" ");
     let python = folder.join("bin/python");
     let done = folder.join(format!("has-{packages}"));

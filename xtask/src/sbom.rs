@@ -9,18 +9,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::steps;
+use crate::process;
 
 /// The package whose binary is handed out.
 const ROOT: &str = "countersign";
 
 /// Writes the bill of materials; true where that succeeded.
-pub(crate) fn write(path: &Path) -> bool {
+pub(crate) fn write_sbom(path: &Path) -> bool {
     let arguments = ["metadata", "--format-version", "1", "--locked"];
-    let metadata =
-        steps::output("cargo", &arguments).and_then(|text| serde_json::from_str(&text).ok());
-    let lock = fs::read_to_string(steps::root().join("Cargo.lock")).unwrap_or_default();
-    let Some(bill) = metadata.and_then(|metadata: Value| bill(&metadata, &lock)) else {
+    let metadata = process::capture_output("cargo", &arguments)
+        .and_then(|text| serde_json::from_str(&text).ok());
+    let lock = fs::read_to_string(process::workspace_root().join("Cargo.lock")).unwrap_or_default();
+    let Some(bill) = metadata.and_then(|metadata: Value| build_sbom(&metadata, &lock)) else {
         println!("sbom: `cargo metadata` gives no package `{ROOT}`");
         return false;
     };
@@ -35,7 +35,7 @@ pub(crate) fn write(path: &Path) -> bool {
     written
 }
 
-fn bill(metadata: &Value, lock: &str) -> Option<Value> {
+fn build_sbom(metadata: &Value, lock: &str) -> Option<Value> {
     let packages: BTreeMap<&str, &Value> = metadata["packages"]
         .as_array()?
         .iter()
@@ -44,16 +44,16 @@ fn bill(metadata: &Value, lock: &str) -> Option<Value> {
     let nodes: BTreeMap<&str, Vec<&str>> = metadata["resolve"]["nodes"]
         .as_array()?
         .iter()
-        .filter_map(|node| Some((node["id"].as_str()?, compiled_in(node))))
+        .filter_map(|node| Some((node["id"].as_str()?, list_compiled_dependencies(node))))
         .collect();
     let root = packages.values().find(|package| package["name"] == ROOT)?;
     let root_id = root["id"].as_str()?;
-    let reached = reach(root_id, &nodes);
-    let checksums = checksums(lock);
+    let reached = collect_reachable(root_id, &nodes);
+    let checksums = parse_checksums(lock);
     let others = reached.iter().filter(|id| **id != root_id);
     let components: Vec<Value> = others
         .filter_map(|id| packages.get(id))
-        .map(|package| component(package, &checksums))
+        .map(|package| build_component(package, &checksums))
         .collect();
     let dependencies: Vec<Value> = reached
         .iter()
@@ -62,16 +62,16 @@ fn bill(metadata: &Value, lock: &str) -> Option<Value> {
                 .get(id)?
                 .iter()
                 .filter_map(|id| packages.get(id))
-                .map(|one| purl(one))
+                .map(|one| format_purl(one))
                 .collect();
-            Some(json!({"ref": purl(packages.get(id)?), "dependsOn": on}))
+            Some(json!({"ref": format_purl(packages.get(id)?), "dependsOn": on}))
         })
         .collect();
     Some(json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {"component": component(root, &checksums)},
+        "metadata": {"component": build_component(root, &checksums)},
         "components": components,
         "dependencies": dependencies,
     }))
@@ -79,7 +79,7 @@ fn bill(metadata: &Value, lock: &str) -> Option<Value> {
 
 /// The dependencies of a node that end up in a binary: neither those of tests nor those of build
 /// scripts.
-fn compiled_in(node: &Value) -> Vec<&str> {
+fn list_compiled_dependencies(node: &Value) -> Vec<&str> {
     let normal = |one: &&Value| {
         let kinds = one["dep_kinds"].as_array();
         kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind["kind"].is_null()))
@@ -88,7 +88,10 @@ fn compiled_in(node: &Value) -> Vec<&str> {
     on.filter(normal).filter_map(|one| one["pkg"].as_str()).collect()
 }
 
-fn reach<'m>(root: &'m str, nodes: &BTreeMap<&'m str, Vec<&'m str>>) -> BTreeSet<&'m str> {
+fn collect_reachable<'m>(
+    root: &'m str,
+    nodes: &BTreeMap<&'m str, Vec<&'m str>>,
+) -> BTreeSet<&'m str> {
     let mut reached = BTreeSet::new();
     let mut open = vec![root];
     while let Some(id) = open.pop() {
@@ -99,36 +102,36 @@ fn reach<'m>(root: &'m str, nodes: &BTreeMap<&'m str, Vec<&'m str>>) -> BTreeSet
     reached
 }
 
-fn component(package: &Value, checksums: &BTreeMap<String, String>) -> Value {
+fn build_component(package: &Value, checksums: &BTreeMap<String, String>) -> Value {
     let kind = if package["name"] == ROOT { "application" } else { "library" };
     let mut component = json!({
         "type": kind,
-        "bom-ref": purl(package),
+        "bom-ref": format_purl(package),
         "name": package["name"],
         "version": package["version"],
-        "purl": purl(package),
+        "purl": format_purl(package),
     });
     if let Some(licence) = package["license"].as_str() {
         let expression = licence.replace('/', " OR ");
         component["licenses"] = json!([{"expression": expression}]);
     }
-    let name = format!("{} {}", text(&package["name"]), text(&package["version"]));
+    let name = format!("{} {}", as_text(&package["name"]), as_text(&package["version"]));
     if let Some(checksum) = checksums.get(&name) {
         component["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);
     }
     component
 }
 
-fn purl(package: &Value) -> String {
-    format!("pkg:cargo/{}@{}", text(&package["name"]), text(&package["version"]))
+fn format_purl(package: &Value) -> String {
+    format!("pkg:cargo/{}@{}", as_text(&package["name"]), as_text(&package["version"]))
 }
 
-fn text(value: &Value) -> &str {
+fn as_text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
 /// The hash of every package that was fetched, by `name version`.
-fn checksums(lock: &str) -> BTreeMap<String, String> {
+fn parse_checksums(lock: &str) -> BTreeMap<String, String> {
     let field = |package: &str, name: &str| {
         let line = package.lines().find_map(|line| line.strip_prefix(name))?;
         Some(line.strip_prefix(" = ")?.trim_matches('"').to_owned())
@@ -159,9 +162,13 @@ mod tests {
             ]},
         });
         let lock = "[[package]]\nname = \"deep\"\nversion = \"1.0.0\"\nchecksum = \"abc\"\n";
-        let bill = bill(&metadata, lock).unwrap();
-        let names: Vec<&str> =
-            bill["components"].as_array().unwrap().iter().map(|one| text(&one["name"])).collect();
+        let bill = build_sbom(&metadata, lock).unwrap();
+        let names: Vec<&str> = bill["components"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| as_text(&one["name"]))
+            .collect();
         assert_eq!(names, ["deep", "used"]);
         assert_eq!(bill["components"][0]["hashes"][0]["content"], "abc");
         assert_eq!(bill["components"][0]["licenses"][0]["expression"], "MIT OR Apache-2.0");

@@ -6,7 +6,7 @@ use std::path::Path;
 use countersign_core::protocol::CHECK_CODES;
 use countersign_core::reply::Code;
 
-use crate::{doors, steps};
+use crate::{growth_targets, process};
 
 const LONGEST_FILE: usize = 600;
 
@@ -63,19 +63,19 @@ const FILE_CODES: [&str; 43] = [
 /// Every disorder.
 pub(crate) fn run() -> Vec<String> {
     let mut faults = Vec::new();
-    faults.extend(paths_of_the_map());
-    faults.extend(pages_of_the_codes());
-    faults.extend(links());
-    faults.extend(doors::run());
-    for file in rust_files(".") {
-        faults.extend(source_file(&file));
+    faults.extend(check_architecture_paths());
+    faults.extend(check_error_pages());
+    faults.extend(check_links());
+    faults.extend(growth_targets::run());
+    for file in list_rust_files(".") {
+        faults.extend(check_source_file(&file));
     }
     faults
 }
 
 /// Every path that ARCHITECTURE.md names in backticks exists.
-fn paths_of_the_map() -> Vec<String> {
-    let map = read("ARCHITECTURE.md");
+fn check_architecture_paths() -> Vec<String> {
+    let map = read_file("ARCHITECTURE.md");
     let quoted = map.split('`').skip(1).step_by(2);
     let paths = quoted.filter(|text| {
         text.contains('/')
@@ -83,23 +83,25 @@ fn paths_of_the_map() -> Vec<String> {
             && !text.starts_with(['/', '-', '.', '#'])
     });
     paths
-        .filter(|path| !steps::root().join(path).exists())
+        .filter(|path| !process::workspace_root().join(path).exists())
         .map(|path| format!("ARCHITECTURE.md names `{path}`, which does not exist"))
         .collect()
 }
 
 /// Every code has a page, and every page a code.
-fn pages_of_the_codes() -> Vec<String> {
+fn check_error_pages() -> Vec<String> {
     let mut codes: Vec<String> = Code::ALL.iter().map(ToString::to_string).collect();
     codes.extend(FILE_CODES.into_iter().chain(CHECK_CODES).map(str::to_owned));
     codes.push("rule".to_owned());
     let mut faults = Vec::new();
     for code in &codes {
-        if !steps::root().join(format!("docs/errors/{code}.md")).exists() {
+        if !process::workspace_root().join(format!("docs/errors/{code}.md")).exists() {
             faults.push(format!("docs/errors/{code}.md is missing"));
         }
     }
-    for page in fs::read_dir(steps::root().join("docs/errors")).into_iter().flatten().flatten() {
+    for page in
+        fs::read_dir(process::workspace_root().join("docs/errors")).into_iter().flatten().flatten()
+    {
         let name = page.file_name().to_string_lossy().into_owned();
         let code = name.trim_end_matches(".md");
         if code != "README" && !codes.iter().any(|known| known == code) {
@@ -110,15 +112,15 @@ fn pages_of_the_codes() -> Vec<String> {
 }
 
 /// Every relative link in a Markdown file leads somewhere.
-fn links() -> Vec<String> {
+fn check_links() -> Vec<String> {
     let mut faults = Vec::new();
-    for file in tracked("*.md") {
-        let text = read(&file);
+    for file in list_tracked_files("*.md") {
+        let text = read_file(&file);
         let folder = Path::new(&file).parent().unwrap_or(Path::new("")).to_owned();
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let path = target.split('#').next().unwrap_or_default();
             let outside = path.is_empty() || path.contains("://") || path.contains([' ', '…']);
-            if !outside && !steps::root().join(&folder).join(path).exists() {
+            if !outside && !process::workspace_root().join(&folder).join(path).exists() {
                 faults.push(format!("{file} links to `{path}`, which does not exist"));
             }
         }
@@ -126,9 +128,9 @@ fn links() -> Vec<String> {
     faults
 }
 
-fn source_file(file: &str) -> Vec<String> {
+fn check_source_file(file: &str) -> Vec<String> {
     let mut faults = Vec::new();
-    let text = read(file);
+    let text = read_file(file);
     let lines = text.lines().count();
     if lines > LONGEST_FILE {
         faults.push(format!("{file} has {lines} lines; split it by idea below {LONGEST_FILE}"));
@@ -144,17 +146,24 @@ fn source_file(file: &str) -> Vec<String> {
 }
 
 /// The Rust files below a folder.
-pub(crate) fn rust_files(folder: &str) -> Vec<String> {
-    tracked("*.rs").into_iter().filter(|file| folder == "." || file.starts_with(folder)).collect()
+pub(crate) fn list_rust_files(folder: &str) -> Vec<String> {
+    list_tracked_files("*.rs")
+        .into_iter()
+        .filter(|file| folder == "." || file.starts_with(folder))
+        .collect()
 }
 
 /// Files that git knows or would take, by pattern.
-fn tracked(pattern: &str) -> Vec<String> {
+fn list_tracked_files(pattern: &str) -> Vec<String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard", pattern];
-    let listing = steps::output("git", &arguments).unwrap_or_default();
-    listing.lines().filter(|file| steps::root().join(file).exists()).map(str::to_owned).collect()
+    let listing = process::capture_output("git", &arguments).unwrap_or_default();
+    listing
+        .lines()
+        .filter(|file| process::workspace_root().join(file).exists())
+        .map(str::to_owned)
+        .collect()
 }
 
-fn read(file: &str) -> String {
-    fs::read_to_string(steps::root().join(file)).unwrap_or_default()
+fn read_file(file: &str) -> String {
+    fs::read_to_string(process::workspace_root().join(file)).unwrap_or_default()
 }

@@ -3,17 +3,17 @@
 use std::fs;
 use std::time::Instant;
 
-use crate::foreign::Foreign;
-use crate::steps::{self, cargo, cargo_with};
+use crate::external_services::ExternalServices;
+use crate::process::{self, run_cargo, run_cargo_with_env};
 use crate::{deny, layers, licences, tidy};
 
 /// Runs everything, tells what failed and, in the last lines, what did not run.
 pub(crate) fn run() -> bool {
     let started = Instant::now();
-    let not_run = steps::root().join("target").join("not-run");
+    let not_run = process::workspace_root().join("target").join("not-run");
     let _ = fs::remove_dir_all(&not_run);
     let folder = not_run.display().to_string();
-    let nextest = steps::output("cargo", &["nextest", "--version"]).is_some();
+    let nextest = process::capture_output("cargo", &["nextest", "--version"]).is_some();
 
     let mut failed = Vec::new();
     let mut step = |name: &'static str, passed: bool| {
@@ -21,14 +21,14 @@ pub(crate) fn run() -> bool {
             failed.push(name);
         }
     };
-    step("format", cargo(&["fmt", "--all", "--check"]));
-    step("tidy", report("tidy", &tidy::run()));
-    step("layers", report("layers", &layers::run()));
-    step("licences", report("licences", &licences::run()));
+    step("format", run_cargo(&["fmt", "--all", "--check"]));
+    step("tidy", print_report("tidy", &tidy::run()));
+    step("layers", print_report("layers", &layers::run()));
+    step("licences", print_report("licences", &licences::run()));
     step("deny", deny::run(&not_run));
     step(
         "clippy",
-        cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+        run_cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
     );
     let runner: &[&str] = if nextest {
         &["nextest", "run", "--workspace", "--locked", "--no-fail-fast", "--status-level", "slow"]
@@ -36,14 +36,14 @@ pub(crate) fn run() -> bool {
         &["test", "--workspace", "--lib", "--bins", "--tests", "--locked", "--no-fail-fast"]
     };
     println!("\n$ xtask foreign parts");
-    let foreign = Foreign::start();
-    foreign.why_absent().iter().for_each(|why| println!("foreign parts: {why}"));
+    let foreign = ExternalServices::start();
+    foreign.unavailable().iter().for_each(|why| println!("foreign parts: {why}"));
     let mut tests = vec![("COUNTERSIGN_NOT_RUN", folder.as_str()), ("INSTA_UPDATE", "no")];
-    tests.extend(foreign.variables());
-    step("tests", cargo_with(runner, &tests));
-    step("doctests", cargo_with(&["test", "--workspace", "--doc", "--locked"], &tests));
+    tests.extend(foreign.environment_variables());
+    step("tests", run_cargo_with_env(runner, &tests));
+    step("doctests", run_cargo_with_env(&["test", "--workspace", "--doc", "--locked"], &tests));
     let docs = &["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"];
-    step("docs", cargo_with(docs, &[("RUSTDOCFLAGS", "-D warnings")]));
+    step("docs", run_cargo_with_env(docs, &[("RUSTDOCFLAGS", "-D warnings")]));
 
     println!("\nverify took {} s", started.elapsed().as_secs());
     if !nextest {
@@ -52,12 +52,12 @@ pub(crate) fn run() -> bool {
     if !failed.is_empty() {
         println!("failed: {}", failed.join(", "));
     }
-    println!("{}", last_line(&not_run));
+    println!("{}", summarize_not_run(&not_run));
     failed.is_empty()
 }
 
 /// Prints what a check found; true where that is nothing.
-pub(crate) fn report(name: &str, faults: &[String]) -> bool {
+pub(crate) fn print_report(name: &str, faults: &[String]) -> bool {
     println!("\n$ xtask {name}");
     for fault in faults {
         println!("{name}: {fault}");
@@ -66,7 +66,7 @@ pub(crate) fn report(name: &str, faults: &[String]) -> bool {
     faults.is_empty()
 }
 
-fn last_line(folder: &std::path::Path) -> String {
+fn summarize_not_run(folder: &std::path::Path) -> String {
     let mut names: Vec<String> = fs::read_dir(folder)
         .into_iter()
         .flatten()

@@ -4,14 +4,14 @@
 //! spans are moved to where their text stands then.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use countersign_core::json::Span;
+use countersign_core::json::TextSpan;
 use countersign_core::text::escape_for_display;
 
 use crate::style;
 
 /// A report: a title, the text that it is about, and what is said below.
 #[derive(Default)]
-pub(crate) struct Excerpt<'t> {
+pub(crate) struct SourceExcerpt<'t> {
     /// Whether it is a warning; an error otherwise.
     pub(crate) is_warning: bool,
     /// The title.
@@ -21,14 +21,14 @@ pub(crate) struct Excerpt<'t> {
     /// The name of the text and the text itself. Without spans it is not shown.
     pub(crate) source: Option<(&'t str, &'t str)>,
     /// What gets carets, and what stands beside them.
-    pub(crate) spans: Vec<(Span, Option<&'t str>)>,
+    pub(crate) spans: Vec<(TextSpan, Option<&'t str>)>,
     /// Notes below.
     pub(crate) notes: Vec<String>,
     /// What to do.
     pub(crate) hint: Option<&'t str>,
 }
 
-impl Excerpt<'_> {
+impl SourceExcerpt<'_> {
     /// The report as text with styles.
     pub(crate) fn render(&self) -> String {
         let visible = |text: &str| escape_for_display(text).into_owned();
@@ -45,11 +45,11 @@ impl Excerpt<'_> {
         let spans: Vec<_> = spans.collect();
         if let Some((name, text, shown)) = source.as_ref().filter(|_| !spans.is_empty()) {
             let annotations = spans.iter().map(|(span, label)| {
-                let (start, end) = first_line(text, *span);
-                let moved = boundary(shown, escape_for_display(&text[..start]).len());
+                let (start, end) = clip_to_first_line(text, *span);
+                let moved = floor_char_boundary(shown, escape_for_display(&text[..start]).len());
                 let length = escape_for_display(&text[start..end]).len();
                 let annotation =
-                    AnnotationKind::Primary.span(moved..boundary(shown, moved + length));
+                    AnnotationKind::Primary.span(moved..floor_char_boundary(shown, moved + length));
                 match label {
                     Some(label) => annotation.label(label.as_str()),
                     None => annotation,
@@ -72,20 +72,20 @@ impl Excerpt<'_> {
 
 /// What of a place gets a caret: a whole object says nothing, so the first line of it is enough. A
 /// place that the text does not have, because somebody changed one of the two, is at its end.
-fn first_line(text: &str, span: Span) -> (usize, usize) {
-    const SHOWN: usize = 160;
-    let start = boundary(text, span.start);
-    let mut end = boundary(text, span.end.max(start));
+fn clip_to_first_line(text: &str, span: TextSpan) -> (usize, usize) {
+    const MAX_ANNOTATED_BYTES: usize = 160;
+    let start = floor_char_boundary(text, span.start);
+    let mut end = floor_char_boundary(text, span.end.max(start));
     if let Some(newline) = text[start..end].find('\n') {
         end = start + newline;
         // The other half of a line end.
         end -= usize::from(text[start..end].ends_with('\r'));
     }
-    (start, boundary(text, end.min(start + SHOWN)))
+    (start, floor_char_boundary(text, end.min(start + MAX_ANNOTATED_BYTES)))
 }
 
 /// The last boundary of a character at or before an offset.
-fn boundary(text: &str, offset: usize) -> usize {
+fn floor_char_boundary(text: &str, offset: usize) -> usize {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
@@ -100,14 +100,14 @@ mod tests {
     #[test]
     fn carets_stand_below_what_is_meant_and_nothing_moves_the_cursor() {
         let text = "{\"\u{202e}a\": \"\u{1b}[2J\",\r\n \"b\": 1}";
-        let span = Span { start: text.find('1').unwrap(), end: text.find('1').unwrap() + 1 };
-        let report = Excerpt {
+        let span = TextSpan { start: text.find('1').unwrap(), end: text.find('1').unwrap() + 1 };
+        let report = SourceExcerpt {
             title: "wrong \u{1b}[31m",
             source: Some(("re\u{8}ply", text)),
             spans: vec![(span, Some("here\r"))],
-            ..Excerpt::default()
+            ..SourceExcerpt::default()
         };
-        let shown = style::plain(&report.render());
+        let shown = style::strip_styles(&report.render());
         assert!(!shown.chars().any(countersign_core::text::is_hidden), "{shown}");
         let lines: Vec<&str> = shown.lines().collect();
         let at = lines.iter().position(|line| line.contains("\"b\": 1")).expect("the line");

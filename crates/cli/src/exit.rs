@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use countersign_core::contract::RegistryError;
-use countersign_core::run::Rejection;
-use countersign_core::spec::Diagnostic;
+use countersign_core::contract::ContractRegistryError;
+use countersign_core::run::InputRejection;
+use countersign_core::source::Diagnostic;
 use countersign_memory::compose::ComposeError;
 use countersign_memory::render::RenderError;
-use countersign_memory::store::{MemoryError, RebuildError};
+use countersign_memory::store::{MemoryError, PacketRebuildError};
 use countersign_models::ModelError;
-use countersign_runtime::effect::JournalError;
+use countersign_runtime::effect::EffectJournalError;
 use countersign_runtime::engine::EngineError;
 use countersign_runtime::folder::FolderError;
 use countersign_runtime::projection::ProjectionError;
@@ -21,40 +21,40 @@ use thiserror::Error;
 
 /// The meaning of an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum CliExit {
     /// Done; accepted; compatible.
-    Good = 0,
+    Success = 0,
     /// The answer is no: refused, incompatible.
     Refused = 1,
     /// The command line or an author's file is wrong.
-    Author = 2,
+    InvalidInput = 2,
     /// The outside world: a file that cannot be read, a disk that is full.
-    World = 3,
+    SystemError = 3,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<CliExit> for ExitCode {
+    fn from(exit: CliExit) -> Self {
         Self::from(exit as u8)
     }
 }
 
 /// Why a command could not do what was asked.
 #[derive(Debug, Error)]
-pub(crate) enum Error {
+pub(crate) enum CliError {
     /// The command line asks for something that is not there.
     #[error("{0}")]
     Usage(String),
     /// An author's files have faults.
-    #[error("{} in your files", count(.0.len()))]
-    Author(Vec<Diagnostic>),
+    #[error("{} in your files", count_faults(.0.len()))]
+    InvalidFiles(Vec<Diagnostic>),
     /// A run does not take what was given. Nothing changed.
     #[error(transparent)]
-    Rejected(Rejection),
+    Rejected(InputRejection),
     /// The same where it was given nothing, and its workflow asks for something.
     #[error("{rejection}\n  `--input` gives what is asked for: {question}")]
-    NotGiven {
+    MissingInput {
         /// Why it does not begin.
-        rejection: Rejection,
+        rejection: InputRejection,
         /// What the workflow asks.
         question: String,
     },
@@ -75,7 +75,7 @@ pub(crate) enum Error {
     Compose(#[from] ComposeError),
     /// A packet cannot be composed again.
     #[error(transparent)]
-    Rebuild(#[from] RebuildError),
+    Rebuild(#[from] PacketRebuildError),
     /// A packet cannot be written as text.
     #[error(transparent)]
     Render(#[from] RenderError),
@@ -87,7 +87,7 @@ pub(crate) enum Error {
     Workspace(#[from] WorkspaceError),
     /// The notes about effects cannot be kept.
     #[error(transparent)]
-    Journal(#[from] JournalError),
+    Journal(#[from] EffectJournalError),
     /// The file of trust cannot be used.
     #[error(transparent)]
     Trust(TrustError),
@@ -107,7 +107,7 @@ pub(crate) enum Error {
     },
     /// A contract is unknown, or claims a name that is taken.
     #[error(transparent)]
-    Registry(#[from] RegistryError),
+    Registry(#[from] ContractRegistryError),
     /// A file could not be read.
     #[error("cannot read {what}: {source}")]
     Unreadable {
@@ -118,28 +118,30 @@ pub(crate) enum Error {
     },
 }
 
-impl Error {
+impl CliError {
     /// The code this ends with.
-    pub(crate) fn exit(&self) -> Exit {
+    pub(crate) fn exit_code(&self) -> CliExit {
         match self {
-            Self::Rejected(_) | Self::NotGiven { .. } => Exit::Refused,
-            Self::Memory(MemoryError::Scope(_) | MemoryError::NotFound { .. }) => Exit::Author,
-            Self::Memory(MemoryError::Store(_)) => Exit::World,
+            Self::Rejected(_) | Self::MissingInput { .. } => CliExit::Refused,
+            Self::Memory(MemoryError::Scope(_) | MemoryError::NotFound { .. }) => {
+                CliExit::InvalidInput
+            }
+            Self::Memory(MemoryError::Store(_)) => CliExit::SystemError,
             Self::Memory(_) | Self::Compose(_) | Self::Rebuild(_) | Self::Render(_) => {
-                Exit::Refused
+                CliExit::Refused
             }
-            Self::Usage(_) | Self::Author(_) | Self::Registry(_) => Exit::Author,
+            Self::Usage(_) | Self::InvalidFiles(_) | Self::Registry(_) => CliExit::InvalidInput,
             Self::Engine(
-                EngineError::NoRun { .. }
-                | EngineError::Pruned { .. }
-                | EngineError::Credentials
-                | EngineError::Faults(_),
-            ) => Exit::Author,
-            Self::Transfer(TransferError::Lost { .. } | TransferError::Changed { .. }) => {
-                Exit::World
-            }
+                EngineError::RunNotFound { .. }
+                | EngineError::RunPruned { .. }
+                | EngineError::CredentialsInAddress
+                | EngineError::InvalidProtocol(_),
+            ) => CliExit::InvalidInput,
+            Self::Transfer(
+                TransferError::MissingBlob { .. } | TransferError::ConcurrentChange { .. },
+            ) => CliExit::SystemError,
             // The file was read, and it does not hold: the answer is no.
-            Self::Transfer(_) => Exit::Refused,
+            Self::Transfer(_) => CliExit::Refused,
             Self::Unreadable { .. }
             | Self::Unwritable { .. }
             | Self::Engine(_)
@@ -149,22 +151,22 @@ impl Error {
             | Self::Workspace(_)
             | Self::Journal(_)
             | Self::Trust(_)
-            | Self::Projection(_) => Exit::World,
+            | Self::Projection(_) => CliExit::SystemError,
         }
     }
 }
 
-impl From<EngineError> for Error {
+impl From<EngineError> for CliError {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Rejected(rejection) => Self::Rejected(rejection),
-            EngineError::Faults(faults) => Self::Author(faults),
+            EngineError::InvalidProtocol(faults) => Self::InvalidFiles(faults),
             other => Self::Engine(other),
         }
     }
 }
 
-impl From<TransferError> for Error {
+impl From<TransferError> for CliError {
     fn from(error: TransferError) -> Self {
         match error {
             TransferError::Engine(error) => error.into(),
@@ -173,6 +175,6 @@ impl From<TransferError> for Error {
     }
 }
 
-fn count(faults: usize) -> String {
+fn count_faults(faults: usize) -> String {
     if faults == 1 { "1 fault".to_owned() } else { format!("{faults} faults") }
 }

@@ -5,62 +5,68 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::contract::{self, Contract, Registry};
-use countersign_core::json::{self, RepairLevel, Span};
+use countersign_core::contract::{self, Contract, ContractRegistry};
+use countersign_core::json::{self, RepairLevel, TextSpan};
 use countersign_core::limits::MAX_REPLY_BYTES;
-use countersign_core::spec::{Diagnostic, Source};
+use countersign_core::source::{Diagnostic, SourceFile};
 use serde_json::Value;
 
-use crate::exit::Error;
+use crate::exit::CliError;
 
 /// The shipped contracts, and those of the user's folder.
-pub(crate) fn registry(folder: Option<&Path>) -> Result<Registry, Error> {
-    let shipped = countersign_contracts::registry();
+pub(crate) fn load_registry(folder: Option<&Path>) -> Result<ContractRegistry, CliError> {
+    let shipped = countersign_contracts::load_shipped_contracts();
     let Some(folder) = folder else { return Ok(shipped) };
     let mut registry = shipped.clone();
     let mut faults = Vec::new();
-    for file in contract_files(folder)? {
-        match load(&file, &shipped) {
+    for file in list_contract_files(folder)? {
+        match load_contract_file(&file, &shipped) {
             Ok(contract) => registry.add(contract)?,
-            Err(Error::Author(more)) => faults.extend(more),
+            Err(CliError::InvalidFiles(more)) => faults.extend(more),
             Err(error) => return Err(error),
         }
     }
-    if faults.is_empty() { Ok(registry) } else { Err(Error::Author(faults)) }
+    if faults.is_empty() { Ok(registry) } else { Err(CliError::InvalidFiles(faults)) }
 }
 
 /// A contract by id, `id@version`, or path.
-pub(crate) fn contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, Error> {
-    if is_path(name) {
-        return load(Path::new(name), &countersign_contracts::registry()).map(Arc::new);
+pub(crate) fn load_contract(name: &str, folder: Option<&Path>) -> Result<Arc<Contract>, CliError> {
+    if is_contract_path(name) {
+        return load_contract_file(
+            Path::new(name),
+            &countersign_contracts::load_shipped_contracts(),
+        )
+        .map(Arc::new);
     }
-    Ok(Arc::clone(registry(folder)?.find(name)?))
+    Ok(Arc::clone(load_registry(folder)?.find(name)?))
 }
 
 /// Whether somebody who types this means a file and not an id.
-pub(crate) fn is_path(name: &str) -> bool {
+pub(crate) fn is_contract_path(name: &str) -> bool {
     let extension = Path::new(name).extension();
-    name.contains(['/', '\\']) || extension.is_some_and(|extension| is_contract(extension.to_str()))
+    name.contains(['/', '\\'])
+        || extension.is_some_and(|extension| is_contract_extension(extension.to_str()))
 }
 
 /// Reads what the contract file at a path refers to.
-pub(crate) fn reader(path: &Path) -> impl Fn(&str) -> Result<String, String> {
+pub(crate) fn reference_reader(path: &Path) -> impl Fn(&str) -> Result<String, String> {
     let folder = path.parent().unwrap_or(Path::new(".")).to_path_buf();
     move |relative: &str| {
         let path = folder.join(relative);
-        fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", shown(&path)))
+        fs::read_to_string(&path)
+            .map_err(|error| format!("cannot read {}: {error}", display_path(&path)))
     }
 }
 
 /// The contract files of a folder, by name; schemas beside them are not contracts.
-fn contract_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let unreadable = |source| Error::Unreadable { what: shown(folder), source };
+fn list_contract_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let unreadable = |source| CliError::Unreadable { what: display_path(folder), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let extension = path.extension().and_then(|extension| extension.to_str());
-        if is_contract(extension) && !name.ends_with(".schema.json") && path.is_file() {
+        if is_contract_extension(extension) && !name.ends_with(".schema.json") && path.is_file() {
             files.push(path);
         }
     }
@@ -68,77 +74,79 @@ fn contract_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-fn is_contract(extension: Option<&str>) -> bool {
+fn is_contract_extension(extension: Option<&str>) -> bool {
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
 /// Reads a contract file. Its base is a shipped one, as in a protocol.
-fn load(path: &Path, shipped: &Registry) -> Result<Contract, Error> {
-    let text = text(path)?;
-    let source = Source::new(shown(path), text);
-    contract::load_upon(source, &reader(path), shipped).map_err(Error::Author)
+fn load_contract_file(path: &Path, shipped: &ContractRegistry) -> Result<Contract, CliError> {
+    let text = read_text(path)?;
+    let source = SourceFile::new(display_path(path), text);
+    contract::load_contract_with_base(source, &reference_reader(path), shipped)
+        .map_err(CliError::InvalidFiles)
 }
 
 /// The reply: a file, or standard input. One byte more than allowed is read, so that too much is
 /// told and not waited for.
-pub(crate) fn reply(file: Option<&Path>) -> Result<(String, Vec<u8>), Error> {
+pub(crate) fn read_reply(file: Option<&Path>) -> Result<(String, Vec<u8>), CliError> {
     let limit = MAX_REPLY_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     match file.filter(|file| *file != Path::new("-")) {
         None => {
             let unreadable =
-                |source| Error::Unreadable { what: "standard input".to_owned(), source };
+                |source| CliError::Unreadable { what: "standard input".to_owned(), source };
             std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
             Ok(("<stdin>".to_owned(), bytes))
         }
         Some(file) => {
-            let unreadable = |source| Error::Unreadable { what: shown(file), source };
+            let unreadable = |source| CliError::Unreadable { what: display_path(file), source };
             let handle = fs::File::open(file).map_err(unreadable)?;
             handle.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
-            Ok((shown(file), bytes))
+            Ok((display_path(file), bytes))
         }
     }
 }
 
 /// A JSON file of the user's.
-pub(crate) fn value(path: &Path) -> Result<Value, Error> {
-    let text = text(path)?;
-    json::read(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
-        let place = Source::new(shown(path), text.clone()).place(stop.span.start);
-        Error::Usage(format!("{}:{}:{}: not JSON", shown(path), place.line, place.column))
+pub(crate) fn read_json(path: &Path) -> Result<Value, CliError> {
+    let text = read_text(path)?;
+    json::parse_json(&text, RepairLevel::None).map(|reading| reading.value).map_err(|stop| {
+        let place =
+            SourceFile::new(display_path(path), text.clone()).line_column_at(stop.span.start);
+        CliError::Usage(format!("{}:{}:{}: not JSON", display_path(path), place.line, place.column))
     })
 }
 
 /// A file of JSON values, one a line; empty lines are passed over.
-pub(crate) fn lines(path: &Path) -> Result<Vec<Value>, Error> {
-    let text = text(path)?;
+pub(crate) fn read_json_lines(path: &Path) -> Result<Vec<Value>, CliError> {
+    let text = read_text(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(index, line)| {
-            let reading = json::read(line, RepairLevel::None);
+            let reading = json::parse_json(line, RepairLevel::None);
             reading.map(|reading| reading.value).map_err(|stop| {
                 let column = line[..stop.span.start].chars().count() + 1;
-                Error::Usage(format!("{}:{}:{column}: not JSON", shown(path), index + 1))
+                CliError::Usage(format!("{}:{}:{column}: not JSON", display_path(path), index + 1))
             })
         })
         .collect()
 }
 
 /// A file of the user's as text.
-pub(crate) fn text(path: &Path) -> Result<String, Error> {
-    let unreadable = |source| Error::Unreadable { what: shown(path), source };
+pub(crate) fn read_text(path: &Path) -> Result<String, CliError> {
+    let unreadable = |source| CliError::Unreadable { what: display_path(path), source };
     let bytes = fs::read(path).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|error| {
         // What can be read of it is shown, up to the place.
         let start = error.utf8_error().valid_up_to();
         let readable = String::from_utf8_lossy(&error.as_bytes()[..start]).into_owned();
-        let source = Arc::new(Source::new(shown(path), readable));
+        let source = Arc::new(SourceFile::new(display_path(path), readable));
         let message = format!("not text: the byte 0x{:02x} is no UTF-8", error.as_bytes()[start]);
-        let span = Span::new(start, start);
-        Error::Author(vec![Diagnostic::new("not_utf8", message, &source, span)])
+        let span = TextSpan::new(start, start);
+        CliError::InvalidFiles(vec![Diagnostic::new("not_utf8", message, &source, span)])
     })
 }
 
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     path.display().to_string()
 }

@@ -2,21 +2,21 @@
 
 mod args;
 mod commands;
-mod elapsed;
+mod time_format;
 mod excerpt;
 mod exit;
 mod files;
-mod house;
+mod context;
 mod output;
-mod place;
-mod product;
+mod store_location;
+mod run_outputs;
 mod progress;
-mod projecting;
+mod state_file_writer;
 mod settings;
-mod show;
+mod render;
 mod signals;
-mod sized;
-mod sources;
+mod byte_format;
+mod source_kinds;
 mod style;
 mod table;
 mod telemetry;
@@ -31,19 +31,19 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // Before anything else, so that a process which reads somebody's PDF knows nothing to lose.
-    if std::env::args().nth(1).is_some_and(|first| first == sources::READ_PDF) {
+    if std::env::args().nth(1).is_some_and(|first| first == source_kinds::READ_PDF) {
         return countersign_sources::read_pdf_from_stdin();
     }
-    std::panic::set_hook(Box::new(output::panicked));
-    let args = match args::Args::try_parse() {
+    std::panic::set_hook(Box::new(output::print_panic));
+    let args = match args::CliArgs::try_parse() {
         Ok(args) => args,
-        Err(error) => return output::usage(&error),
+        Err(error) => return output::print_usage_error(&error),
     };
     match commands::run(&args) {
         Ok(exit) => exit.into(),
         Err(error) => {
-            show::error(&error, args.json);
-            error.exit().into()
+            render::print_error(&error, args.json);
+            error.exit_code().into()
         }
     }
 }

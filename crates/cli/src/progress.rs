@@ -3,72 +3,72 @@
 use std::sync::Mutex;
 
 use countersign_core::json::Repair;
-use countersign_core::reply::show;
-use countersign_core::run::{Event, State};
-use countersign_runtime::watch::Watch;
+use countersign_core::reply::format_value;
+use countersign_core::run::{RunEvent, RunState};
+use countersign_runtime::run_observer::RunObserver;
 
 use crate::output;
-use crate::show::{BAD, DIM, GOOD, HEADING};
-use countersign_server::show::{effect_told, tool_told};
+use crate::render::{BAD, DIM, GOOD, HEADING};
+use countersign_server::show::{describe_effect, describe_tool_call};
 
 /// Tells progress on standard error.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct ProgressPrinter {
     /// How many characters a model has written since the last line, to be told on a terminal.
-    written: Mutex<usize>,
+    written_chars: Mutex<usize>,
 }
 
-impl Watch for Progress {
-    fn committed(&self, state: &State, events: &[Event]) {
-        if let Ok(mut written) = self.written.lock() {
+impl RunObserver for ProgressPrinter {
+    fn on_commit(&self, state: &RunState, events: &[RunEvent]) {
+        if let Ok(mut written) = self.written_chars.lock() {
             if *written > 0 {
-                output::passing("");
+                output::print_transient("");
             }
             *written = 0;
         }
         for event in events {
-            for line in lines(event, state) {
-                output::talk(&line);
+            for line in format_event(event, state) {
+                output::print_message(&line);
             }
         }
     }
 
-    fn writing(&self, _: &State, _: &str, text: &str) {
-        if let Ok(mut written) = self.written.lock() {
+    fn on_model_text(&self, _: &RunState, _: &str, text: &str) {
+        if let Ok(mut written) = self.written_chars.lock() {
             *written += text.chars().count();
-            output::passing(&format!("  … the model is writing, {written} characters"));
+            output::print_transient(&format!("  … the model is writing, {written} characters"));
         }
     }
 
-    fn warned(&self, run: &str, message: &str) {
-        output::talk(&format!("  {BAD}warning{BAD:#}: run {run}: {message}"));
+    fn on_warning(&self, run: &str, message: &str) {
+        output::print_message(&format!("  {BAD}warning{BAD:#}: run {run}: {message}"));
     }
 }
 
 /// An event in lines for people; none where it says nothing to them.
-pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
+pub(crate) fn format_event(event: &RunEvent, state: &RunState) -> Vec<String> {
     let one = |line: String| vec![line];
     match event {
-        Event::Started { workflow, .. } => {
+        RunEvent::Started { workflow, .. } => {
             one(format!("run {HEADING}{}{HEADING:#} of workflow {workflow}", state.run))
         }
-        Event::PhaseEntered { phase } => one(format!("{HEADING}{phase}{HEADING:#}")),
-        Event::WayTaken { to, because, .. } => {
+        RunEvent::PhaseEntered { phase } => one(format!("{HEADING}{phase}{HEADING:#}")),
+        RunEvent::WayTaken { to, because, .. } => {
             one(format!("  {GOOD}→{GOOD:#} {to} {DIM}because {because}{DIM:#}"))
         }
-        Event::ModelAsked { attempt: 1, not_before: None, .. } => {
+        RunEvent::ModelAsked { attempt: 1, not_before: None, .. } => {
             one("  a model is asked".to_owned())
         }
-        Event::ModelAsked { not_before: Some(at), .. } => {
+        RunEvent::ModelAsked { not_before: Some(at), .. } => {
             one(format!("  a model is asked again at {at}"))
         }
-        Event::ModelAsked { attempt, .. } => one(format!("  it is asked again, try {attempt}")),
-        Event::ReplyRefused { violations, .. } => {
+        RunEvent::ModelAsked { attempt, .. } => one(format!("  it is asked again, try {attempt}")),
+        RunEvent::ReplyRefused { violations, .. } => {
             let mut told = vec![format!("  {BAD}refused{BAD:#}")];
             told.extend(violations.iter().map(|violation| format!("    {violation}")));
             told
         }
-        Event::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
+        RunEvent::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
             let tries = if *attempt > 1 { format!(" on try {attempt}") } else { String::new() };
             let mended = if repairs.is_empty() {
                 String::new()
@@ -77,25 +77,26 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             };
             one(format!("  {GOOD}accepted{GOOD:#}{tries}{mended}"))
         }
-        Event::DocumentChanged { patch } => patch
+        RunEvent::DocumentChanged { patch } => patch
             .ops
             .iter()
             .map(|op| format!("    {DIM}{} {}{DIM:#}", op.verb(), op.path()))
             .collect(),
-        Event::TicketsGiven { tickets } => {
+        RunEvent::TicketsGiven { tickets } => {
             one(format!("  {DIM}ticket given: {}{DIM:#}", tickets.join(", ")))
         }
-        Event::TicketsTakenBack { tickets } => {
+        RunEvent::TicketsTakenBack { tickets } => {
             one(format!("  {DIM}ticket taken back: {}{DIM:#}", tickets.join(", ")))
         }
-        Event::Announced { name, data } => {
-            let data = data.as_ref().map_or_else(String::new, |data| format!(" {}", show(data)));
+        RunEvent::Announced { name, data } => {
+            let data =
+                data.as_ref().map_or_else(String::new, |data| format!(" {}", format_value(data)));
             one(format!("  {HEADING}{name}{HEADING:#}{data}"))
         }
-        Event::ProviderFailed { message, .. } => {
+        RunEvent::ProviderFailed { message, .. } => {
             one(format!("  {BAD}the provider failed{BAD:#}: {message}"))
         }
-        Event::GatesClosed { gates, again_at } => {
+        RunEvent::GatesClosed { gates, again_at } => {
             let mut told: Vec<String> = gates
                 .iter()
                 .map(|gate| format!("  {DIM}closed → {}: {}{DIM:#}", gate.to, gate.reason))
@@ -103,24 +104,28 @@ pub(crate) fn lines(event: &Event, state: &State) -> Vec<String> {
             told.extend(again_at.map(|at| format!("  {DIM}asked again at {at}{DIM:#}")));
             told
         }
-        Event::WaitOpened { wait } => {
+        RunEvent::WaitOpened { wait } => {
             one(format!("  waits ({}): {}", wait.kind.as_str(), wait.question))
         }
-        Event::EffectAsked { effect, .. } => one(format!("  does: {}", effect_told(effect))),
-        Event::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
-        Event::ToolAsked { call, .. } => one(format!("  uses a tool: {}", tool_told(call))),
-        Event::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
-        Event::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
-        Event::HookAnswered { answer, .. } if answer != "ok" => {
+        RunEvent::EffectAsked { effect, .. } => one(format!("  does: {}", describe_effect(effect))),
+        RunEvent::EffectFailed { message, .. } => one(format!("  {BAD}failed{BAD:#}: {message}")),
+        RunEvent::ToolAsked { call, .. } => {
+            one(format!("  uses a tool: {}", describe_tool_call(call)))
+        }
+        RunEvent::ToolUsed { ok: false, .. } => one(format!("  {BAD}the tool could not{BAD:#}")),
+        RunEvent::HookAsked { hook, .. } => one(format!("  runs hook {hook}")),
+        RunEvent::HookAnswered { answer, .. } if answer != "ok" => {
             one(format!("  the hook says: {answer}"))
         }
-        Event::ChildAsked { run, workflow, .. } => {
+        RunEvent::ChildAsked { run, workflow, .. } => {
             one(format!("  starts run {run} of workflow {workflow}"))
         }
-        Event::Halted { by, .. } => one(format!("  halted by {by}")),
-        Event::Resumed { by } => one(format!("  resumed by {by}")),
-        Event::Granted { budget, amount } => one(format!("  granted: {amount} more of {budget}")),
-        Event::Ended { reason, .. } => {
+        RunEvent::Halted { by, .. } => one(format!("  halted by {by}")),
+        RunEvent::Resumed { by } => one(format!("  resumed by {by}")),
+        RunEvent::Granted { budget, amount } => {
+            one(format!("  granted: {amount} more of {budget}"))
+        }
+        RunEvent::Ended { reason, .. } => {
             let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             one(format!("{HEADING}{}{HEADING:#}{why}", state.status().as_str()))
         }

@@ -4,26 +4,26 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use countersign_core::json::Span;
-use countersign_core::spec::{Diagnostic, Source};
+use countersign_core::json::TextSpan;
+use countersign_core::source::{Diagnostic, SourceFile};
 use countersign_models::{Embedder, ModelSpec, connect_embedder};
 use countersign_runtime::trust::{
-    AllowList, AllowListError, TrustFile, address_server, model_server,
+    AllowList, AllowListError, TrustFile, extract_address_server, extract_model_server,
 };
 use countersign_server::service_limits::ServiceLimits;
 
-use crate::args::Site;
-use crate::exit::Error;
+use crate::args::StoreArgs;
+use crate::exit::CliError;
 
 /// The file beside `.countersign` that holds settings.
-pub(crate) const FILE: &str = "countersign.toml";
+pub(crate) const SETTINGS_FILE: &str = "countersign.toml";
 
 /// A value, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
+pub(crate) struct CliSetting {
     /// What it is called in the file.
     pub(crate) name: &'static str,
-    /// The value; `None` where nobody gave one and there is no default.
+    /// The value; `Empty` where nobody gave one and there is no default.
     pub(crate) value: Option<String>,
     /// Who gave it: `flag`, an environment variable, the file, `default`.
     pub(crate) origin: String,
@@ -31,18 +31,18 @@ pub(crate) struct Setting {
 
 /// Everything that can be set.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    pub(crate) protocol: Setting,
-    pub(crate) store: Setting,
-    pub(crate) model: Setting,
-    pub(crate) user: Setting,
-    pub(crate) agent: Setting,
+pub(crate) struct CliSettings {
+    pub(crate) protocol: CliSetting,
+    pub(crate) store: CliSetting,
+    pub(crate) model: CliSetting,
+    pub(crate) user: CliSetting,
+    pub(crate) agent: CliSetting,
     /// `on` or `off`.
-    pub(crate) memory: Setting,
+    pub(crate) memory: CliSetting,
     /// Who makes vectors for it.
-    pub(crate) embedder: Setting,
+    pub(crate) embedder: CliSetting,
     /// Where traces and measures go, over OTLP by HTTP.
-    pub(crate) telemetry: Setting,
+    pub(crate) telemetry: CliSetting,
     /// What a server holds at once: the table `[limits]` of the file.
     pub(crate) limits: ServiceLimits,
     /// What any run may use by the file: programs, hosts, sources, and the server of its model. Counts
@@ -54,12 +54,17 @@ pub(crate) struct Settings {
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Settings {
+impl CliSettings {
     /// Reads them for a folder of work.
-    pub(crate) fn read(folder: &Path, site: &Site, model: Option<&str>) -> Result<Self, Error> {
-        let file = folder.ancestors().map(|above| above.join(FILE)).find(|path| path.is_file());
+    pub(crate) fn load(
+        folder: &Path,
+        site: &StoreArgs,
+        model: Option<&str>,
+    ) -> Result<Self, CliError> {
+        let file =
+            folder.ancestors().map(|above| above.join(SETTINGS_FILE)).find(|path| path.is_file());
         let table = match &file {
-            Some(path) => parse(path)?,
+            Some(path) => parse_settings_file(path)?,
             None => toml::Table::new(),
         };
         let told = file.as_ref().map_or_else(String::new, |path| path.display().to_string());
@@ -67,18 +72,18 @@ impl Settings {
             |name: &'static str, flag: Option<String>, variable: &str, default: Option<String>| {
                 let (value, origin) = if let Some(value) = flag {
                     (Some(value), "flag".to_owned())
-                } else if let Some(value) = env(variable) {
+                } else if let Some(value) = env_var(variable) {
                     (Some(value), variable.to_owned())
                 } else if let Some(value) = table.get(name).and_then(toml::Value::as_str) {
                     (Some(value.to_owned()), told.clone())
                 } else {
                     (default, "default".to_owned())
                 };
-                Setting { name, value, origin }
+                CliSetting { name, value, origin }
             };
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let model = setting("model", model.map(str::to_owned), "COUNTERSIGN_MODEL", None);
-        let mut allow = allow_table(table.get(ALLOW), &told)?;
+        let mut allow = parse_allow_table(table.get(ALLOW_TABLE), &told)?;
         // What stands in the file may have come with the folder, so it is trusted like the rest, also
         // where a flag or a variable stands in its place today.
         let in_file = |name: &str| table.get(name).and_then(toml::Value::as_str);
@@ -91,14 +96,16 @@ impl Settings {
                 allow.allow_service(name, address);
             }
         }
-        let user = env("USER").or_else(|| env("USERNAME")).unwrap_or_else(|| "somebody".to_owned());
+        let user = env_var("USER")
+            .or_else(|| env_var("USERNAME"))
+            .unwrap_or_else(|| "somebody".to_owned());
         Ok(Self {
             protocol: setting("protocol", path(&site.protocol), "COUNTERSIGN_PROTOCOL", None),
             store: setting("store", path(&site.store), "COUNTERSIGN_STORE", None),
             model,
             user: setting("user", site.user.clone(), "COUNTERSIGN_USER", Some(user)),
             agent: setting("agent", None, "COUNTERSIGN_AGENT", None),
-            memory: on_or_off(setting(
+            memory: require_on_or_off(setting(
                 "memory",
                 None,
                 "COUNTERSIGN_MEMORY",
@@ -106,7 +113,7 @@ impl Settings {
             ))?,
             embedder: setting("embedder", None, "COUNTERSIGN_EMBEDDER", None),
             telemetry: setting("telemetry", None, "OTEL_EXPORTER_OTLP_ENDPOINT", None),
-            limits: limits(&table),
+            limits: parse_limits(&table),
             allow,
             folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
             file,
@@ -114,26 +121,26 @@ impl Settings {
     }
 
     /// Whether runs are remembered, and models reminded.
-    pub(crate) fn remembers(&self) -> bool {
+    pub(crate) fn is_memory_enabled(&self) -> bool {
         self.memory.value.as_deref() != Some("off")
     }
 
     /// The same, with memory turned off by a flag.
     pub(crate) fn without_memory(self) -> Self {
         let (value, origin) = (Some("off".to_owned()), "flag".to_owned());
-        Self { memory: Setting { value, origin, ..self.memory }, ..self }
+        Self { memory: CliSetting { value, origin, ..self.memory }, ..self }
     }
 
     /// The server of a model that was named by flag or environment: the word of whoever runs this.
-    pub(crate) fn own_model(&self) -> AllowList {
+    pub(crate) fn allow_named_model(&self) -> AllowList {
         let mut list = AllowList::default();
-        if let Some(model) = self.model.value.as_ref().filter(|_| !self.is_in_file(&self.model)) {
+        if let Some(model) = self.model.value.as_ref().filter(|_| !self.is_from_file(&self.model)) {
             list.allow_model(model);
         }
         list
     }
 
-    fn is_in_file(&self, setting: &Setting) -> bool {
+    fn is_from_file(&self, setting: &CliSetting) -> bool {
         self.file.as_ref().is_some_and(|file| setting.origin == file.display().to_string())
     }
 
@@ -141,26 +148,28 @@ impl Settings {
     /// alone counts for nothing.
     pub(crate) fn is_file_trusted(&self) -> bool {
         let digest = self.allow.trust_digest(&self.folder);
-        self.allow.is_empty() || trust_file().is_some_and(|file| file.has(&digest).unwrap_or(false))
+        self.allow.is_empty()
+            || locate_trust_file()
+                .is_some_and(|file| file.contains_digest(&digest).unwrap_or(false))
     }
 
     /// The store that is meant, unless a file names its server which nobody trusts.
-    pub(crate) fn store(&self) -> Result<Option<&str>, Error> {
+    pub(crate) fn resolve_store(&self) -> Result<Option<&str>, CliError> {
         self.permit_server(&self.store)?;
         Ok(self.store.value.as_deref())
     }
 
     /// Refuses a server that a file names which nobody trusts: text and a key would be sent there.
-    pub(crate) fn permit_server(&self, setting: &Setting) -> Result<(), Error> {
+    pub(crate) fn permit_server(&self, setting: &CliSetting) -> Result<(), CliError> {
         let server_of = match setting.name {
-            "model" | "embedder" => model_server,
-            _ => address_server,
+            "model" | "embedder" => extract_model_server,
+            _ => extract_address_server,
         };
         let server = setting.value.as_deref().and_then(server_of);
         match server {
-            Some(server) if self.is_in_file(setting) && !self.is_file_trusted() => {
-                let Setting { name, origin, .. } = setting;
-                Err(Error::Usage(format!(
+            Some(server) if self.is_from_file(setting) && !self.is_file_trusted() => {
+                let CliSetting { name, origin, .. } = setting;
+                Err(CliError::Usage(format!(
                     "`{name}` in {origin} names the server {server}, and nobody trusts that file; \
                      `countersign trust` shows what it names and asks"
                 )))
@@ -175,35 +184,38 @@ impl Settings {
     }
 
     /// Every setting.
-    pub(crate) fn all(&self) -> [&Setting; 8] {
+    pub(crate) fn all(&self) -> [&CliSetting; 8] {
         let Self { protocol, store, model, user, agent, memory, embedder, telemetry, .. } = self;
         [protocol, store, model, user, agent, memory, embedder, telemetry]
     }
 
     /// The embedder that is set, connected.
-    pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
-        let Setting { value: Some(named), origin, .. } = &self.embedder else { return Ok(None) };
+    pub(crate) fn connect_embedder(&self) -> Result<Option<Arc<dyn Embedder>>, CliError> {
+        let CliSetting { value: Some(named), origin, .. } = &self.embedder else { return Ok(None) };
         self.permit_server(&self.embedder)?;
-        let usage = |error: &dyn Display| Error::Usage(format!("`embedder` ({origin}): {error}"));
+        let usage =
+            |error: &dyn Display| CliError::Usage(format!("`embedder` ({origin}): {error}"));
         let spec: ModelSpec = named.parse().map_err(|error| usage(&error))?;
         let settings =
-            countersign_models::Settings::from_env(&env).map_err(|error| usage(&error))?;
+            countersign_models::ModelSettings::from_env(&env_var).map_err(|error| usage(&error))?;
         connect_embedder(&spec, &settings).map(Some).map_err(|error| usage(&error))
     }
 }
 
 /// A variable of the environment, where it is set and not empty.
-pub(crate) fn env(name: &str) -> Option<String> {
+pub(crate) fn env_var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The table of the file that bounds what a server holds.
-const LIMITS: &str = "limits";
+const LIMITS_TABLE: &str = "limits";
 
 /// The limits of a server, as the file has them; what is wrong with them was told when it was read.
-fn limits(table: &toml::Table) -> ServiceLimits {
+fn parse_limits(table: &toml::Table) -> ServiceLimits {
     let mut limits = ServiceLimits::default();
-    for (name, value) in table.get(LIMITS).and_then(toml::Value::as_table).into_iter().flatten() {
+    for (name, value) in
+        table.get(LIMITS_TABLE).and_then(toml::Value::as_table).into_iter().flatten()
+    {
         if let Some(value) = value.as_integer().and_then(|value| u64::try_from(value).ok()) {
             limits.set(name, value);
         }
@@ -212,7 +224,7 @@ fn limits(table: &toml::Table) -> ServiceLimits {
 }
 
 /// What is wrong with a limit of a server.
-fn limit_fault(name: &str, value: &toml::Value) -> Option<(&'static str, String)> {
+fn check_limit(name: &str, value: &toml::Value) -> Option<(&'static str, String)> {
     if !ServiceLimits::NAMES.contains(&name) {
         let message = format!("no limit `{name}`; there are {}", ServiceLimits::NAMES.join(", "));
         return Some(("unknown_key", message));
@@ -229,15 +241,15 @@ fn limit_fault(name: &str, value: &toml::Value) -> Option<(&'static str, String)
 }
 
 /// The names that the file may have, beside `limits`.
-const NAMES: [&str; 8] =
+const SETTING_NAMES: [&str; 8] =
     ["protocol", "store", "model", "user", "agent", "memory", "embedder", "telemetry"];
 
 /// The table of the file that lists what any run may use.
-const ALLOW: &str = "allow";
+const ALLOW_TABLE: &str = "allow";
 
 /// Reads `[allow]`: lists of texts under `programs`, `hosts` and `sources`.
-fn allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, Error> {
-    let wrong = |what: String| Error::Usage(format!("`{file}`: {what}"));
+fn parse_allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, CliError> {
+    let wrong = |what: String| CliError::Usage(format!("`{file}`: {what}"));
     let Some(table) = table else { return Ok(AllowList::default()) };
     let lists = "`[allow]` has lists of texts under `programs`, `hosts` and `sources`";
     let table = table.as_table().ok_or_else(|| wrong(lists.to_owned()))?;
@@ -252,11 +264,11 @@ fn allow_table(table: Option<&toml::Value>, file: &str) -> Result<AllowList, Err
     let [Some(programs), Some(hosts), Some(sources)] = known.map(texts) else {
         return Err(wrong(lists.to_owned()));
     };
-    allow_list(&programs, &hosts, &sources).map_err(|error| wrong(error.to_string()))
+    build_allow_list(&programs, &hosts, &sources).map_err(|error| wrong(error.to_string()))
 }
 
 /// An allow-list of texts.
-pub(crate) fn allow_list(
+pub(crate) fn build_allow_list(
     programs: &[String],
     hosts: &[String],
     sources: &[String],
@@ -269,61 +281,63 @@ pub(crate) fn allow_list(
 }
 
 /// Where a person's trust is kept: in the folder of their settings, outside of every folder of work.
-pub(crate) fn trust_file() -> Option<TrustFile> {
+pub(crate) fn locate_trust_file() -> Option<TrustFile> {
     let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-    let named = |name: &str| env(name).map(PathBuf::from).and_then(absolute);
+    let named = |name: &str| env_var(name).map(PathBuf::from).and_then(absolute);
     let folder = named("XDG_CONFIG_HOME")
         .or_else(|| named("APPDATA").filter(|_| cfg!(windows)))
         .or_else(|| named("HOME").map(|home| home.join(".config")))?;
-    Some(TrustFile::at(folder.join("countersign").join("trust.json")))
+    Some(TrustFile::from_path(folder.join("countersign").join("trust.json")))
 }
 
-fn on_or_off(setting: Setting) -> Result<Setting, Error> {
+fn require_on_or_off(setting: CliSetting) -> Result<CliSetting, CliError> {
     match setting.value.as_deref() {
         Some("on" | "off") | None => Ok(setting),
-        Some(other) => Err(Error::Usage(format!(
+        Some(other) => Err(CliError::Usage(format!(
             "`{}` must be `on` or `off`, found `{other}` ({})",
             setting.name, setting.origin
         ))),
     }
 }
 
-fn parse(path: &Path) -> Result<toml::Table, Error> {
+fn parse_settings_file(path: &Path) -> Result<toml::Table, CliError> {
     let what = path.display().to_string();
     let text = std::fs::read_to_string(path)
-        .map_err(|source| Error::Unreadable { what: what.clone(), source })?;
-    let source = Arc::new(Source::new(what, text.clone()));
+        .map_err(|source| CliError::Unreadable { what: what.clone(), source })?;
+    let source = Arc::new(SourceFile::new(what, text.clone()));
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let span = error.span().map_or(Span::default(), |span| Span::new(span.start, span.end));
+        let span =
+            error.span().map_or(TextSpan::default(), |span| TextSpan::new(span.start, span.end));
         let message = format!("not TOML: {}", error.message());
-        Error::Author(vec![Diagnostic::new("invalid_toml", message, &source, span)])
+        CliError::InvalidFiles(vec![Diagnostic::new("invalid_toml", message, &source, span)])
     })?;
     let mut faults = Vec::new();
     for (name, value) in &table {
         let at = text.find(name.as_str()).unwrap_or(0);
-        let span = Span::new(at, at + name.len());
-        if name == ALLOW {
+        let span = TextSpan::new(at, at + name.len());
+        if name == ALLOW_TABLE {
             continue;
         }
-        if let (LIMITS, Some(limits)) = (name.as_str(), value.as_table()) {
+        if let (LIMITS_TABLE, Some(limits)) = (name.as_str(), value.as_table()) {
             for (limit, value) in limits {
                 let at = text.find(limit.as_str()).unwrap_or(at);
-                let span = Span::new(at, at + limit.len());
-                if let Some((code, message)) = limit_fault(limit, value) {
+                let span = TextSpan::new(at, at + limit.len());
+                if let Some((code, message)) = check_limit(limit, value) {
                     faults.push(Diagnostic::new(code, message, &source, span));
                 }
             }
-        } else if name == LIMITS {
+        } else if name == LIMITS_TABLE {
             let message = format!("`{name}` must be a table, found {}", value.type_str());
             faults.push(Diagnostic::new("type", message, &source, span));
-        } else if !NAMES.contains(&name.as_str()) {
-            let known = NAMES.join(", ");
-            let message = format!("no setting `{name}`; there are {known}, {ALLOW}, {LIMITS}");
+        } else if !SETTING_NAMES.contains(&name.as_str()) {
+            let known = SETTING_NAMES.join(", ");
+            let message =
+                format!("no setting `{name}`; there are {known}, {ALLOW_TABLE}, {LIMITS_TABLE}");
             faults.push(Diagnostic::new("unknown_key", message, &source, span));
         } else if !value.is_str() {
             let message = format!("`{name}` must be a text, found {}", value.type_str());
             faults.push(Diagnostic::new("type", message, &source, span));
         }
     }
-    if faults.is_empty() { Ok(table) } else { Err(Error::Author(faults)) }
+    if faults.is_empty() { Ok(table) } else { Err(CliError::InvalidFiles(faults)) }
 }

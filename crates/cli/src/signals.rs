@@ -7,7 +7,7 @@ use tokio::signal::windows::{CtrlC, ctrl_c};
 
 /// Hears it from the moment that this is made, whenever somebody comes to ask. So it is made before anybody is
 /// told how to end the process. What the system lets nobody hear ends the process by itself.
-pub(crate) struct Signals {
+pub(crate) struct TerminationSignals {
     #[cfg(unix)]
     interrupt: Option<Signal>,
     #[cfg(unix)]
@@ -16,7 +16,7 @@ pub(crate) struct Signals {
     interrupt: Option<CtrlC>,
 }
 
-impl Signals {
+impl TerminationSignals {
     /// Listens from now on. A runtime must be there.
     pub(crate) fn listen() -> Self {
         #[cfg(unix)]
@@ -30,11 +30,11 @@ impl Signals {
     }
 
     /// Until the process is asked to end, once more each time.
-    pub(crate) async fn next(&mut self) {
+    pub(crate) async fn recv(&mut self) {
         #[cfg(unix)]
         tokio::select! {
-            () = heard(&mut self.interrupt) => {}
-            () = heard(&mut self.terminate) => {}
+            () = recv_signal(&mut self.interrupt) => {}
+            () = recv_signal(&mut self.terminate) => {}
         }
         #[cfg(windows)]
         match &mut self.interrupt {
@@ -45,7 +45,7 @@ impl Signals {
 }
 
 #[cfg(unix)]
-async fn heard(signal: &mut Option<Signal>) {
+async fn recv_signal(signal: &mut Option<Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,

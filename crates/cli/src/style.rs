@@ -22,9 +22,9 @@ const ESCAPE: char = '\u{1b}';
 
 /// A style. `{STYLE}` begins it and `{STYLE:#}` ends it, within any text that `output` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Style(anstyle::Style);
+pub(crate) struct TerminalStyle(anstyle::Style);
 
-impl Style {
+impl TerminalStyle {
     /// Bold letters.
     pub(crate) const fn bold() -> Self {
         Self(anstyle::Style::new().bold())
@@ -46,7 +46,7 @@ impl Style {
     }
 }
 
-impl fmt::Display for Style {
+impl fmt::Display for TerminalStyle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sequences = if f.alternate() { Reset.to_string() } else { self.0.to_string() };
         f.write_str(&mark(&sequences))
@@ -81,7 +81,7 @@ pub(crate) fn unmark(text: &str) -> String {
 }
 
 /// A text without our styles.
-pub(crate) fn plain(text: &str) -> String {
+pub(crate) fn strip_styles(text: &str) -> String {
     let mark = mark("\u{1b}");
     let mut pieces = text.split(&mark);
     let mut plain = pieces.next().unwrap_or_default().to_owned();

@@ -21,112 +21,117 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tokio::runtime::Handle;
 
-use crate::exit::Error;
+use crate::exit::CliError;
 use crate::output;
-use crate::settings::env;
+use crate::settings::env_var;
 
 /// How long the last words may take when a command ends.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What goes out, until it is dropped; then the rest is sent.
-pub(crate) struct Telemetry {
-    spans: Option<SdkTracerProvider>,
-    measures: Option<SdkMeterProvider>,
+pub(crate) struct TelemetryGuard {
+    tracer_provider: Option<SdkTracerProvider>,
+    meter_provider: Option<SdkMeterProvider>,
 }
 
 /// Begins to tell, where somebody is named who listens.
-pub(crate) fn start(endpoint: Option<&str>) -> Result<Option<Telemetry>, Error> {
-    if env("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
+pub(crate) fn start_telemetry(endpoint: Option<&str>) -> Result<Option<TelemetryGuard>, CliError> {
+    if env_var("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
         return Ok(None);
     }
-    let spans_to = place("TRACES", "v1/traces", endpoint);
-    let measures_to = place("METRICS", "v1/metrics", endpoint);
+    let spans_to = resolve_endpoint("TRACES", "v1/traces", endpoint);
+    let measures_to = resolve_endpoint("METRICS", "v1/metrics", endpoint);
     let Ok(runtime) = Handle::try_current() else { return Ok(None) };
     if spans_to.is_none() && measures_to.is_none() {
         return Ok(None);
     }
     let told = |error: ExporterBuildError| {
-        Error::Usage(format!("telemetry: {}", redact_credentials(&error.to_string())))
+        CliError::Usage(format!("telemetry: {}", redact_credentials(&error.to_string())))
     };
-    let sender: Arc<dyn HttpClient> =
-        Arc::new(Sender { http: client(&[&spans_to, &measures_to])?, runtime });
-    let mut telemetry = Telemetry { spans: None, measures: None };
+    let sender: Arc<dyn HttpClient> = Arc::new(TelemetryHttpClient {
+        http: build_http_client(&[&spans_to, &measures_to])?,
+        runtime,
+    });
+    let mut telemetry = TelemetryGuard { tracer_provider: None, meter_provider: None };
     if let Some(place) = spans_to {
         let exporter = SpanExporter::builder()
             .with_http()
             .with_shared_http_client(Arc::clone(&sender))
-            .with_protocol(protocol("TRACES")?)
+            .with_protocol(parse_otlp_protocol("TRACES")?)
             .with_endpoint(place)
             .build()
             .map_err(told)?;
-        let provider = SdkTracerProvider::builder().with_resource(resource());
+        let provider = SdkTracerProvider::builder().with_resource(build_resource());
         let provider = provider.with_batch_exporter(exporter).build();
         global::set_tracer_provider(provider.clone());
         global::set_text_map_propagator(TraceContextPropagator::new());
-        telemetry.spans = Some(provider);
+        telemetry.tracer_provider = Some(provider);
     }
     if let Some(place) = measures_to {
         let exporter = MetricExporter::builder()
             .with_http()
             .with_shared_http_client(sender)
-            .with_protocol(protocol("METRICS")?)
+            .with_protocol(parse_otlp_protocol("METRICS")?)
             .with_endpoint(place)
             .build()
             .map_err(told)?;
-        let provider = SdkMeterProvider::builder().with_resource(resource());
+        let provider = SdkMeterProvider::builder().with_resource(build_resource());
         let provider = provider.with_periodic_exporter(exporter).build();
         global::set_meter_provider(provider.clone());
-        telemetry.measures = Some(provider);
+        telemetry.meter_provider = Some(provider);
     }
-    countersign_models::listen();
+    countersign_models::enable_telemetry();
     Ok(Some(telemetry))
 }
 
-impl Drop for Telemetry {
+impl Drop for TelemetryGuard {
     fn drop(&mut self) {
-        let spans = self.spans.take().map(|spans| spans.shutdown_with_timeout(LAST_WORDS));
-        let measures =
-            self.measures.take().map(|measures| measures.shutdown_with_timeout(LAST_WORDS));
+        let spans =
+            self.tracer_provider.take().map(|spans| spans.shutdown_with_timeout(SHUTDOWN_TIMEOUT));
+        let measures = self
+            .meter_provider
+            .take()
+            .map(|measures| measures.shutdown_with_timeout(SHUTDOWN_TIMEOUT));
         for ended in [spans, measures].into_iter().flatten() {
             if let Err(error) = ended {
                 let told = error.to_string();
                 let told = redact_credentials(&told);
-                output::talk(&format!("telemetry: the rest did not arrive: {told}"));
+                output::print_message(&format!("telemetry: the rest did not arrive: {told}"));
             }
         }
     }
 }
 
-/// Where a signal goes; `None` where it goes nowhere.
-fn place(signal: &str, path: &str, endpoint: Option<&str>) -> Option<String> {
-    if env(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|word| word == "none") {
+/// Where a signal goes; `Empty` where it goes nowhere.
+fn resolve_endpoint(signal: &str, path: &str, endpoint: Option<&str>) -> Option<String> {
+    if env_var(&format!("OTEL_{signal}_EXPORTER")).is_some_and(|word| word == "none") {
         return None;
     }
-    let own = env(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"));
+    let own = env_var(&format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT"));
     own.or_else(|| endpoint.map(|base| format!("{}/{path}", base.trim_end_matches('/'))))
 }
 
-fn protocol(signal: &str) -> Result<Protocol, Error> {
-    let own = env(&format!("OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"));
-    match own.or_else(|| env("OTEL_EXPORTER_OTLP_PROTOCOL")).as_deref() {
+fn parse_otlp_protocol(signal: &str) -> Result<Protocol, CliError> {
+    let own = env_var(&format!("OTEL_EXPORTER_OTLP_{signal}_PROTOCOL"));
+    match own.or_else(|| env_var("OTEL_EXPORTER_OTLP_PROTOCOL")).as_deref() {
         None | Some("http/protobuf") => Ok(Protocol::HttpBinary),
         Some("http/json") => Ok(Protocol::HttpJson),
-        Some(other) => Err(Error::Usage(format!(
+        Some(other) => Err(CliError::Usage(format!(
             "telemetry: no protocol `{other}` here; there are `http/protobuf` and `http/json`"
         ))),
     }
 }
 
-fn resource() -> Resource {
+fn build_resource() -> Resource {
     let builder = Resource::builder();
     // The library knows the variable, and has another default.
-    match env("OTEL_SERVICE_NAME") {
+    match env_var("OTEL_SERVICE_NAME") {
         Some(_) => builder.build(),
         None => builder.with_service_name("countersign").build(),
     }
 }
 
-fn client(places: &[&Option<String>]) -> Result<reqwest::Client, Error> {
+fn build_http_client(places: &[&Option<String>]) -> Result<reqwest::Client, CliError> {
     // Somebody else in this process may have chosen a provider already; theirs does as well.
     drop(rustls::crypto::ring::default_provider().install_default());
     let mut builder = reqwest::Client::builder()
@@ -140,23 +145,23 @@ fn client(places: &[&Option<String>]) -> Result<reqwest::Client, Error> {
             .with_no_client_auth();
         builder = builder.no_proxy().tls_backend_preconfigured(config);
     }
-    builder.build().map_err(|error| Error::Usage(format!("telemetry: no client: {error}")))
+    builder.build().map_err(|error| CliError::Usage(format!("telemetry: no client: {error}")))
 }
 
 /// Sends from whichever thread: the exporters have threads of their own, and sockets belong to the runtime.
 #[derive(Debug)]
-struct Sender {
+struct TelemetryHttpClient {
     http: reqwest::Client,
     runtime: Handle,
 }
 
-type Sent = Result<Response<Bytes>, HttpError>;
+type TelemetrySendResult = Result<Response<Bytes>, HttpError>;
 
-impl HttpClient for Sender {
+impl HttpClient for TelemetryHttpClient {
     fn send_bytes<'a, 'f>(
         &'a self,
         request: Request<Bytes>,
-    ) -> Pin<Box<dyn Future<Output = Sent> + Send + 'f>>
+    ) -> Pin<Box<dyn Future<Output = TelemetrySendResult> + Send + 'f>>
     where
         'a: 'f,
         Self: 'f,

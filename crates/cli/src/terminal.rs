@@ -14,8 +14,8 @@ use crate::output;
 
 static LINES: OnceLock<Mutex<UnboundedReceiver<String>>> = OnceLock::new();
 
-/// Asks a line of whoever sits at the terminal; `None` where nobody does, or they are done.
-pub(crate) async fn ask(question: &str) -> Option<String> {
+/// Asks a line of whoever sits at the terminal; `Empty` where nobody does, or they are done.
+pub(crate) async fn prompt_line(question: &str) -> Option<String> {
     if !std::io::stdin().is_terminal() {
         return None;
     }
@@ -31,6 +31,6 @@ pub(crate) async fn ask(question: &str) -> Option<String> {
         });
         Mutex::new(take)
     });
-    output::question(question);
+    output::print_prompt(question);
     lines.lock().await.recv().await
 }

@@ -15,8 +15,8 @@ fn workers_that_are_killed_and_stopped_lose_nothing_and_do_nothing_twice() {
 
 #[test]
 fn neither_do_they_on_a_server_that_is_restarted_and_cuts_its_connections() {
-    if testkit::Cluster::binaries().is_none() {
-        return testkit::not_run("chaos on PostgreSQL", "no server is installed");
+    if testkit::PostgresCluster::find_binaries().is_none() {
+        return testkit::report_not_run("chaos on PostgreSQL", "no server is installed");
     }
     check("postgres");
 }
@@ -25,7 +25,7 @@ fn check(store: &str) {
     let number = |name: &str, default: usize| {
         std::env::var(name).map_or(default, |value| value.parse().unwrap())
     };
-    let settings = chaos::Settings {
+    let settings = chaos::ChaosTrialArgs {
         store: store.to_owned(),
         workers: number("COUNTERSIGN_WORKERS", 3),
         runs: number("COUNTERSIGN_RUNS", 24),

@@ -30,7 +30,7 @@ fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
 }
 
 fn examples() -> std::path::PathBuf {
-    testkit::root().join("examples")
+    testkit::workspace_root().join("examples")
 }
 
 macro_rules! snapshot {

@@ -52,9 +52,9 @@ fn drawings_are_true() {
 
 /// Every page: the README, the reference, the error codes.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![testkit::root().join("README.md")];
+    let mut pages = vec![testkit::workspace_root().join("README.md")];
     for folder in ["docs/errors", "docs/reference", "docs/protocols", "docs"] {
-        let entries = fs::read_dir(testkit::root().join(folder)).unwrap();
+        let entries = fs::read_dir(testkit::workspace_root().join(folder)).unwrap();
         pages.extend(entries.map(|entry| entry.unwrap().path()));
     }
     pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
@@ -66,7 +66,7 @@ fn pages() -> Vec<PathBuf> {
 fn replay(block: &str) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     // What the pages use of the repository.
-    let examples = testkit::root().join("examples").canonicalize().unwrap();
+    let examples = testkit::workspace_root().join("examples").canonicalize().unwrap();
     std::os::unix::fs::symlink(examples, folder.path().join("examples")).unwrap();
     let block = format!("\n{block}\n");
     for step in block.split("\n$ ").skip(1) {

@@ -14,7 +14,7 @@ mod aftermath;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use testkit::Chance;
+use testkit::SeededRng;
 
 use site::{End, Site};
 
@@ -32,7 +32,7 @@ fn killed_processes_lose_nothing_and_do_nothing_twice() {
     let (kills, seed) = (number("COUNTERSIGN_KILLS", FEW), number("COUNTERSIGN_SEED", 1));
     if kills < 200 {
         let why = format!("{kills} kills were made; COUNTERSIGN_KILLS=200 makes as many");
-        testkit::not_run("kill, the long one", &why);
+        testkit::report_not_run("kill, the long one", &why);
     }
     let begun = Instant::now();
     let mut story = Story::new(seed as u64);
@@ -59,7 +59,7 @@ fn killed_processes_lose_nothing_and_do_nothing_twice() {
 /// What has happened so far.
 struct Story {
     site: Site,
-    chance: Chance,
+    chance: SeededRng,
     /// How long a process takes before it does anything, and until its end.
     life: (Duration, Duration),
     kills: usize,
@@ -85,7 +85,7 @@ impl Story {
         let life = (begun.elapsed().mul_f64(0.7), whole);
         assert!(matches!(end, End::Good(_)), "{end:?}");
         let started = BTreeMap::from([("key-0".to_owned(), false)]);
-        let chance = Chance::new(seed);
+        let chance = SeededRng::new(seed);
         let (kills, processes, begun) = (0, 2, None);
         Self { site, chance, life, kills, processes, started, begun, acknowledged: Vec::new() }
     }
@@ -93,7 +93,7 @@ impl Story {
     /// Starts one to three processes at once, and kills each at some moment of its life.
     fn disturb(&mut self) {
         let mut running = Vec::new();
-        for _ in 0..self.chance.between(1, 3) {
+        for _ in 0..self.chance.next_between(1, 3) {
             let errand = self.errand();
             let moment = self.moment();
             running.push((errand.spawn(), moment, errand));
@@ -110,8 +110,8 @@ impl Story {
     /// When to kill: mostly while something is being done, now and then before or after.
     fn moment(&mut self) -> Duration {
         let (idle, whole) = self.life;
-        let share = self.chance.below(1_000) as f64 / 1_000.0;
-        if self.chance.percent(80) {
+        let share = self.chance.next_below(1_000) as f64 / 1_000.0;
+        if self.chance.roll_percent(80) {
             idle + whole.saturating_sub(idle).mul_f64(share)
         } else {
             whole.mul_f64(1.2 * share)

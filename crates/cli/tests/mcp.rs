@@ -24,7 +24,7 @@ enum Foreign {
 }
 
 impl Foreign {
-    /// The command that plays the agent; `None` where the client cannot be had.
+    /// The command that plays the agent; `Empty` where the client cannot be had.
     fn command(self) -> Option<Command> {
         let variable = match self {
             Self::Npm => "COUNTERSIGN_TEST_MCP_NPM",
@@ -51,7 +51,7 @@ impl Foreign {
     fn drive(self, name: &str, told: impl FnOnce() -> (Value, Option<Serving>)) {
         let Some(mut command) = self.command() else {
             let why = "the client is not there; `cargo xtask verify` installs it where it can";
-            testkit::not_run(&format!("mcp::{name}"), why);
+            testkit::report_not_run(&format!("mcp::{name}"), why);
             return;
         };
         let (told, serving) = told();

@@ -209,7 +209,7 @@ fn a_model_finds_what_no_word_says() {
     let Ok(embedder) = std::env::var("COUNTERSIGN_TEST_EMBEDDER") else {
         let why =
             "COUNTERSIGN_TEST_EMBEDDER is not set; `cargo xtask verify` starts one where it can";
-        testkit::not_run("memory_vectors::a_model", why);
+        testkit::report_not_run("memory_vectors::a_model", why);
         return;
     };
     let folder = quiet();

@@ -28,7 +28,7 @@ impl Desk {
         let Ok(base) = std::env::var(ADDRESS) else {
             let why =
                 format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
-            testkit::not_run(&format!("cli on postgres: {test}"), &why);
+            testkit::report_not_run(&format!("cli on postgres: {test}"), &why);
             return None;
         };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use countersign_protocols::SHIPPED;
+use countersign_protocols::SHIPPED_PROTOCOLS;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -151,7 +151,7 @@ fn a_protocol_that_ships_runs_without_a_copy() {
 
 #[test]
 fn whoever_names_no_model_is_told_what_to_do() {
-    for shipped in SHIPPED {
+    for shipped in SHIPPED_PROTOCOLS {
         let desk = tempfile::tempdir().unwrap();
         let (desk, name) = (desk.path(), shipped.name);
         let said = fails(desk, 2, &["run", name]);
@@ -229,7 +229,7 @@ transitions: [ { from: plan, to: draft } ]
 
 #[test]
 fn every_protocol_that_ships_can_be_copied() {
-    for shipped in SHIPPED {
+    for shipped in SHIPPED_PROTOCOLS {
         let desk = tempfile::tempdir().unwrap();
         does(desk.path(), &["init", shipped.name]);
         assert_eq!(does(desk.path(), &["check"])["errors"], 0, "{}", shipped.name);

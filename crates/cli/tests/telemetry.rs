@@ -200,7 +200,7 @@ fn a_request_is_a_part_of_the_trace_it_came_with() {
     // Named in the file this time, in the form that most collectors want.
     fs::write(folder.path().join("countersign.toml"), format!("telemetry = \"{address}\"\n"))
         .unwrap();
-    testkit::trust(env!("CARGO_BIN_EXE_countersign"), folder.path());
+    testkit::trust_protocol(env!("CARGO_BIN_EXE_countersign"), folder.path());
     let settings = testkit::config_home(folder.path());
     let json = [
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),

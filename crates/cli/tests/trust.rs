@@ -126,7 +126,7 @@ impl Desk {
     }
 
     fn trust(&self) {
-        testkit::trust(PROGRAM, &self.path());
+        testkit::trust_protocol(PROGRAM, &self.path());
     }
 }
 
@@ -339,7 +339,10 @@ fn whoever_starts_a_run_at_a_terminal_is_asked() {
     let desk = Desk::marking();
     for (typed, marks) in [("n\n", 0), ("y\n", 1), ("", 2)] {
         let Some(output) = at_a_terminal(&desk, "run", typed) else {
-            testkit::not_run("trust::whoever_starts_a_run_at_a_terminal_is_asked", "no `script`");
+            testkit::report_not_run(
+                "trust::whoever_starts_a_run_at_a_terminal_is_asked",
+                "no `script`",
+            );
             return;
         };
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();

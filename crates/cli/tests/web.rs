@@ -15,7 +15,7 @@ fn scene(name: &str) {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
         let why =
             format!("{FOLDER} is not set; `cargo xtask verify` installs a browser where it can");
-        testkit::not_run(&format!("web::{name}"), &why);
+        testkit::report_not_run(&format!("web::{name}"), &why);
         return;
     };
     // The browser is unpacked into the folder for temporary files, once for all scenes.

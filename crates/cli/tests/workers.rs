@@ -51,7 +51,7 @@ impl Desk {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
-        testkit::trust(env!("CARGO_BIN_EXE_countersign"), desk.0.path());
+        testkit::trust_protocol(env!("CARGO_BIN_EXE_countersign"), desk.0.path());
         desk
     }
 

@@ -11,8 +11,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use countersign_contracts::registry;
-use countersign_core::reply::{Context, Finish};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::reply::{FinishReason, RuleContext};
 use serde_json::{Value, json};
 
 /// What the design allows.
@@ -24,11 +24,15 @@ fn main() -> ExitCode {
     }
     divan::main();
     let text = reply();
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let contract = registry.find("llm_step_output").expect("it ships");
     let bare = jsonschema::validator_for(contract.schema.source()).expect("it compiles");
-    let ours =
-        || contract.admit(black_box(&text), Finish::Stop, &Context::default()).accepted().is_some();
+    let ours = || {
+        contract
+            .admit(black_box(&text), FinishReason::Stop, &RuleContext::default())
+            .as_accepted()
+            .is_some()
+    };
     let theirs =
         || bare.validate(&serde_json::from_str::<Value>(black_box(&text)).expect("JSON")).is_ok();
     let (ours, theirs) = in_turns(&ours, &theirs);
@@ -43,7 +47,7 @@ fn main() -> ExitCode {
 /// Writes what others are to be measured with, and measures ourselves.
 fn emit(folder: &str) -> ExitCode {
     let text = reply();
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let contract = registry.find("llm_step_output").expect("it ships");
     let schema = contract.schema.source().to_string();
     let written = std::fs::create_dir_all(folder)
@@ -52,8 +56,12 @@ fn emit(folder: &str) -> ExitCode {
     if written.is_err() {
         return ExitCode::FAILURE;
     }
-    let ours =
-        || contract.admit(black_box(&text), Finish::Stop, &Context::default()).accepted().is_some();
+    let ours = || {
+        contract
+            .admit(black_box(&text), FinishReason::Stop, &RuleContext::default())
+            .as_accepted()
+            .is_some()
+    };
     let (best, _) = in_turns(&ours, &|| true);
     println!("{}", best.as_nanos());
     ExitCode::SUCCESS
@@ -129,14 +137,14 @@ fn reply() -> String {
 
 #[divan::bench]
 fn admit(bencher: divan::Bencher<'_, '_>) {
-    let (registry, text) = (registry(), reply());
+    let (registry, text) = (load_shipped_contracts(), reply());
     let contract = registry.find("llm_step_output").expect("it ships");
-    bencher.bench(|| contract.admit(&text, Finish::Stop, &Context::default()));
+    bencher.bench(|| contract.admit(&text, FinishReason::Stop, &RuleContext::default()));
 }
 
 #[divan::bench]
 fn bare_parse_and_check(bencher: divan::Bencher<'_, '_>) {
-    let (registry, text) = (registry(), reply());
+    let (registry, text) = (load_shipped_contracts(), reply());
     let contract = registry.find("llm_step_output").expect("it ships");
     let bare = jsonschema::validator_for(contract.schema.source()).expect("it compiles");
     bencher.bench(|| bare.is_valid(&serde_json::from_str::<Value>(&text).expect("JSON")));
@@ -144,11 +152,13 @@ fn bare_parse_and_check(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench]
 fn refuse_and_ask_again(bencher: divan::Bencher<'_, '_>) {
-    let (registry, text) =
-        (registry(), reply().replace("INTERPRET", "INTERPRETT").replace("\"add\"", "\"put\""));
+    let (registry, text) = (
+        load_shipped_contracts(),
+        reply().replace("INTERPRET", "INTERPRETT").replace("\"add\"", "\"put\""),
+    );
     let contract = registry.find("llm_step_output").expect("it ships");
     bencher.bench(|| {
-        let verdict = contract.admit(&text, Finish::Stop, &Context::default());
-        countersign_core::reply::reask(contract, verdict.violations())
+        let verdict = contract.admit(&text, FinishReason::Stop, &RuleContext::default());
+        countersign_core::reply::render_reask(contract, verdict.violations())
     });
 }

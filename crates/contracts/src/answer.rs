@@ -2,13 +2,13 @@
 //! `evidence_item` and `chat_state`.
 //!
 //! The shapes alone: request types and actions are plain text in the schemas, and rules close the
-//! lists. [`RequestType`] and [`GuardianAction`] are those lists, for code that runs after the
+//! lists. [`ChatRequestType`] and [`GuardianAction`] are those lists, for code that runs after the
 //! rules.
 
 use serde::{Deserialize, Serialize};
 
-use crate::Counts;
-use crate::present::{optional_counts, optional_u64};
+use crate::NamedCounts;
+use crate::nullable::{deserialize_optional_counts, optional_u64};
 
 /// What the analyst makes of a question; the ticket for retrieval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,10 +16,10 @@ use crate::present::{optional_counts, optional_u64};
 pub struct AnalystPlan {
     /// What the user wants; not empty.
     pub intent: String,
-    /// The name of a [`RequestType`].
+    /// The name of a [`ChatRequestType`].
     pub request_type: String,
     /// The track the answer takes.
-    pub track: Track,
+    pub track: AnswerTrack,
     /// The sources that must be asked.
     pub required_sources: Vec<EvidenceSource>,
     /// At most one.
@@ -31,7 +31,7 @@ pub struct AnalystPlan {
 /// The nine kinds of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum RequestType {
+pub enum ChatRequestType {
     /// Numbers and trends.
     StatusMetric,
     /// Progress told in sentences.
@@ -52,7 +52,7 @@ pub enum RequestType {
     Casual,
 }
 
-impl RequestType {
+impl ChatRequestType {
     /// Every kind, in the order of the contract.
     pub const ALL: [Self; 9] = [
         Self::StatusMetric,
@@ -70,7 +70,7 @@ impl RequestType {
 /// How much care an answer gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Track {
+pub enum AnswerTrack {
     /// Straight to a draft.
     Fast,
     /// Through every stage.
@@ -120,7 +120,7 @@ pub enum ResponseFormat {
 #[serde(deny_unknown_fields)]
 pub struct GuardianReport {
     /// The judgement.
-    pub verdict: Verdict,
+    pub verdict: GuardianVerdict,
     /// Why it was not passed.
     pub reasons: Vec<String>,
     /// Names of [`GuardianAction`].
@@ -132,7 +132,7 @@ pub struct GuardianReport {
 /// A guardian's judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum GuardianVerdict {
     /// The answer may go out.
     Pass,
     /// It may not, and more attempts will not help.
@@ -225,8 +225,8 @@ pub struct ChatState {
     pub user_query: Option<String>,
     /// The track the router chose.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub track: Option<Track>,
-    /// The name of the [`RequestType`] the router chose.
+    pub track: Option<AnswerTrack>,
+    /// The name of the [`ChatRequestType`] the router chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_type: Option<String>,
     /// Why the router chose so.
@@ -260,7 +260,7 @@ pub struct ChatState {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        deserialize_with = "optional_counts"
+        deserialize_with = "deserialize_optional_counts"
     )]
-    pub timings_ms: Option<Counts>,
+    pub timings_ms: Option<NamedCounts>,
 }

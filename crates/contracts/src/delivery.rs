@@ -6,18 +6,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::present::whole_u64;
+use crate::nullable::whole_u64;
 
 /// What the executor of a task answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XiaoboAction {
     /// Names the contract.
-    pub schema_version: ActionVersion,
+    pub schema_version: XiaoboActionVersion,
     /// The task this answers.
     pub task_id: String,
     /// Which kind of answer this is.
-    pub result_type: ResultType,
+    pub result_type: XiaoboResultType,
     /// Needed with `NEEDS_INPUT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs_input: Option<NeedsInput>,
@@ -26,12 +26,12 @@ pub struct XiaoboAction {
     pub artifact: Option<Artifact>,
     /// Needed with `ERROR`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<ActionError>,
+    pub error: Option<XiaoboActionError>,
 }
 
 /// The one version of the executor's contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ActionVersion {
+pub enum XiaoboActionVersion {
     /// `xiaobo_action_v1`.
     #[serde(rename = "xiaobo_action_v1")]
     V1,
@@ -40,7 +40,7 @@ pub enum ActionVersion {
 /// Which kind of answer an executor gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ResultType {
+pub enum XiaoboResultType {
     /// Documents are missing.
     NeedsInput,
     /// The work is done.
@@ -118,7 +118,7 @@ pub enum ArtifactFormat {
 /// Why a task cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ActionError {
+pub struct XiaoboActionError {
     /// A short stable name.
     pub code: String,
     /// The trouble in a sentence.
@@ -146,7 +146,7 @@ pub struct XiaojingReview {
     /// The judgement in a few sentences.
     pub summary: String,
     /// What is to be done.
-    pub action_required: ActionRequired,
+    pub action_required: ReviewActionRequired,
     /// What to change.
     pub suggestions: Vec<Suggestion>,
 }
@@ -204,7 +204,7 @@ pub struct ReviewIssue {
 /// What a review asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum ActionRequired {
+pub enum ReviewActionRequired {
     /// Take it as it is.
     Approve,
     /// Work on it again.
@@ -218,7 +218,7 @@ pub enum ActionRequired {
 #[serde(deny_unknown_fields)]
 pub struct Suggestion {
     /// How much it matters.
-    pub priority: Priority,
+    pub priority: SuggestionPriority,
     /// What to change.
     pub change: String,
     /// How to go about it.
@@ -231,7 +231,7 @@ pub struct Suggestion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Priority {
+pub enum SuggestionPriority {
     High,
     Med,
     Low,

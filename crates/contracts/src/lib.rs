@@ -16,13 +16,13 @@ pub mod protocol;
 pub mod delivery;
 pub mod answer;
 pub mod memory;
-mod present;
+mod nullable;
 
-pub use present::Nullable;
-pub use registry::registry;
+pub use nullable::Nullable;
+pub use registry::load_shipped_contracts;
 
 /// A JSON object whose keys no schema fixes.
-pub type Object = serde_json::Map<String, serde_json::Value>;
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 /// Whole numbers by name, such as tokens by section.
-pub type Counts = std::collections::BTreeMap<String, u64>;
+pub type NamedCounts = std::collections::BTreeMap<String, u64>;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::Object;
+use crate::JsonObject;
 
 /// One version of one schema.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,10 +19,10 @@ pub struct SchemaRegistryRecord {
     /// `sha256:` and 64 hexadecimal digits, over the schema in canonical JSON.
     pub digest: String,
     /// How it gets on with the version before.
-    pub compatibility: Compatibility,
+    pub compatibility: RegistryCompatibility,
     /// The version before; absent for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub supersedes: Option<Superseded>,
+    pub supersedes: Option<SupersededVersion>,
     /// What the change asks of others; needed when breaking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration_notes: Option<String>,
@@ -30,13 +30,13 @@ pub struct SchemaRegistryRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered_at: Option<String>,
     /// The schema itself.
-    pub schema: SchemaText,
+    pub schema: RegisteredSchema,
 }
 
 /// How a version gets on with the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Compatibility {
+pub enum RegistryCompatibility {
     /// Old values fit the new schema.
     Backward,
     /// New values fit the old schema.
@@ -52,7 +52,7 @@ pub enum Compatibility {
 /// The version a record follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Superseded {
+pub struct SupersededVersion {
     /// Its semantic version.
     pub schema_version: String,
     /// Its digest.
@@ -63,12 +63,12 @@ pub struct Superseded {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum SchemaText {
-    Object(Object),
+pub enum RegisteredSchema {
+    Object(JsonObject),
     Bool(bool),
 }
 
-impl TryFrom<Value> for SchemaText {
+impl TryFrom<Value> for RegisteredSchema {
     type Error = &'static str;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
@@ -82,7 +82,7 @@ impl TryFrom<Value> for SchemaText {
     }
 }
 
-impl Serialize for SchemaText {
+impl Serialize for RegisteredSchema {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Object(object) => object.serialize(serializer),

@@ -5,7 +5,7 @@
 
 /// One shipped contract: its id, its contract file, and the schema that file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shipped {
+pub struct ShippedContract {
     /// The id, which is also the name of both files.
     pub id: &'static str,
     /// The text of `contracts/<id>.yaml`.
@@ -16,7 +16,7 @@ pub struct Shipped {
 
 macro_rules! shipped {
     ($id:literal) => {
-        Shipped {
+        ShippedContract {
             id: $id,
             contract: include_str!(concat!("../contracts/", $id, ".yaml")),
             schema: include_str!(concat!("../schemas/", $id, ".schema.json")),
@@ -25,7 +25,7 @@ macro_rules! shipped {
 }
 
 /// Every contract that ships with Countersign.
-pub const SHIPPED: &[Shipped] = &[
+pub const SHIPPED_CONTRACTS: &[ShippedContract] = &[
     shipped!("pre_skeleton_state"),
     shipped!("llm_step_output"),
     shipped!("schema_registry_record"),

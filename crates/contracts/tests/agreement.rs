@@ -18,11 +18,11 @@ use countersign_contracts::intake::{LlmStepOutput, PreSkeletonState};
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::candidates::MemoryCandidates;
 use countersign_contracts::memory::summary::MemorySummary;
-use countersign_contracts::protocol::{Agent, ProtocolIndex, RuntimeState, Workflow};
+use countersign_contracts::protocol::{AgentSpec, ProtocolIndex, RuntimeState, WorkflowSpec};
 use countersign_contracts::registry_record::SchemaRegistryRecord;
-use countersign_contracts::shipped::SHIPPED;
-use countersign_core::contract::Sampler;
-use countersign_core::reply::Context;
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
+use countersign_core::contract::SchemaSampler;
+use countersign_core::reply::RuleContext;
 use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -56,7 +56,7 @@ macro_rules! agree {
 
         #[test]
         fn every_shipped_contract_is_here() {
-            let shipped: Vec<_> = SHIPPED.iter().map(|shipped| shipped.id).collect();
+            let shipped: Vec<_> = SHIPPED_CONTRACTS.iter().map(|shipped| shipped.id).collect();
             assert_eq!(shipped, [$(stringify!($id)),+]);
         }
     };
@@ -67,8 +67,8 @@ agree! {
     llm_step_output: LlmStepOutput, strategies::intake::step();
     schema_registry_record: SchemaRegistryRecord, strategies::registry_record::record();
     protocol_index: ProtocolIndex, strategies::protocol::index();
-    workflow: Workflow, strategies::protocol::workflow();
-    agent: Agent, strategies::protocol::agent();
+    workflow: WorkflowSpec, strategies::protocol::workflow();
+    agent: AgentSpec, strategies::protocol::agent();
     state: RuntimeState, strategies::protocol::state();
     xiaobo_action_v1: XiaoboAction, strategies::delivery::action();
     xiaojing_review_v1: XiaojingReview, strategies::delivery::review();
@@ -99,7 +99,7 @@ where
 
 fn schema_fits_type<T: Serialize + DeserializeOwned>(id: &str) {
     let schema = schema(id);
-    let (validator, sampler) = (validator(&schema), Sampler::new(&schema));
+    let (validator, sampler) = (validator(&schema), SchemaSampler::new(&schema));
     let outcome = runner().run(&any::<u64>(), |seed| {
         let value = sampled(&sampler, &validator, seed);
         let back = there_and_back::<T>(&value)
@@ -120,10 +120,10 @@ fn schema_fits_type<T: Serialize + DeserializeOwned>(id: &str) {
 
 /// A rule may say yes or no to what the schema lets pass; it may not stumble over it.
 fn rules_decide(id: &str) {
-    let registry = countersign_contracts::registry();
+    let registry = countersign_contracts::load_shipped_contracts();
     let contract = registry.get(id).expect("a shipped id");
-    let (schema, context) = (schema(id), Context::default());
-    let (validator, sampler) = (validator(&schema), Sampler::new(&schema));
+    let (schema, context) = (schema(id), RuleContext::default());
+    let (validator, sampler) = (validator(&schema), SchemaSampler::new(&schema));
     let outcome = runner().run(&any::<u64>(), |seed| {
         let value = sampled(&sampler, &validator, seed);
         for violation in contract.admit_value(&value, &context).violations() {
@@ -136,8 +136,8 @@ fn rules_decide(id: &str) {
 }
 
 /// A value of the schema, which the bare judge takes too.
-fn sampled(sampler: &Sampler, validator: &Validator, seed: u64) -> Value {
-    let mut values = (0..64).filter_map(|step| sampler.sample(seed.wrapping_add(step)));
+fn sampled(sampler: &SchemaSampler, validator: &Validator, seed: u64) -> Value {
+    let mut values = (0..64).filter_map(|step| sampler.generate_sample(seed.wrapping_add(step)));
     let value = values.next().expect("one of 64 seeds gives a value");
     assert!(validator.is_valid(&value), "{value:#}");
     value
@@ -168,7 +168,7 @@ fn equal(left: &Value, right: &Value) -> bool {
 }
 
 fn schema(id: &str) -> Value {
-    let shipped = SHIPPED.iter().find(|shipped| shipped.id == id).expect("a shipped id");
+    let shipped = SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).expect("a shipped id");
     serde_json::from_str(shipped.schema).unwrap()
 }
 

@@ -4,63 +4,65 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use countersign_contracts::registry;
-use countersign_contracts::shipped::SHIPPED;
-use countersign_core::contract::{Answer, Compatibility, Contract, Sampler, Schema, compare, load};
-use countersign_core::spec::Source;
+use countersign_contracts::load_shipped_contracts;
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
+use countersign_core::contract::{
+    CompatOutcome, CompatibilityLevel, Contract, Schema, SchemaSampler, compare, load_contract,
+};
+use countersign_core::source::SourceFile;
 use serde_json::{Value, json};
 
 #[test]
 fn every_shipped_contract_has_samples() {
-    for contract in registry().iter() {
-        let sampler = Sampler::new(contract.schema.source());
-        let found = (0..30).filter(|seed| sampler.sample(*seed).is_some()).count();
+    for contract in load_shipped_contracts().iter() {
+        let sampler = SchemaSampler::new(contract.schema.source());
+        let found = (0..30).filter(|seed| sampler.generate_sample(*seed).is_some()).count();
         assert!(found >= 25, "{}: {found} of 30", contract.id);
-        assert!(sampler.boundary().len() >= 10, "{}", contract.id);
+        assert!(sampler.generate_boundary_values().len() >= 10, "{}", contract.id);
     }
 }
 
 #[test]
 fn every_shipped_contract_is_what_it_is() {
-    for (one, two) in registry().iter().zip(registry().iter()) {
-        assert_eq!(compare(one, two).compatibility(), Compatibility::Full, "{}", one.id);
+    for (one, two) in load_shipped_contracts().iter().zip(load_shipped_contracts().iter()) {
+        assert_eq!(compare(one, two).compatibility(), CompatibilityLevel::Full, "{}", one.id);
     }
 }
 
 #[test]
 fn other_words_change_nothing_also_where_everything_is_compared() {
-    for old in registry().iter() {
+    for old in load_shipped_contracts().iter() {
         let new = with_schema(&old.id, |schema| {
             schema["title"] = json!("Another title");
             schema["$id"] = json!("schema://elsewhere/1.0.0");
         });
         let comparison = compare(old, &new);
-        assert_eq!(comparison.compatibility(), Compatibility::Full, "{}", old.id);
+        assert_eq!(comparison.compatibility(), CompatibilityLevel::Full, "{}", old.id);
         assert_eq!(comparison.changes, [], "{}", old.id);
     }
 }
 
 #[test]
 fn an_open_object_may_hold_what_a_new_field_forbids() {
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let new = with_schema("agent", |schema| {
         schema["properties"]["owner"] = json!({"type": "integer"});
     });
     let comparison = compare(registry.find("agent").unwrap(), &new);
-    let Answer::No { witness, because, .. } = &comparison.backward else {
+    let CompatOutcome::No { witness, because, .. } = &comparison.backward else {
         panic!("{comparison:?}")
     };
     assert_eq!(witness["owner"], json!(null));
     assert_eq!(because, &["/owner: expected an integer, found null [type]"]);
-    assert_eq!(comparison.forward, Answer::Yes);
+    assert_eq!(comparison.forward, CompatOutcome::Yes);
 }
 
 /// A shipped contract with its schema changed, under a digest of its own: equal digests are not
 /// compared any further.
 fn with_schema(id: &str, change: impl FnOnce(&mut Value)) -> Contract {
-    let shipped = SHIPPED.iter().find(|shipped| shipped.id == id).unwrap();
-    let source = Source::new(id, shipped.contract);
-    let contract = load(source, &|_| Ok(shipped.schema.to_owned())).unwrap();
+    let shipped = SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).unwrap();
+    let source = SourceFile::new(id, shipped.contract);
+    let contract = load_contract(source, &|_| Ok(shipped.schema.to_owned())).unwrap();
     let mut schema = contract.schema.source().clone();
     change(&mut schema);
     Contract {

@@ -6,17 +6,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use countersign_contracts::registry;
-use countersign_core::contract::{Sampler, Schema, Target, export};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::{ExportTarget, Schema, SchemaSampler, export_contract};
 use countersign_core::json;
 use countersign_core::reply::Code;
 use serde_json::{Value, json};
-use testkit::Matcher;
+use testkit::GbnfMatcher;
 
 #[test]
 fn nulls_that_mean_absence_are_dropped() {
-    let registry = registry();
-    let export = export(registry.find("llm_step_output").unwrap(), Target::OpenAi);
+    let registry = load_shipped_contracts();
+    let export = export_contract(registry.find("llm_step_output").unwrap(), ExportTarget::OpenAi);
     assert!(export.nullable.contains(&"/patch/ops/*/from".to_owned()), "{:?}", export.nullable);
     // Any value may stand there, so null is a value and not an absence.
     assert!(!export.nullable.contains(&"/patch/ops/*/value".to_owned()));
@@ -28,10 +28,12 @@ fn nulls_that_mean_absence_are_dropped() {
 /// Puts null wherever the export says that null means absence and the field is absent.
 fn with_nulls(places: &[String], value: &mut Value) {
     for place in places {
-        let (holder, name) =
-            (json::parent(place).unwrap(), json::split(place).last().unwrap().into_owned());
+        let (holder, name) = (
+            json::parent_pointer(place).unwrap(),
+            json::split_pointer(place).last().unwrap().into_owned(),
+        );
         fill(
-            &json::split(holder).map(std::borrow::Cow::into_owned).collect::<Vec<_>>(),
+            &json::split_pointer(holder).map(std::borrow::Cow::into_owned).collect::<Vec<_>>(),
             &name,
             value,
         );
@@ -59,22 +61,22 @@ fn fill(segments: &[String], name: &str, value: &mut Value) {
 
 #[test]
 fn an_export_excludes_nothing_but_what_it_calls_narrowed() {
-    for contract in registry().iter() {
-        let sampler = Sampler::new(contract.schema.source());
+    for contract in load_shipped_contracts().iter() {
+        let sampler = SchemaSampler::new(contract.schema.source());
         let values: Vec<Value> = (0..25)
-            .filter_map(|seed| sampler.sample(seed))
-            .chain(sampler.boundary().into_iter().take(60))
+            .filter_map(|seed| sampler.generate_sample(seed))
+            .chain(sampler.generate_boundary_values().into_iter().take(60))
             .collect();
-        for target in [Target::OpenAi, Target::Anthropic, Target::Gemini] {
-            let export = export(contract, target);
+        for target in [ExportTarget::OpenAi, ExportTarget::Anthropic, ExportTarget::Gemini] {
+            let export = export_contract(contract, target);
             let schema = Schema::compile(export.schema().unwrap().clone()).unwrap();
             for value in &values {
                 let mut sent = value.clone();
                 with_nulls(&export.nullable, &mut sent);
                 if !schema.is_valid(&sent) {
-                    let violations = schema.violations(&sent);
+                    let violations = schema.list_violations(&sent);
                     assert!(
-                        export.narrows(),
+                        export.is_narrower(),
                         "{} for {}: {sent}\n{violations:?}",
                         contract.id,
                         target.as_str()
@@ -105,15 +107,15 @@ fn an_export_excludes_nothing_but_what_it_calls_narrowed() {
 /// The shipped contracts that a provider cannot take whole; every other one loses nothing it takes.
 #[test]
 fn the_narrowed_are_known() {
-    let narrowed = |target: Target| -> Vec<String> {
-        registry()
+    let narrowed = |target: ExportTarget| -> Vec<String> {
+        load_shipped_contracts()
             .iter()
-            .filter(|contract| export(contract, target).narrows())
+            .filter(|contract| export_contract(contract, target).is_narrower())
             .map(|contract| contract.id.clone())
             .collect()
     };
-    assert_eq!(narrowed(Target::Grammar), Vec::<String>::new());
-    assert_eq!(narrowed(Target::OpenAi), narrowed(Target::Anthropic));
+    assert_eq!(narrowed(ExportTarget::Grammar), Vec::<String>::new());
+    assert_eq!(narrowed(ExportTarget::OpenAi), narrowed(ExportTarget::Anthropic));
     let open = [
         "agent",
         "chat_state",
@@ -125,8 +127,8 @@ fn the_narrowed_are_known() {
         "state",
         "workflow",
     ];
-    assert_eq!(narrowed(Target::OpenAi), open);
-    assert_eq!(narrowed(Target::Gemini), ["llm_step_output", "memory_packet_v1"]);
+    assert_eq!(narrowed(ExportTarget::OpenAi), open);
+    assert_eq!(narrowed(ExportTarget::Gemini), ["llm_step_output", "memory_packet_v1"]);
 }
 
 /// Members in the order of the schema, so that a grammar can see them.
@@ -178,12 +180,12 @@ fn in_order(root: &Value, schema: &Value, value: &Value) -> Value {
 
 #[test]
 fn what_a_shipped_contract_takes_its_grammar_takes() {
-    for contract in registry().iter() {
+    for contract in load_shipped_contracts().iter() {
         let source = contract.schema.source();
-        let export = export(contract, Target::Grammar);
-        let matcher = Matcher::new(export.grammar().unwrap());
-        let sampler = Sampler::new(source);
-        for value in (0..12).filter_map(|seed| sampler.sample(seed)) {
+        let export = export_contract(contract, ExportTarget::Grammar);
+        let matcher = GbnfMatcher::parse(export.grammar().unwrap());
+        let sampler = SchemaSampler::new(source);
+        for value in (0..12).filter_map(|seed| sampler.generate_sample(seed)) {
             let text = in_order(source, source, &value).to_string();
             assert!(matcher.matches(&text), "{}: {text}", contract.id);
             assert!(!matcher.matches(&text.replacen('{', "{\"\":", 1)), "{}", contract.id);
@@ -196,6 +198,6 @@ fn what_a_shipped_contract_takes_its_grammar_takes() {
             .flatten()
             .any(|name| source["properties"][name.as_str().unwrap()].get("default").is_none());
         assert_eq!(matcher.matches("{}"), !needed, "{}", contract.id);
-        assert!(!export.narrows(), "{}", contract.id);
+        assert!(!export.is_narrower(), "{}", contract.id);
     }
 }

@@ -12,7 +12,7 @@ use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
 use fuzz::{Door, doors};
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// The seed of every run.
 const SEED: u64 = 0x0C0D_E516;
@@ -106,7 +106,7 @@ fn a_long_list_under_a_rule_costs_no_square() {
     let reply = format!(
         r#"{{"verdict":"FAIL","reasons":["a"],"risk_level":"low","required_actions":[{actions}]}}"#
     );
-    let registry = countersign_contracts::registry();
+    let registry = countersign_contracts::load_shipped_contracts();
     let guardian = registry.iter().position(|contract| contract.id == "guardian_report");
     let terms = [guardian.expect("it ships") as u8, 0, 0, 0];
     push(door("admit"), "a long list", &[&terms, reply.as_bytes()].concat());
@@ -118,7 +118,7 @@ fn run(name: &str, inputs: usize) {
     for (index, seed) in seeds.iter().enumerate() {
         push(door, &format!("{name}, seed {index}"), seed);
     }
-    let mut chance = Chance::new(SEED);
+    let mut chance = SeededRng::new(SEED);
     for index in 0..inputs {
         push(door, &format!("{name}, input {index}"), &mutant(&mut chance, &seeds, &words));
     }
@@ -139,25 +139,25 @@ fn push(door: Door, whose: &str, input: &[u8]) {
 }
 
 /// A seed after one to five changes.
-fn mutant(chance: &mut Chance, seeds: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
+fn mutant(chance: &mut SeededRng, seeds: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
     let mut input = chance.pick(seeds).clone();
-    for _ in 0..=chance.below(5) {
-        let at = chance.below(input.len() + 1);
-        let end = at + chance.below((input.len() - at).min(32) + 1);
-        match chance.below(7) {
-            0 if at < input.len() => input[at] ^= 1 << chance.below(8),
+    for _ in 0..=chance.next_below(5) {
+        let at = chance.next_below(input.len() + 1);
+        let end = at + chance.next_below((input.len() - at).min(32) + 1);
+        match chance.next_below(7) {
+            0 if at < input.len() => input[at] ^= 1 << chance.next_below(8),
             1 => drop(input.drain(at..end)),
             2 | 3 => drop(input.splice(at..at, chance.pick(words).iter().copied())),
             4 => {
                 let other = chance.pick(seeds);
                 input.truncate(at);
-                input.extend(&other[chance.below(other.len())..]);
+                input.extend(&other[chance.next_below(other.len())..]);
             }
             5 => {
-                let again = input[at..end].repeat(chance.below(40));
+                let again = input[at..end].repeat(chance.next_below(40));
                 drop(input.splice(end..end, again));
             }
-            _ if chance.percent(30) => input.truncate(at),
+            _ if chance.roll_percent(30) => input.truncate(at),
             _ => {}
         }
         input.truncate(LONGEST);

@@ -11,9 +11,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use countersign_contracts::registry;
-use countersign_core::contract::{Contract, load_inline};
-use countersign_core::reply::{Context, Finish, Intake, Terms, Verdict};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::{Contract, load_inline_contract};
+use countersign_core::reply::{
+    AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
+};
 use serde_json::Value;
 
 const TICKET: &str = "id: ticket\nversion: 1.0.0\nintake: tolerant\nschema:\n  type: object\n  \
@@ -54,11 +56,11 @@ fn ordinary_noisy_replies_are_taken_right() {
         for entry in &entries {
             let expected = &truths()[&entry.truth].value;
             match admit(entry) {
-                Verdict::Accepted(accepted) if accepted.value() == expected => right += 1,
-                Verdict::Accepted(accepted) => {
+                AdmissionVerdict::Accepted(accepted) if accepted.value() == expected => right += 1,
+                AdmissionVerdict::Accepted(accepted) => {
                     let _ = writeln!(wrong, "  {}: {}", entry.name, accepted.value());
                 }
-                Verdict::Refused(violations) => {
+                AdmissionVerdict::Refused(violations) => {
                     let _ = writeln!(refused, "  {}: {}", entry.name, violations[0]);
                 }
             }
@@ -79,13 +81,15 @@ fn no_decoy_and_no_lone_quotation_is_taken() {
         for entry in &entries {
             let lone = entry.name.starts_with("lone.");
             match admit(entry) {
-                Verdict::Accepted(accepted)
+                AdmissionVerdict::Accepted(accepted)
                     if lone || *accepted.value() == truths()[&entry.truth].value =>
                 {
                     let _ = writeln!(taken, "  {}: {}", entry.name, accepted.value());
                 }
-                Verdict::Accepted(_) => println!("{}: the real one", entry.name),
-                Verdict::Refused(violations) => println!("{}: {}", entry.name, violations[0]),
+                AdmissionVerdict::Accepted(_) => println!("{}: the real one", entry.name),
+                AdmissionVerdict::Refused(violations) => {
+                    println!("{}: {}", entry.name, violations[0])
+                }
             }
         }
         println!("{file}: {} of {} taken", taken.lines().count(), entries.len());
@@ -94,18 +98,19 @@ fn no_decoy_and_no_lone_quotation_is_taken() {
 }
 
 /// Tolerant intake with the repairs that a contract allows when it says nothing.
-fn admit(entry: &Entry) -> Verdict {
-    let intake = Intake::Tolerant;
-    let terms = Terms { intake, repairs: intake.default_repairs(), finish: Finish::Stop };
+fn admit(entry: &Entry) -> AdmissionVerdict {
+    let intake = IntakeMode::Tolerant;
+    let terms =
+        AdmissionOptions { intake, repairs: intake.default_repairs(), finish: FinishReason::Stop };
     let id = &truths()[&entry.truth].contract;
     let admit = |contract: &Contract| {
-        contract.admit_bytes(entry.text.as_bytes(), terms, &Context::default())
+        contract.admit_bytes(entry.text.as_bytes(), terms, &RuleContext::default())
     };
     match id.as_str() {
-        "ticket" => admit(&load_inline(TICKET).unwrap()),
-        "person" => admit(&load_inline(PERSON).unwrap()),
-        "mood" => admit(&load_inline(MOOD).unwrap()),
-        shipped => admit(registry().find(shipped).unwrap()),
+        "ticket" => admit(&load_inline_contract(TICKET).unwrap()),
+        "person" => admit(&load_inline_contract(PERSON).unwrap()),
+        "mood" => admit(&load_inline_contract(MOOD).unwrap()),
+        shipped => admit(load_shipped_contracts().find(shipped).unwrap()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The specification's own three tests of role outputs, as they are written there.
 
-use countersign_contracts::registry;
-use countersign_core::reply::Context;
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::reply::RuleContext;
 use serde_json::{Value, json};
 
 /// What the specification calls `validate_role_output`: whether it is good, and the errors.
@@ -11,11 +11,11 @@ fn validate_role_output(role: &str, output: &Value) -> (bool, Vec<String>) {
         "ARCHITECT" => "architect_spec",
         _ => "guardian_report",
     };
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let contract = registry.get(contract).expect("it ships");
-    let verdict = contract.admit_value(output, &Context::default());
+    let verdict = contract.admit_value(output, &RuleContext::default());
     let errors: Vec<String> = verdict.violations().iter().map(ToString::to_string).collect();
-    (verdict.accepted().is_some(), errors)
+    (verdict.as_accepted().is_some(), errors)
 }
 
 #[test]

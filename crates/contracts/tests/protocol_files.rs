@@ -9,9 +9,11 @@ mod seed_text;
 #[expect(dead_code, reason = "shared with the tests of the other contracts")]
 mod strategies;
 
-use countersign_contracts::registry;
-use countersign_core::contract::{Sampler, Schema};
-use countersign_core::protocol::{AGENT_SCHEMA, Bundle, INDEX_SCHEMA, WORKFLOW_SCHEMA, load};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::{Schema, SchemaSampler};
+use countersign_core::protocol::{
+    AGENT_SCHEMA, INDEX_SCHEMA, ProtocolBundle, WORKFLOW_SCHEMA, load_protocol,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use seed_text::{Seed, blocks};
@@ -36,10 +38,13 @@ fn an_agent_of_the_seed_is_one_of_ours() {
 #[test]
 fn the_example_of_the_seed_loads() {
     let Some(seed) = Seed::read("001") else {
-        testkit::not_run("protocol_files::the_example_of_the_seed_loads", "no folder of seeds");
+        testkit::report_not_run(
+            "protocol_files::the_example_of_the_seed_loads",
+            "no folder of seeds",
+        );
         return;
     };
-    let mut bundle = Bundle::default();
+    let mut bundle = ProtocolBundle::default();
     let yaml = blocks(&seed).filter(|(info, _)| *info == "yaml");
     for (number, (_, text)) in yaml.enumerate() {
         let path = match text {
@@ -50,10 +55,10 @@ fn the_example_of_the_seed_loads() {
         bundle.files.insert(path, text.to_owned());
     }
     assert_eq!(bundle.files.len(), 5);
-    let loaded = load(bundle, &registry()).unwrap();
+    let loaded = load_protocol(bundle, &load_shipped_contracts()).unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let protocol = loaded.protocol;
-    assert_eq!(protocol.workflow(&protocol.default_workflow).unwrap().phases.len(), 3);
+    assert_eq!(protocol.find_workflow(&protocol.default_workflow).unwrap().phases.len(), 3);
     for id in ["my-oracle", "analyst", "translator"] {
         assert!(protocol.agents.contains_key(id), "{id}");
     }
@@ -62,14 +67,14 @@ fn the_example_of_the_seed_loads() {
 /// Values of the type, and values sampled from the seed's schema, fit ours.
 fn takes<T: Serialize + std::fmt::Debug>(id: &str, ours: &str, strategy: impl Strategy<Value = T>) {
     let ours = Schema::compile(serde_json::from_str(ours).unwrap()).unwrap();
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let theirs = &registry.get(id).unwrap().schema;
-    let sampler = Sampler::new(theirs.source());
+    let sampler = SchemaSampler::new(theirs.source());
     let outcome = runner().run(&(strategy, any::<u64>()), |(made, seed)| {
         let made = serde_json::to_value(&made).unwrap();
-        for value in std::iter::once(made).chain(sampler.sample(seed)) {
+        for value in std::iter::once(made).chain(sampler.generate_sample(seed)) {
             let known = known_fields(theirs.source(), &value);
-            let violations = ours.violations(&known);
+            let violations = ours.list_violations(&known);
             prop_assert!(violations.is_empty(), "{violations:?}: {known:#}");
         }
         Ok(())

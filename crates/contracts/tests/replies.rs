@@ -8,17 +8,19 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use countersign_contracts::registry;
+use countersign_contracts::load_shipped_contracts;
 use countersign_core::contract::Contract;
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::{Context, Finish, Intake, Terms, Verdict};
+use countersign_core::reply::{
+    AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
+};
 
 struct Case {
     name: String,
     contract: String,
-    intake: Option<Intake>,
+    intake: Option<IntakeMode>,
     repairs: Option<RepairLevel>,
-    finish: Finish,
+    finish: FinishReason,
     accepted: bool,
     codes: BTreeSet<String>,
     repairs_made: Option<Vec<String>>,
@@ -50,23 +52,23 @@ groups! { strict fenced tolerant decoys syntax limits numbers unicode schema rul
 
 /// Runs a group; gives what a person would read, case by case.
 fn run(group: &str) -> String {
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let mut shown = String::new();
     let mut wrong = Vec::new();
     for case in cases(group) {
         let contract = registry.find(&case.contract).unwrap();
         let terms = terms(contract, &case);
-        let verdict = contract.admit_bytes(&case.reply, terms, &Context::default());
+        let verdict = contract.admit_bytes(&case.reply, terms, &RuleContext::default());
         wrong.extend(judge(&case, &verdict));
         let _ = writeln!(shown, "{}:", case.name);
         match &verdict {
-            Verdict::Accepted(accepted) => {
+            AdmissionVerdict::Accepted(accepted) => {
                 let repairs = accepted.repairs().iter().map(|repair| {
                     format!(" +{}@{}-{}", repair.kind.as_str(), repair.span.start, repair.span.end)
                 });
                 let _ = writeln!(shown, "  accepted{}", repairs.collect::<String>());
             }
-            Verdict::Refused(violations) => {
+            AdmissionVerdict::Refused(violations) => {
                 for violation in violations {
                     let _ = writeln!(shown, "  {violation}");
                     if let Some(hint) = &violation.hint {
@@ -80,10 +82,10 @@ fn run(group: &str) -> String {
     shown
 }
 
-fn judge(case: &Case, verdict: &Verdict) -> Option<String> {
+fn judge(case: &Case, verdict: &AdmissionVerdict) -> Option<String> {
     let name = &case.name;
     match verdict {
-        Verdict::Accepted(accepted) => {
+        AdmissionVerdict::Accepted(accepted) => {
             let made: Vec<String> =
                 accepted.repairs().iter().map(|repair| repair.kind.as_str().to_owned()).collect();
             // In this group the quoted verdict always says PASS, the real one never.
@@ -98,7 +100,7 @@ fn judge(case: &Case, verdict: &Verdict) -> Option<String> {
                 None
             }
         }
-        Verdict::Refused(violations) => {
+        AdmissionVerdict::Refused(violations) => {
             let codes: BTreeSet<String> =
                 violations.iter().map(|violation| violation.code.to_string()).collect();
             if case.accepted {
@@ -112,8 +114,8 @@ fn judge(case: &Case, verdict: &Verdict) -> Option<String> {
 }
 
 /// The terms the case asks for, where it asks.
-fn terms(contract: &Contract, case: &Case) -> Terms {
-    let mut terms = contract.terms(case.finish);
+fn terms(contract: &Contract, case: &Case) -> AdmissionOptions {
+    let mut terms = contract.admission_options(case.finish);
     if let Some(intake) = case.intake {
         terms.intake = intake;
         terms.repairs = intake.default_repairs();
@@ -166,9 +168,13 @@ fn case(group: &str, file: &Path) -> Case {
     };
     Case {
         contract: fields["contract"].to_owned(),
-        intake: fields.get("intake").map(|name| Intake::parse(name).unwrap()),
+        intake: fields.get("intake").map(|name| IntakeMode::parse(name).unwrap()),
         repairs: fields.get("repairs").map(|name| RepairLevel::parse(name).unwrap()),
-        finish: if fields.get("finish") == Some(&"length") { Finish::Length } else { Finish::Stop },
+        finish: if fields.get("finish") == Some(&"length") {
+            FinishReason::Length
+        } else {
+            FinishReason::Stop
+        },
         accepted: fields["expect"] == "accepted",
         codes: list("codes").unwrap_or_default().into_iter().collect(),
         repairs_made: list("repairs_made"),
@@ -212,15 +218,15 @@ fn unescape(body: &[u8]) -> Vec<u8> {
 fn a_reply_cut_at_any_byte_is_never_accepted() {
     let reply = "{\"verdict\": \"RETRY\", \"reasons\": [\"не хватает «данных» \\\"x\\\" 数据\"], \
                  \"required_actions\": [\"RETRIEVE_DB\"], \"risk_level\": \"low\"}";
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let contract = registry.find("guardian_report").unwrap();
     let accepted = |bytes: &[u8], terms| {
-        contract.admit_bytes(bytes, terms, &Context::default()).accepted().is_some()
+        contract.admit_bytes(bytes, terms, &RuleContext::default()).as_accepted().is_some()
     };
-    for intake in Intake::ALL {
+    for intake in IntakeMode::ALL {
         for repairs in RepairLevel::ALL {
-            let cut_off = Terms { intake, repairs, finish: Finish::Length };
-            let unknown = Terms { finish: Finish::Stop, ..cut_off };
+            let cut_off = AdmissionOptions { intake, repairs, finish: FinishReason::Length };
+            let unknown = AdmissionOptions { finish: FinishReason::Stop, ..cut_off };
             assert!(accepted(reply.as_bytes(), cut_off), "{cut_off:?}");
             for cut in 0..reply.len() {
                 let bytes = &reply.as_bytes()[..cut];

@@ -8,11 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::answer::{GuardianAction, RequestType};
-use countersign_contracts::registry;
-use countersign_contracts::shipped::SHIPPED;
-use countersign_core::contract::{Contract, Registry};
-use countersign_core::reply::{Context, Verdict, Violation};
+use countersign_contracts::answer::{ChatRequestType, GuardianAction};
+use countersign_contracts::load_shipped_contracts;
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
+use countersign_core::contract::{Contract, ContractRegistry};
+use countersign_core::reply::{AdmissionVerdict, RuleContext, Violation};
 use serde_json::Value;
 
 #[test]
@@ -74,7 +74,7 @@ fn every_break_of_the_schema_is_named() {
 /// What a rule lists, what it says, and what the types list are three writings of one thing.
 #[test]
 fn the_closed_lists_are_those_of_the_types() {
-    let requests = RequestType::ALL.map(|kind| serde_json::to_value(kind).unwrap());
+    let requests = ChatRequestType::ALL.map(|kind| serde_json::to_value(kind).unwrap());
     let actions = GuardianAction::ALL.map(|action| serde_json::to_value(action).unwrap());
     let lists = [
         ("analyst_plan", "request_type_known", &requests[..]),
@@ -82,7 +82,7 @@ fn the_closed_lists_are_those_of_the_types() {
         ("chat_state", "planned_request_type_known", &requests[..]),
         ("guardian_report", "action_known", &actions[..]),
     ];
-    let registry = registry();
+    let registry = load_shipped_contracts();
     for (id, rule, names) in lists {
         let contract = registry.get(id).unwrap();
         let rule = contract.rules.iter().find(|other| other.id == rule).unwrap();
@@ -103,8 +103,8 @@ fn the_closed_lists_are_those_of_the_types() {
 }
 
 fn each_contract(check: impl Fn(&Contract, &Value)) {
-    let registry: Registry = registry();
-    for shipped in SHIPPED {
+    let registry: ContractRegistry = load_shipped_contracts();
+    for shipped in SHIPPED_CONTRACTS {
         let contract = registry.get(shipped.id).expect("every shipped contract is registered");
         let path = format!("{}/tests/rules/{}.json", env!("CARGO_MANIFEST_DIR"), shipped.id);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -113,10 +113,10 @@ fn each_contract(check: impl Fn(&Contract, &Value)) {
 }
 
 fn violations(contract: &Contract, file: &Value, value: &Value) -> Vec<Violation> {
-    let context = Context { state: file.get("state"), ..Context::default() };
+    let context = RuleContext { state: file.get("state"), ..RuleContext::default() };
     match contract.admit_value(value, &context) {
-        Verdict::Accepted(_) => Vec::new(),
-        Verdict::Refused(violations) => violations,
+        AdmissionVerdict::Accepted(_) => Vec::new(),
+        AdmissionVerdict::Refused(violations) => violations,
     }
 }
 

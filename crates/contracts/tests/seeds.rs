@@ -12,7 +12,7 @@ mod seed_text;
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::shipped::SHIPPED;
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
 use seed_text::{Seed, class_fields, fenced_json, python_dict};
 use serde_json::{Map, Value, json};
 
@@ -120,7 +120,7 @@ fn ours(id: &str) -> Value {
 }
 
 fn read(id: &str) -> Value {
-    let shipped = SHIPPED.iter().find(|shipped| shipped.id == id).expect("a shipped id");
+    let shipped = SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).expect("a shipped id");
     serde_json::from_str(shipped.schema).unwrap()
 }
 

@@ -9,16 +9,16 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use countersign_core::contract::{Contract, load_inline};
+use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::{Context, Finish, Intake, Terms};
+use countersign_core::reply::{AdmissionOptions, FinishReason, IntakeMode, RuleContext};
 
 /// A thousand times more text may take this many times longer a byte: room for caches and noise,
 /// none for a second look at everything.
 const MOST_GROWTH: f64 = 20.0;
 
 fn main() -> ExitCode {
-    let contract = load_inline(
+    let contract = load_inline_contract(
         "id: hostile\nversion: 1.0.0\nschema: { type: object, required: [a, b], properties: { a: { type: integer } } }",
     )
     .expect("the contract loads");
@@ -39,9 +39,13 @@ fn main() -> ExitCode {
 
 fn slowest(contract: &Contract, bytes: usize) -> (Duration, String) {
     let mut worst = (Duration::ZERO, String::new());
-    for text in testkit::hostile(bytes) {
+    for text in testkit::generate_hostile_texts(bytes) {
         for repairs in RepairLevel::ALL {
-            let terms = Terms { intake: Intake::Tolerant, repairs, finish: Finish::Stop };
+            let terms = AdmissionOptions {
+                intake: IntakeMode::Tolerant,
+                repairs,
+                finish: FinishReason::Stop,
+            };
             let time = (0..3).map(|_| once(contract, &text, terms)).min().unwrap_or_default();
             if time > worst.0 {
                 worst = (time, text.clone());
@@ -51,10 +55,10 @@ fn slowest(contract: &Contract, bytes: usize) -> (Duration, String) {
     worst
 }
 
-fn once(contract: &Contract, text: &str, terms: Terms) -> Duration {
+fn once(contract: &Contract, text: &str, terms: AdmissionOptions) -> Duration {
     let started = Instant::now();
-    let verdict = contract.admit_bytes(text.as_bytes(), terms, &Context::default());
+    let verdict = contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default());
     let time = started.elapsed();
-    assert!(verdict.accepted().is_none());
+    assert!(verdict.as_accepted().is_none());
     time
 }

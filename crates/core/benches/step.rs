@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_core::contract::{self, Registry};
-use countersign_core::protocol::{Bundle, Protocol, load};
-use countersign_core::reply::Finish;
+use countersign_core::contract::{self, ContractRegistry};
+use countersign_core::protocol::{Protocol, ProtocolBundle, load_protocol};
+use countersign_core::reply::FinishReason;
 use countersign_core::run::{
-    Entry, GENESIS, Incoming, Input, ModelReply, Start, State, Time, Usage, decide, fold, link,
-    seal, verify,
+    GENESIS_HASH, InputKind, ModelReply, ReplyUsage, RunInput, RunLogEntry, RunStart, RunState,
+    Timestamp, decide, fold_entry, hash_entry, seal_entry, verify,
 };
-use countersign_core::spec::Source;
+use countersign_core::source::SourceFile;
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
@@ -56,21 +56,22 @@ static PROTOCOL: LazyLock<Protocol> = LazyLock::new(|| {
     ];
     let files: BTreeMap<String, String> =
         files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
-    match load(Bundle { files }, &shipped()) {
+    match load_protocol(ProtocolBundle { files }, &shipped()) {
         Ok(loaded) => loaded.protocol,
         Err(faults) => panic!("{faults:?}"),
     }
 });
 
 #[expect(clippy::disallowed_methods, reason = "a bench reads fixtures")]
-fn shipped() -> Registry {
+fn shipped() -> ContractRegistry {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../contracts/contracts");
     let read =
         |path: &str| std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string());
-    let mut registry = Registry::default();
+    let mut registry = ContractRegistry::default();
     for id in ["protocol_index", "workflow", "agent"] {
         let text = read(&format!("{id}.yaml")).expect("a contract");
-        let contract = contract::load(Source::new(id, text), &read).expect("a sound contract");
+        let contract =
+            contract::load_contract(SourceFile::new(id, text), &read).expect("a sound contract");
         registry.add(contract).expect("one contract an id");
     }
     registry
@@ -84,45 +85,50 @@ fn document(bytes: usize) -> Value {
     json!({ "tasks": (0..bytes / one).map(task).collect::<Vec<_>>() })
 }
 
-fn input(time: i64, what: Incoming) -> Input {
-    Input { time: Time(1_768_996_800_000 + time * 1_000), key: None, files: BTreeMap::new(), what }
+fn input(time: i64, what: InputKind) -> RunInput {
+    RunInput {
+        time: Timestamp(1_768_996_800_000 + time * 1_000),
+        key: None,
+        files: BTreeMap::new(),
+        what,
+    }
 }
 
-fn start(bytes: usize) -> Input {
-    let start = Start {
+fn start(bytes: usize) -> RunInput {
+    let start = RunStart {
         protocol: PROTOCOL.digest.clone(),
         workflow: "main".to_owned(),
         document: Some(document(bytes)),
-        ..Start::default()
+        ..RunStart::default()
     };
-    input(0, Incoming::Start(Box::new(start)))
+    input(0, InputKind::Start(Box::new(start)))
 }
 
-fn reply(state: &State, time: i64) -> Input {
+fn reply(state: &RunState, time: i64) -> RunInput {
     let action = state.pending.keys().next().expect("a model is asked").clone();
     let status = if time % 2 == 0 { "pending" } else { "done" };
     let patch = json!([{ "op": "replace", "path": "/tasks/1/status", "value": status }]);
     let text = json!({ "note": format!("round {time}"), "patch": patch }).to_string();
-    let (finish, by, exchange) = (Finish::default(), "script".to_owned(), None);
-    let usage = Usage { input_tokens: 900, output_tokens: 40, cost: 1 };
+    let (finish, by, exchange) = (FinishReason::default(), "script".to_owned(), None);
+    let usage = ReplyUsage { input_tokens: 900, output_tokens: 40, cost: 1 };
     let (sent, build, repairs) = (None, None, Vec::new());
     let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
-    input(time, Incoming::ModelReplied(Box::new(reply)))
+    input(time, InputKind::ModelReplied(Box::new(reply)))
 }
 
-fn started(bytes: usize) -> State {
-    decide(&PROTOCOL, &State::blank("r"), &start(bytes)).expect("it begins").state
+fn started(bytes: usize) -> RunState {
+    decide(&PROTOCOL, &RunState::new("r"), &start(bytes)).expect("it begins").state
 }
 
 /// A log of at least so many events.
-fn log(bytes: usize, events: u64) -> Vec<Entry> {
-    let (mut state, mut log) = (State::blank("r"), Vec::new());
+fn log(bytes: usize, events: u64) -> Vec<RunLogEntry> {
+    let (mut state, mut log) = (RunState::new("r"), Vec::new());
     let mut next = start(bytes);
     let mut time = 0;
     while state.seq < events {
         let step = decide(&PROTOCOL, &state, &next).expect("it goes on");
-        let hash = log.last().map_or(GENESIS, |last: &Entry| &last.hash);
-        log.push(seal(&state, &step.state, &step.events, hash));
+        let hash = log.last().map_or(GENESIS_HASH, |last: &RunLogEntry| &last.hash);
+        log.push(seal_entry(&state, &step.state, &step.events, hash));
         state = step.state;
         time += 1;
         next = reply(&state, time);
@@ -130,8 +136,8 @@ fn log(bytes: usize, events: u64) -> Vec<Entry> {
     log
 }
 
-fn events(log: &[Entry]) -> u64 {
-    log.last().map_or(0, |last| last.last)
+fn events(log: &[RunLogEntry]) -> u64 {
+    log.last().map_or(0, |last| last.last_seq)
 }
 
 /// A reply is parsed, let in, patched in, the gate is asked, the model is asked again.
@@ -149,7 +155,7 @@ fn decide_and_seal_a_reply(bencher: Bencher<'_, '_>, bytes: usize) {
     let next = reply(&state, 1);
     bencher.bench_local(|| {
         let step = decide(&PROTOCOL, black_box(&state), black_box(&next)).expect("it goes on");
-        seal(&state, &step.state, &step.events, GENESIS)
+        seal_entry(&state, &step.state, &step.events, GENESIS_HASH)
     });
 }
 
@@ -157,9 +163,9 @@ fn decide_and_seal_a_reply(bencher: Bencher<'_, '_>, bytes: usize) {
 fn fold_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
     let log = log(bytes, 10_000);
     bencher.counter(ItemsCount::new(events(&log))).bench_local(|| {
-        let mut state = State::blank("r");
+        let mut state = RunState::new("r");
         for entry in &log {
-            fold(&mut state, &entry.body).expect("it folds");
+            fold_entry(&mut state, &entry.body).expect("it folds");
         }
         state
     });
@@ -170,10 +176,10 @@ fn fold_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
 fn fold_and_link_a_log(bencher: Bencher<'_, '_>, bytes: usize) {
     let log = log(bytes, 10_000);
     bencher.counter(ItemsCount::new(events(&log))).bench_local(|| {
-        let (mut state, mut hash) = (State::blank("r"), GENESIS.to_owned());
+        let (mut state, mut hash) = (RunState::new("r"), GENESIS_HASH.to_owned());
         for entry in &log {
-            fold(&mut state, &entry.body).expect("it folds");
-            hash = link(&hash, &entry.body);
+            fold_entry(&mut state, &entry.body).expect("it folds");
+            hash = hash_entry(&hash, &entry.body);
         }
         (state, hash)
     });

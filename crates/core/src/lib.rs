@@ -26,11 +26,11 @@ pub mod contract;
 pub mod patch;
 pub mod expr;
 pub mod text;
-pub mod spec;
+pub mod source;
 pub mod json;
 pub mod limits;
-mod address;
-mod nearest;
+mod service_url;
+mod similar_name;
 
-pub use address::{Address, has_credentials, redact_credentials};
-pub use nearest::nearest;
+pub use service_url::{ServiceUrl, has_credentials, redact_credentials};
+pub use similar_name::find_similar_name;

@@ -48,14 +48,14 @@ pub const MAX_VIOLATION_BYTES: usize = 64 << 10;
 
 /// Things that a value could not hold (repeated keys, lossy numbers) that are kept of one reading.
 /// The rest are counted.
-pub const MAX_FLAWS: usize = MAX_VIOLATIONS;
+pub const MAX_DATA_LOSSES: usize = MAX_VIOLATIONS;
 
 /// Repairs of one reading that are kept one by one. Further ones are counted by their kind.
 pub const MAX_REPAIRS: usize = 100;
 
 /// Bytes that the schema engine may take to list everything wrong with a value, as estimated from
 /// the value. Beyond it only the first violation is looked for.
-pub const MAX_EXPLAINED_BYTES: usize = 16 << 20;
+pub const MAX_EXPLAIN_MEMORY_BYTES: usize = 16 << 20;
 
 /// Paths that a protocol shows to its runs although they are hidden. More are a fault of its index,
 /// `max_items`: each is compared with every path that a run names.
@@ -66,7 +66,7 @@ pub const MAX_PATCH_OPS: usize = 1_000;
 
 /// Bytes that the `copy` operations of one patch may add, counted as keys, texts and one for every
 /// value. Without it, thirty operations could make a billion copies.
-pub const MAX_COPIED_BYTES: usize = 1 << 20;
+pub const MAX_PATCH_COPIED_BYTES: usize = 1 << 20;
 
 /// Values (objects, arrays, texts, numbers) of one JSON Schema. A larger one is refused as
 /// `invalid_schema`.
@@ -90,7 +90,7 @@ pub const MAX_EXPORT_SUBSCHEMAS: usize = 10_000;
 
 /// Bytes of the values that one patch moves deeper, each counted as often as it moves: whether they
 /// nest too deep is looked at each time.
-pub const MAX_WALKED_BYTES: usize = 64 << 20;
+pub const MAX_PATCH_MOVED_BYTES: usize = 64 << 20;
 
 /// What the patterns of one schema may take together when they are compiled. Counted repetitions
 /// multiply.
@@ -128,7 +128,7 @@ pub const MAX_VERSION_BYTES: usize = 64 << 20;
 pub const MAX_EVENT_DEPTH: usize = MAX_RECORDED_DEPTH + 4;
 
 /// Repairs and defaults of a reply that its event lists. The rest are counted.
-pub const MAX_LISTED: usize = 100;
+pub const MAX_LISTED_REPAIRS: usize = 100;
 
 /// Characters of a reason, a note or a message that an event quotes inside a sentence of its own. The
 /// end of a longer one is left out.
@@ -156,19 +156,19 @@ pub const MAX_MERGED_BYTES: usize = 4 << 20;
 pub const MIN_MERGED_BYTES: usize = 1_024;
 
 /// Values of an `enum` that analysis tells apart. Of more it knows only their kinds.
-pub const MAX_TOLD_VALUES: usize = 1_000;
+pub const MAX_ANALYZED_ENUM_VALUES: usize = 1_000;
 
 /// Sections of a prompt that patches the prompt of a base. More are refused as `too_large`.
 pub const MAX_PROMPT_SECTIONS: usize = 100;
 
 /// Findings about an author's files that are kept. The rest are counted, code by code.
-pub const MAX_FINDINGS: usize = 100;
+pub const MAX_DIAGNOSTICS: usize = 100;
 
 /// Names that a message lists. More are counted.
 pub const MAX_LISTED_NAMES: usize = 12;
 
 /// Pairs of characters that one search for a similar name compares. Names beyond are not compared.
-pub const MAX_NEAREST_STEPS: usize = 100_000;
+pub const MAX_SIMILAR_NAME_STEPS: usize = 100_000;
 
 /// Steps that each analysis of `check` may take. Beyond them it stays undecided: it reports what it
 /// has found, and `analysis_incomplete`.
@@ -180,7 +180,7 @@ pub const MAX_YAML_DEPTH: usize = 32;
 
 /// Bytes of the pointers to all members of an author's file. A file with more is refused as
 /// `too_large`: a long key around many members would be kept once for every member.
-pub const MAX_PLACE_BYTES: usize = 32 << 20;
+pub const MAX_POINTER_INDEX_BYTES: usize = 32 << 20;
 
 /// Bytes of one line that `memory import` reads: an event of a mebibyte may be six times as long in JSON.
 /// A longer line is passed over and named.
@@ -190,4 +190,4 @@ pub const MAX_IMPORT_LINE_BYTES: usize = 8 << 20;
 pub const MAX_IMPORT_BATCH_BYTES: usize = 2 << 20;
 
 /// Lines that `memory import` names when it refuses them. The rest are counted.
-pub const MAX_IMPORT_FAULTS: u64 = 100;
+pub const MAX_IMPORT_ERRORS: u64 = 100;

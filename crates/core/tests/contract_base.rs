@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::contract::{Contract, Registry, Then, load_inline, load_upon};
-use countersign_core::reply::{Context, Finish, Intake};
-use countersign_core::spec::{Diagnostic, Source};
+use countersign_core::contract::{
+    Contract, ContractRegistry, OnExhausted, load_contract_with_base, load_inline_contract,
+};
+use countersign_core::reply::{FinishReason, IntakeMode, RuleContext};
+use countersign_core::source::{Diagnostic, SourceFile};
 use serde_json::json;
 
 const BASE: &str = r"
@@ -17,15 +19,19 @@ on_violation: { reask: 1, then: wait }
 ";
 
 fn upon(base: &str, text: &str) -> Result<Contract, Vec<Diagnostic>> {
-    let mut known = Registry::default();
-    known.add(load_inline(base).unwrap()).unwrap();
-    load_upon(Source::new("own.yaml", text), &|path| Err(format!("no {path}")), &known)
+    let mut known = ContractRegistry::default();
+    known.add(load_inline_contract(base).unwrap()).unwrap();
+    load_contract_with_base(
+        SourceFile::new("own.yaml", text),
+        &|path| Err(format!("no {path}")),
+        &known,
+    )
 }
 
 fn refused(contract: &Contract, text: &str) -> Vec<String> {
     let state = json!({ "id": "a" });
-    let context = Context { state: Some(&state), ..Context::default() };
-    let verdict = contract.admit(text, Finish::Stop, &context);
+    let context = RuleContext { state: Some(&state), ..RuleContext::default() };
+    let verdict = contract.admit(text, FinishReason::Stop, &context);
     verdict.violations().iter().map(|one| one.code.to_string()).collect()
 }
 
@@ -34,8 +40,8 @@ const OWN: &str = "id: own\nversion: 1.0.0\nbase: note\nrules: [ { id: same, the
 #[test]
 fn it_takes_what_its_base_takes_and_adds_rules() {
     let own = upon(BASE, OWN).unwrap();
-    assert_eq!(own.intake, Intake::Fenced);
-    assert_eq!((own.on_violation.reask, own.on_violation.then), (1, Then::Wait));
+    assert_eq!(own.intake, IntakeMode::Fenced);
+    assert_eq!((own.on_violation.reask, own.on_violation.then), (1, OnExhausted::Wait));
     assert!(refused(&own, "```json\n{\"id\": \"a\", \"points\": 1}\n```").is_empty());
     assert_eq!(refused(&own, r#"{"id": "b", "points": 12}"#), ["rule:same", "rule:few"]);
     assert_eq!(refused(&own, r#"{"id": "a"}"#), ["required"], "the schema is the base's");
@@ -46,13 +52,13 @@ fn it_may_say_otherwise_about_everything_but_schema_and_rules() {
     let own = format!("{OWN}\nintake: strict\non_violation: {{ reask: 0, then: fail }}");
     let own = upon(BASE, &own).unwrap();
     assert_eq!(refused(&own, "```json\n{\"id\": \"a\", \"points\": 1}\n```").len(), 1);
-    assert_eq!((own.on_violation.reask, own.on_violation.then), (0, Then::Fail));
+    assert_eq!((own.on_violation.reask, own.on_violation.then), (0, OnExhausted::Fail));
 }
 
 #[test]
 fn its_digest_is_bound_to_its_base() {
     let own = upon(BASE, OWN).unwrap();
-    assert_ne!(own.digest, load_inline(BASE).unwrap().digest);
+    assert_ne!(own.digest, load_inline_contract(BASE).unwrap().digest);
     let other = upon(&BASE.replace("< 10", "< 9"), OWN).unwrap();
     assert_ne!(own.digest, other.digest);
 }

@@ -17,12 +17,12 @@ mod judge;
 
 use std::collections::BTreeMap;
 
-use countersign_core::expr::{EvalError, Expr, ExprError, Val};
+use countersign_core::expr::{EvalError, Expr, ExprError, ExprValue};
 use serde_json::Value;
 
 use expressions::Generator;
 use judge::{Judge, Verdict, write};
-use testkit::Chance;
+use testkit::SeededRng;
 
 const CASES: usize = 120_000;
 const MUTANTS: usize = 60_000;
@@ -233,7 +233,7 @@ impl Tally {
         }
     }
 
-    fn compare(&mut self, source: &str, at: (usize, usize), value: &Val<'_>, expected: &str) {
+    fn compare(&mut self, source: &str, at: (usize, usize), value: &ExprValue<'_>, expected: &str) {
         let found = write(value);
         if found != expected {
             let message = format!("{source}\n  at {at:?}\n  ours {found}\n  theirs {expected}");
@@ -341,10 +341,10 @@ fn generated_expressions_mean_what_javascript_means() {
     let states = world();
     let mut tally = Tally::default();
     Judge::hold(&states, |judge| {
-        let mut rng = Chance::new(2);
+        let mut rng = SeededRng::new(2);
         for _ in 0..CASES {
             let source = Generator::new(&mut rng).expression();
-            let at = (rng.below(STATES), rng.below(STATES));
+            let at = (rng.next_below(STATES), rng.next_below(STATES));
             tally.run(judge, &states, &source, at);
         }
     });
@@ -369,7 +369,7 @@ fn what_we_accept_of_broken_sources_javascript_accepts_too() {
     let states = world();
     let mut tally = Tally::default();
     Judge::hold(&states, |judge| {
-        let mut rng = Chance::new(3);
+        let mut rng = SeededRng::new(3);
         for round in 0..MUTANTS {
             let source = if round % 3 == 0 {
                 mutants::soup(&mut rng)
@@ -377,7 +377,7 @@ fn what_we_accept_of_broken_sources_javascript_accepts_too() {
                 let whole = Generator::new(&mut rng).expression();
                 mutants::mutate(&whole, &mut rng)
             };
-            let at = (rng.below(STATES), rng.below(STATES));
+            let at = (rng.next_below(STATES), rng.next_below(STATES));
             tally.run(judge, &states, &source, at);
         }
     });
@@ -409,9 +409,9 @@ fn sorted_copies_are_javascripts() {
     let states = world();
     let mut tally = Tally::default();
     Judge::hold(&states, |judge| {
-        let mut rng = Chance::new(4);
+        let mut rng = SeededRng::new(4);
         for _ in 0..6_000 {
-            let list = rng.one_of(&[
+            let list = rng.pick_ref(&[
                 "state.nums",
                 "[...state.nums, undefined, ...reply.nums, undefined, 3]",
                 "state.tasks.concat(reply.tasks).map((t, i) => t.priority)",
@@ -419,14 +419,14 @@ fn sorted_copies_are_javascripts() {
                 "state.mixed",
                 "[]",
             ]);
-            let compare = rng.one_of(&[
+            let compare = rng.pick_ref(&[
                 "(a, b) => a - b",
                 "(a, b) => b - a",
                 "(a, b) => Number(a) < Number(b) ? -1 : Number(a) > Number(b) ? 1 : 0",
                 "() => 0",
                 "(a, b) => a.missing.missing",
             ]);
-            let source = match rng.below(3) {
+            let source = match rng.next_below(3) {
                 0 => format!("{list}.filter(x => Number(x) === Number(x)).toSorted({compare})"),
                 1 => format!("{list}.filter(x => x <= 0 || x >= 0).toSorted({compare}).length"),
                 _ => [
@@ -435,7 +435,7 @@ fn sorted_copies_are_javascripts() {
                 ]
                 .concat(),
             };
-            let at = (rng.below(STATES), rng.below(STATES));
+            let at = (rng.next_below(STATES), rng.next_below(STATES));
             tally.run(judge, &states, &source, at);
         }
     });

@@ -10,11 +10,13 @@ mod expressions;
 #[path = "expr_oracle/lists.rs"]
 mod lists;
 
-use countersign_core::expr::{Expr, May, Numbers, Plain, ReadStep, Texts, Val};
+use countersign_core::expr::{
+    AbstractValue, Expr, ExprValue, NumberSet, PlainValue, ReadStep, StringSet,
+};
 use serde_json::Value;
 
 use expressions::Generator;
-use testkit::Chance;
+use testkit::SeededRng;
 
 const CASES: usize = 40_000;
 const STATES: usize = 200;
@@ -43,25 +45,25 @@ const OURS: &[&str] = &[
 #[test]
 fn whatever_comes_out_was_foretold() {
     let states = states::generate(STATES);
-    let mut rng = Chance::new(5);
+    let mut rng = SeededRng::new(5);
     let (mut values, mut told) = (0, 0);
     let mut wrong = Vec::new();
     for round in 0..CASES {
         let drawn = Generator::new(&mut rng).expression();
         let source = if round % 4 == 0 {
-            rng.one_of(OURS).replace('_', &format!("({drawn})"))
+            rng.pick_ref(OURS).replace('_', &format!("({drawn})"))
         } else {
             drawn
         };
-        let at = [rng.below(STATES), rng.below(STATES)].map(|at| &states[at]);
+        let at = [rng.next_below(STATES), rng.next_below(STATES)].map(|at| &states[at]);
         let Ok(expr) = Expr::compile(&source, NAMES) else { continue };
         let known = |slot: usize, steps: &[ReadStep]| known(at[slot], steps);
-        let outlook = expr.outlook(&known);
+        let outlook = expr.analyze(&known);
         if let Ok(value) = expr.eval(&at.map(Some)) {
             values += 1;
-            told += usize::from(outlook.may != May::anything());
-            if !foretold(&outlook.may, &value) {
-                wrong.push(format!("{source} gave {value}, foretold was {}", outlook.may));
+            told += usize::from(outlook.value != AbstractValue::any());
+            if !foretold(&outlook.value, &value) {
+                wrong.push(format!("{source} gave {value}, foretold was {}", outlook.value));
             }
         }
     }
@@ -73,42 +75,46 @@ fn whatever_comes_out_was_foretold() {
 }
 
 /// What lies at a path, an element standing for all of them.
-fn known(value: &Value, steps: &[ReadStep]) -> May {
-    let Some((step, rest)) = steps.split_first() else { return May::value(value) };
+fn known(value: &Value, steps: &[ReadStep]) -> AbstractValue {
+    let Some((step, rest)) = steps.split_first() else { return AbstractValue::from_json(value) };
     let inside: Vec<&Value> = match (step, value) {
         (ReadStep::Field(name), Value::Object(map)) => map.get(name).into_iter().collect(),
         (ReadStep::Element, Value::Object(map)) => map.values().collect(),
         (ReadStep::Element, Value::Array(items)) => items.iter().collect(),
         _ => Vec::new(),
     };
-    let nothing = May::only(Plain::Undefined);
-    inside.into_iter().fold(nothing, |all, value| all.or(&known(value, rest)))
+    let nothing = AbstractValue::from_plain(PlainValue::Undefined);
+    inside.into_iter().fold(nothing, |all, value| all.union(&known(value, rest)))
 }
 
-fn foretold(may: &May, value: &Val<'_>) -> bool {
+fn foretold(may: &AbstractValue, value: &ExprValue<'_>) -> bool {
     match value {
-        Val::Undefined => may.has(Plain::Undefined),
-        Val::Null => may.has(Plain::Null),
-        Val::Bool(truth) => may.has(if *truth { Plain::True } else { Plain::False }),
-        Val::Num(number) => match &may.numbers {
-            Numbers::None => false,
-            Numbers::OneOf(some) => some.contains(number),
-            Numbers::Between(low, high) => {
+        ExprValue::Undefined => may.has_plain(PlainValue::Undefined),
+        ExprValue::Null => may.has_plain(PlainValue::Null),
+        ExprValue::Bool(truth) => {
+            may.has_plain(if *truth { PlainValue::True } else { PlainValue::False })
+        }
+        ExprValue::Num(number) => match &may.numbers {
+            NumberSet::Empty => false,
+            NumberSet::OneOf(some) => some.contains(number),
+            NumberSet::Between(low, high) => {
                 (low <= number && number <= high)
                     || (number.is_nan() && low.is_infinite() && high.is_infinite())
             }
         },
-        Val::Str(text) => match &may.texts {
-            Texts::None => false,
-            Texts::OneOf(some) => some.contains(text.as_str()),
-            Texts::Any => true,
+        ExprValue::Str(text) => match &may.strings {
+            StringSet::Empty => false,
+            StringSet::OneOf(some) => some.contains(text.as_str()),
+            StringSet::Any => true,
         },
-        Val::Json(Value::Object(_)) | Val::Object(_) => may.has(Plain::Object),
-        Val::Json(list) => holds(may, list.as_array().expect("an array").len()),
-        Val::List(list) => holds(may, list.items().len()),
+        ExprValue::Json(Value::Object(_)) | ExprValue::Object(_) => {
+            may.has_plain(PlainValue::Object)
+        }
+        ExprValue::Json(list) => holds(may, list.as_array().expect("an array").len()),
+        ExprValue::List(list) => holds(may, list.items().len()),
     }
 }
 
-fn holds(may: &May, length: usize) -> bool {
-    may.lists.is_some_and(|(least, most)| least <= length && length <= most)
+fn holds(may: &AbstractValue, length: usize) -> bool {
+    may.list_lengths.is_some_and(|(least, most)| least <= length && length <= most)
 }

@@ -83,9 +83,9 @@ fn the_owner_shows_what_is_named_and_what_lies_below() {
         check(&show, path, FileAccess::Reachable);
     }
     // A folder on the way is passed, and a file of that name is not opened.
-    check(&show, ".config", FileAccess::Passage);
-    check(&[".github/**/.keep"], ".github/workflows/ci.yml", FileAccess::Passage);
-    check(&[".env/example"], ".env", FileAccess::Passage);
+    check(&show, ".config", FileAccess::ListOnly);
+    check(&[".github/**/.keep"], ".github/workflows/ci.yml", FileAccess::ListOnly);
+    check(&[".env/example"], ".env", FileAccess::ListOnly);
     for path in [
         ".github/.env",
         ".env",
@@ -107,20 +107,20 @@ fn the_owner_shows_what_is_named_and_what_lies_below() {
 
 #[test]
 fn more_patterns_than_the_limit_are_a_fault() {
-    use countersign_core::contract::Registry;
+    use countersign_core::contract::ContractRegistry;
     use countersign_core::limits::MAX_SHOWN_PATHS;
-    use countersign_core::protocol::{Bundle, load};
+    use countersign_core::protocol::{ProtocolBundle, load_protocol};
     let codes = |count: usize| {
         let show: Vec<String> = (0..count).map(|number| format!(".a{number}")).collect();
         let show = show.join(", ");
         let index = format!(
             "name: t\nversion: 1.0.0\ndefault_workflow: main\npolicy: {{ files: {{ show: [{show}] }} }}\n"
         );
-        let mut bundle = Bundle::default();
+        let mut bundle = ProtocolBundle::default();
         bundle.files.insert("index.yaml".into(), index);
         let workflow = "id: main\nphases: [{ id: a }]\ntransitions: []\n";
         bundle.files.insert("workflows/main.yaml".into(), workflow.into());
-        let faults = load(bundle, &Registry::default()).err().unwrap_or_default();
+        let faults = load_protocol(bundle, &ContractRegistry::default()).err().unwrap_or_default();
         faults.into_iter().map(|fault| fault.code).collect::<Vec<_>>()
     };
     assert!(!codes(MAX_SHOWN_PATHS).contains(&"max_items".to_owned()));
@@ -131,7 +131,7 @@ fn more_patterns_than_the_limit_are_a_fault() {
 fn a_pattern_names_what_it_matches_and_no_folder_on_the_way() {
     let show = vec![PathPattern::parse("**/.env.example").unwrap()];
     let policy = FilePolicy { show };
-    assert!(policy.names(&names("a/.env.example")));
-    assert!(!policy.names(&names("check.sh")));
-    assert!(!policy.names(&names("a/check.sh")));
+    assert!(policy.shows_path(&names("a/.env.example")));
+    assert!(!policy.shows_path(&names("check.sh")));
+    assert!(!policy.shows_path(&names("a/check.sh")));
 }

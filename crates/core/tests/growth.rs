@@ -2,7 +2,7 @@
 //!
 //! A family is a way to make a hostile input of any size. Each is run at four sizes, doubled from
 //! one to the next, and a power of the size is fitted: at most 1.2 (`testkit/src/growth.rs`). A new
-//! door gets a test here; `cargo xtask tidy` knows the list of doors (`xtask/src/doors.rs`).
+//! door gets a test here; `cargo xtask tidy` knows the list of doors (`xtask/src/growth_targets.rs`).
 //! `cargo test -p countersign-core --test growth -- --nocapture` prints the table.
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
@@ -25,23 +25,23 @@ mod yaml;
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use testkit::{GrowthDoor, Meter, thread_time};
+use testkit::{GrowthTarget, ResourceMeter, thread_time};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-const METER: Meter = Meter {
+const METER: ResourceMeter = ResourceMeter {
     time: thread_time,
     reset: || ALLOCATOR.reset_peak_usage(),
     current: || ALLOCATOR.current_usage(),
     peak: || ALLOCATOR.peak_usage(),
 };
 
-fn door(name: &'static str) -> GrowthDoor {
-    GrowthDoor::new(name, &METER)
+fn door(name: &'static str) -> GrowthTarget {
+    GrowthTarget::new(name, &METER)
 }
 
 /// A door whose work ends with a budget of steps or bytes: what that costs in a debug build.
-fn budgeted_door(name: &'static str) -> GrowthDoor {
+fn budgeted_door(name: &'static str) -> GrowthTarget {
     door(name).with_budget(Duration::from_millis(400), 32 << 20)
 }

@@ -5,14 +5,14 @@
 
 use std::fs;
 
-use countersign_core::contract::{Contract, load_inline};
-use countersign_core::json::{self, FlawKind, RepairLevel};
-use countersign_core::reply::{Code, Context, Finish, Terms};
+use countersign_core::contract::{Contract, load_inline_contract};
+use countersign_core::json::{self, JsonDataLossKind, RepairLevel};
+use countersign_core::reply::{AdmissionOptions, Code, FinishReason, RuleContext};
 
 /// The files of one kind: name and bytes.
 fn files(kind: &str, test: &str) -> Option<Vec<(String, Vec<u8>)>> {
-    let Some(folder) = testkit::data("json-parsing/test_parsing") else {
-        testkit::not_run(test, "no folder json-parsing in the test data");
+    let Some(folder) = testkit::find_data("json-parsing/test_parsing") else {
+        testkit::report_not_run(test, "no folder json-parsing in the test data");
         return None;
     };
     let mut files: Vec<_> = fs::read_dir(folder)
@@ -26,7 +26,7 @@ fn files(kind: &str, test: &str) -> Option<Vec<(String, Vec<u8>)>> {
 }
 
 fn anything() -> Contract {
-    load_inline("id: anything\nversion: 1.0.0\nschema: true").unwrap()
+    load_inline_contract("id: anything\nversion: 1.0.0\nschema: true").unwrap()
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn what_must_be_read_is_read() {
     assert_eq!(files.len(), 95);
     for (name, bytes) in files {
         let text = std::str::from_utf8(&bytes).unwrap();
-        let reading =
-            json::read(text, RepairLevel::None).unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
+        let reading = json::parse_json(text, RepairLevel::None)
+            .unwrap_or_else(|stop| panic!("{name}: {stop:?}"));
         assert!(reading.repairs.is_empty(), "{name}");
         // The same value as everybody else reads, but for what we refuse to lose.
         assert_eq!(
@@ -45,10 +45,15 @@ fn what_must_be_read_is_read() {
             "{name}"
         );
         let twice = name.contains("duplicated_key");
-        let flaws: Vec<FlawKind> = reading.flaws.iter().map(|flaw| flaw.kind).collect();
-        assert_eq!(flaws, if twice { vec![FlawKind::DuplicateKey] } else { vec![] }, "{name}");
+        let flaws: Vec<JsonDataLossKind> =
+            reading.data_losses.iter().map(|flaw| flaw.kind).collect();
+        assert_eq!(
+            flaws,
+            if twice { vec![JsonDataLossKind::DuplicateKey] } else { vec![] },
+            "{name}"
+        );
         if twice {
-            let verdict = anything().admit(text, Finish::Stop, &Context::default());
+            let verdict = anything().admit(text, FinishReason::Stop, &RuleContext::default());
             assert_eq!(verdict.violations()[0].code, Code::DuplicateKey, "{name}");
         }
     }
@@ -60,10 +65,11 @@ fn what_must_be_refused_is_refused() {
     assert_eq!(files.len(), 188);
     for (name, bytes) in files {
         if let Ok(text) = std::str::from_utf8(&bytes) {
-            assert!(json::read(text, RepairLevel::None).is_err(), "{name}");
+            assert!(json::parse_json(text, RepairLevel::None).is_err(), "{name}");
         }
-        let verdict = anything().admit_bytes(&bytes, Terms::default(), &Context::default());
-        assert!(verdict.accepted().is_none(), "{name}");
+        let verdict =
+            anything().admit_bytes(&bytes, AdmissionOptions::default(), &RuleContext::default());
+        assert!(verdict.as_accepted().is_none(), "{name}");
     }
 }
 
@@ -72,11 +78,11 @@ fn nothing_crashes_at_any_level() {
     for kind in ["i_", "n_", "y_"] {
         let Some(files) = files(kind, "json_suite::nothing_crashes_at_any_level") else { return };
         for (name, bytes) in files {
-            for intake in countersign_core::reply::Intake::ALL {
+            for intake in countersign_core::reply::IntakeMode::ALL {
                 for repairs in RepairLevel::ALL {
-                    let terms = Terms { intake, repairs, finish: Finish::Stop };
-                    let verdict = anything().admit_bytes(&bytes, terms, &Context::default());
-                    let told = verdict.accepted().is_some() || !verdict.violations().is_empty();
+                    let terms = AdmissionOptions { intake, repairs, finish: FinishReason::Stop };
+                    let verdict = anything().admit_bytes(&bytes, terms, &RuleContext::default());
+                    let told = verdict.as_accepted().is_some() || !verdict.violations().is_empty();
                     assert!(told, "{name}");
                 }
             }

@@ -5,14 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_core::contract::{Contract, load_inline};
+use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_core::json::{self, RepairLevel};
-use countersign_core::reply::{Context, Finish, Intake, Terms, reask};
+use countersign_core::reply::{
+    AdmissionOptions, FinishReason, IntakeMode, RuleContext, render_reask,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
 fn contract() -> Contract {
-    load_inline(
+    load_inline_contract(
         "id: law\nversion: 1.0.0\nschema:\n  type: object\n  required: [a, b]\n  properties:\n    a: {type: integer}\n    b: {enum: [x, y]}\n    c: {default: 1}\n",
     )
     .unwrap()
@@ -82,10 +84,10 @@ proptest! {
     fn json_comes_back_equal(value in value()) {
         for text in [value.to_string(), format!("{value:#}")] {
             for level in RepairLevel::ALL {
-                let reading = json::read(&text, level).unwrap();
+                let reading = json::parse_json(&text, level).unwrap();
                 prop_assert_eq!(&reading.value, &value);
                 prop_assert!(reading.repairs.is_empty());
-                prop_assert!(reading.flaws.is_empty());
+                prop_assert!(reading.data_losses.is_empty());
             }
         }
     }
@@ -93,11 +95,11 @@ proptest! {
     /// The reader and `serde_json` agree on what JSON is.
     #[test]
     fn the_reader_takes_what_json_is(text in soup()) {
-        let ours = json::read(&text, RepairLevel::None);
+        let ours = json::parse_json(&text, RepairLevel::None);
         let theirs = serde_json::from_str::<Value>(&text);
         match (ours, theirs) {
-            (Ok(reading), Ok(value)) if reading.flaws.is_empty() => prop_assert_eq!(reading.value, value),
-            (Ok(reading), _) => prop_assert!(!reading.flaws.is_empty()),
+            (Ok(reading), Ok(value)) if reading.data_losses.is_empty() => prop_assert_eq!(reading.value, value),
+            (Ok(reading), _) => prop_assert!(!reading.data_losses.is_empty()),
             (Err(_), theirs) => prop_assert!(theirs.is_err()),
         }
     }
@@ -106,15 +108,15 @@ proptest! {
     #[test]
     fn every_text_gets_a_verdict(text in soup()) {
         let contract = contract();
-        for intake in Intake::ALL {
+        for intake in IntakeMode::ALL {
             for repairs in RepairLevel::ALL {
-                for finish in [Finish::Stop, Finish::Length] {
-                    let terms = Terms { intake, repairs, finish };
-                    let verdict = contract.admit_bytes(text.as_bytes(), terms, &Context::default());
-                    if let Some(accepted) = verdict.accepted() {
+                for finish in [FinishReason::Stop, FinishReason::Length] {
+                    let terms = AdmissionOptions { intake, repairs, finish };
+                    let verdict = contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default());
+                    if let Some(accepted) = verdict.as_accepted() {
                         prop_assert!(contract.schema.is_valid(accepted.value()));
                         for repair in accepted.repairs() {
-                            prop_assert!(repairs.allows(repair.class) || intake != Intake::Strict);
+                            prop_assert!(repairs.allows(repair.class) || intake != IntakeMode::Strict);
                             prop_assert!(text.get(repair.span.range()).is_some());
                         }
                     } else {
@@ -123,9 +125,9 @@ proptest! {
                             let span = violation.span.unwrap_or_default();
                             prop_assert!(text.get(span.range()).is_some(), "{violation} at {span:?}");
                         }
-                        let again = reask(&contract, verdict.violations());
+                        let again = render_reask(&contract, verdict.violations());
                         prop_assert!(again.len() < 4_000);
-                        prop_assert_eq!(again, reask(&contract, verdict.violations()));
+                        prop_assert_eq!(again, render_reask(&contract, verdict.violations()));
                     }
                 }
             }
@@ -139,12 +141,12 @@ proptest! {
         let text = format!("{before}.\n\n{object}");
         let contract = contract();
         let verdicts = RepairLevel::ALL.map(|repairs| {
-            let terms = Terms { intake: Intake::Tolerant, repairs, finish: Finish::Stop };
-            contract.admit_bytes(text.as_bytes(), terms, &Context::default())
+            let terms = AdmissionOptions { intake: IntakeMode::Tolerant, repairs, finish: FinishReason::Stop };
+            contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default())
         });
-        let first = verdicts[0].accepted().unwrap().value();
+        let first = verdicts[0].as_accepted().unwrap().value();
         for verdict in &verdicts {
-            prop_assert_eq!(verdict.accepted().unwrap().value(), first);
+            prop_assert_eq!(verdict.as_accepted().unwrap().value(), first);
         }
     }
 }
@@ -153,13 +155,17 @@ proptest! {
 #[test]
 fn hostile_text_costs_linear_time() {
     let contract = contract();
-    for text in testkit::hostile(100_000) {
+    for text in testkit::generate_hostile_texts(100_000) {
         for repairs in RepairLevel::ALL {
-            let terms = Terms { intake: Intake::Tolerant, repairs, finish: Finish::Stop };
+            let terms = AdmissionOptions {
+                intake: IntakeMode::Tolerant,
+                repairs,
+                finish: FinishReason::Stop,
+            };
             let started = Instant::now();
-            let verdict = contract.admit_bytes(text.as_bytes(), terms, &Context::default());
+            let verdict = contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default());
             let took = started.elapsed();
-            assert!(verdict.accepted().is_none());
+            assert!(verdict.as_accepted().is_none());
             assert!(took < Duration::from_secs(2), "{:?}… {repairs:?}: {took:?}", &text[..12]);
         }
     }

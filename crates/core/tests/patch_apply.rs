@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::limits::{MAX_COPIED_BYTES, MAX_PATCH_OPS};
-use countersign_core::patch::{Op, Patch, PatchError, Pointer};
+use countersign_core::limits::{MAX_PATCH_COPIED_BYTES, MAX_PATCH_OPS};
+use countersign_core::patch::{JsonPointer, Patch, PatchError, PatchOperation};
 use countersign_core::reply::{Code, Violation};
 use serde_json::{Value, json};
 
@@ -330,9 +330,12 @@ fn copies_cannot_multiply_without_end() {
     let before = document.clone();
     let error = parse(&json!(doubling)).apply(&mut document).unwrap_err();
     assert_eq!(document, before);
-    assert!(error.to_string().contains(&format!("at most {MAX_COPIED_BYTES} bytes")), "{error}");
+    assert!(
+        error.to_string().contains(&format!("at most {MAX_PATCH_COPIED_BYTES} bytes")),
+        "{error}"
+    );
     // One large copy is fine up to the bound, and not beyond.
-    for (length, fits) in [(MAX_COPIED_BYTES - 1, true), (MAX_COPIED_BYTES, false)] {
+    for (length, fits) in [(MAX_PATCH_COPIED_BYTES - 1, true), (MAX_PATCH_COPIED_BYTES, false)] {
         let mut document = json!({"text": "x".repeat(length)});
         let patch = parse(&json!([{"op": "copy", "from": "/text", "path": "/again"}]));
         assert_eq!(patch.apply(&mut document).is_ok(), fits);
@@ -361,8 +364,11 @@ fn a_document_stays_readable() {
 #[test]
 fn operations_can_be_made_by_hand_and_kept_as_text() {
     let patch = Patch::from_ops(vec![
-        Op::Add { path: Pointer::root().child("a/b"), value: json!(1) },
-        Op::Move { from: "/a~1b".parse().unwrap(), path: Pointer::parse("/c").unwrap() },
+        PatchOperation::Add { path: JsonPointer::root().child("a/b"), value: json!(1) },
+        PatchOperation::Move {
+            from: "/a~1b".parse().unwrap(),
+            path: JsonPointer::parse("/c").unwrap(),
+        },
     ]);
     let text = serde_json::to_string(&patch).unwrap();
     assert_eq!(

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::patch::{Authority, Patch, PointerError};
+use countersign_core::patch::{Authority, JsonPointerError, Patch};
 use countersign_core::reply::Code;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn verbs(authority: &Authority, place: &str, may: May) {
     let put = may == May::All;
     let take = matches!(may, May::SetAndTake | May::All);
     // What stands where nothing may be written is not to be looked at either.
-    let mut own = authority.writes().iter().map(|own| own.as_str());
+    let mut own = authority.writable().iter().map(|own| own.as_str());
     let look = own.any(|own| place == own || place.starts_with(&format!("{own}/")));
     let spare = "/domain/spare";
     let cases = [
@@ -197,7 +197,7 @@ fn merge_patches_are_held_to_the_same() {
         (json!({"domain": {"/": 3, "m~n": 3}}), true),
     ];
     for (merge, allowed) in cases {
-        let violations = phase().check(&Patch::merge(&document, &merge), &document);
+        let violations = phase().check(&Patch::from_merge_patch(&document, &merge), &document);
         assert_eq!(violations.is_empty(), allowed, "{merge} {violations:?}");
     }
 }
@@ -338,6 +338,6 @@ fn the_example_of_the_page_is_true() {
 
 #[test]
 fn what_is_no_pointer_gives_no_authority() {
-    assert_eq!(Authority::parse(&["domain"], &[""; 0]), Err(PointerError::NoSlash));
-    assert_eq!(Authority::parse(&["/a"], &["/meta~"]), Err(PointerError::BareTilde));
+    assert_eq!(Authority::parse(&["domain"], &[""; 0]), Err(JsonPointerError::NoSlash));
+    assert_eq!(Authority::parse(&["/a"], &["/meta~"]), Err(JsonPointerError::BareTilde));
 }

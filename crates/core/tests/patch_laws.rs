@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::json::{canonical, child};
-use countersign_core::patch::{Authority, Op, Patch, Pointer};
+use countersign_core::json::{child_pointer, to_canonical_json};
+use countersign_core::patch::{Authority, JsonPointer, Patch, PatchOperation};
 use countersign_core::reply::Violation;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -52,7 +52,7 @@ fn places(document: &Value) -> BTreeMap<String, &Value> {
             }
             Value::Object(members) => {
                 for (name, member) in members {
-                    walk(child(&pointer, name), member, into);
+                    walk(child_pointer(&pointer, name), member, into);
                 }
             }
             _ => {}
@@ -94,19 +94,19 @@ fn patch(document: &Value, drafts: &[Draft]) -> Patch {
     for draft in drafts {
         let pointers: Vec<String> = places(&document).into_keys().collect();
         let pointer = |(index, tail): (Index, &str)| {
-            Pointer::parse(format!("{}{tail}", index.get(&pointers))).unwrap()
+            JsonPointer::parse(format!("{}{tail}", index.get(&pointers))).unwrap()
         };
         let (path, from, value) = (pointer(draft.path), pointer(draft.from), draft.value.clone());
         let op = match draft.verb {
-            0 => Op::Add { path, value },
-            1 => Op::Remove { path },
-            2 => Op::Replace { path, value },
-            3 => Op::Move { from, path },
-            4 => Op::Copy { from, path },
+            0 => PatchOperation::Add { path, value },
+            1 => PatchOperation::Remove { path },
+            2 => PatchOperation::Replace { path, value },
+            3 => PatchOperation::Move { from, path },
+            4 => PatchOperation::Copy { from, path },
             // A test that has a chance.
             _ => match document.pointer(path.as_str()) {
-                Some(found) => Op::Test { value: found.clone(), path },
-                None => Op::Test { path, value },
+                Some(found) => PatchOperation::Test { value: found.clone(), path },
+                None => PatchOperation::Test { path, value },
             },
         };
         let applied = Patch::from_ops(vec![op.clone()]).apply(&mut document).is_ok();
@@ -138,7 +138,7 @@ fn authority(
     let free = pointers.len();
     for op in &patch.ops {
         pointers.push(op.path().to_string());
-        if let Op::Move { from, .. } = op {
+        if let PatchOperation::Move { from, .. } = op {
             pointers.push(from.to_string());
         }
     }
@@ -158,7 +158,7 @@ fn covers(outer: &str, place: &str) -> bool {
 
 /// Everything that lies outside the given places. Of an object or array around one of them only
 /// that it is one: its members are told on their own.
-fn outside(document: &Value, writes: &[Pointer]) -> BTreeMap<String, Value> {
+fn outside(document: &Value, writes: &[JsonPointer]) -> BTreeMap<String, Value> {
     places(document)
         .into_iter()
         .filter(|(place, _)| !writes.iter().any(|allowed| covers(allowed.as_str(), place)))
@@ -193,7 +193,7 @@ fn named(pointer: &str, merge: &Value, into: &mut Vec<String>) {
     match merge {
         Value::Object(members) if !members.is_empty() => {
             for (name, value) in members {
-                named(&child(pointer, name), value, into);
+                named(&child_pointer(pointer, name), value, into);
             }
         }
         _ if pointer.is_empty() && merge.is_object() => {}
@@ -206,7 +206,7 @@ proptest! {
 
     #[test]
     fn the_patch_between_two_values_makes_the_second(before in value(), after in value()) {
-        let patch = Patch::between(&before, &after);
+        let patch = Patch::diff(&before, &after);
         let mut changed = before.clone();
         let inverse = patch.apply(&mut changed).unwrap();
         prop_assert_eq!(&changed, &after);
@@ -221,7 +221,7 @@ proptest! {
         let mut changed = document.clone();
         match patch.apply(&mut changed) {
             Err(error) => {
-                prop_assert_eq!(canonical(&changed), canonical(&document));
+                prop_assert_eq!(to_canonical_json(&changed), to_canonical_json(&document));
                 prop_assert_eq!(changed.to_string(), document.to_string());
                 let pointer = Violation::from(error.clone()).pointer;
                 let start = format!("/{}/", error.index());
@@ -231,10 +231,10 @@ proptest! {
                 let after = changed.clone();
                 let again = inverse.apply(&mut changed).unwrap();
                 prop_assert_eq!(&changed, &document, "{:?} {:?}", patch, inverse);
-                prop_assert_eq!(canonical(&changed), canonical(&document));
+                prop_assert_eq!(to_canonical_json(&changed), to_canonical_json(&document));
                 // The inverse of the inverse is the patch, as far as values go.
                 again.apply(&mut changed).unwrap();
-                prop_assert_eq!(canonical(&changed), canonical(&after));
+                prop_assert_eq!(to_canonical_json(&changed), to_canonical_json(&after));
             }
         }
     }
@@ -263,7 +263,7 @@ proptest! {
     #[test]
     fn a_merge_patch_does_what_the_rfc_says(target in value(), merge in value()) {
         let mut changed = target.clone();
-        let inverse = Patch::merge(&target, &merge).apply(&mut changed).unwrap();
+        let inverse = Patch::from_merge_patch(&target, &merge).apply(&mut changed).unwrap();
         let expected = merged(Some(&target), &merge);
         prop_assert_eq!(&changed, &expected);
         prop_assert_eq!(changed.to_string(), expected.to_string());
@@ -278,15 +278,15 @@ proptest! {
         writes in chosen(5),
         protected in chosen(2),
     ) {
-        let patch = Patch::merge(&document, &merge);
+        let patch = Patch::from_merge_patch(&document, &merge);
         let authority = authority(&document, &patch, &writes, &protected);
         stays_inside(&document, &patch, &authority)?;
         if authority.check(&patch, &document).is_empty() {
             let mut names = Vec::new();
             named("", &merge, &mut names);
             for name in names {
-                let at = |places: &[Pointer]| places.iter().any(|place| covers(place.as_str(), &name));
-                prop_assert!(at(authority.writes()), "{name}");
+                let at = |places: &[JsonPointer]| places.iter().any(|place| covers(place.as_str(), &name));
+                prop_assert!(at(authority.writable()), "{name}");
                 prop_assert!(!at(authority.protected()), "{name}");
             }
         }
@@ -308,8 +308,8 @@ fn stays_inside(
         prop_assert_eq!(at(document), at(&changed), "{} {:?}", protected, patch);
     }
     prop_assert_eq!(
-        outside(document, authority.writes()),
-        outside(&changed, authority.writes()),
+        outside(document, authority.writable()),
+        outside(&changed, authority.writable()),
         "{:?} {:?}",
         authority,
         patch
@@ -317,7 +317,7 @@ fn stays_inside(
     // What was allowed may be taken back: the inverse stays inside as well.
     let mut back = changed.clone();
     inverse.apply(&mut back).unwrap();
-    prop_assert_eq!(outside(&back, authority.writes()), outside(document, authority.writes()));
+    prop_assert_eq!(outside(&back, authority.writable()), outside(document, authority.writable()));
     Ok(())
 }
 
@@ -351,7 +351,7 @@ fn the_laws_are_put_to_patches_of_every_kind() {
     );
     assert!(applied >= 300 && refused >= 300 && effective >= 30 && barred >= 100, "{seen}");
     assert!(
-        Op::VERBS.iter().all(|verb| verbs.get(verb).is_some_and(|count| *count >= 40)),
+        PatchOperation::VERBS.iter().all(|verb| verbs.get(verb).is_some_and(|count| *count >= 40)),
         "{seen}"
     );
 }

@@ -130,7 +130,9 @@ fn violations_point_into_what_was_read() {
         authority
             .check(&patch, &document)
             .into_iter()
-            .map(|violation| patch.place_in(tagged, violation).under("/patch"))
+            .map(|violation| {
+                patch.relocate_violation(tagged, violation).with_pointer_prefix("/patch")
+            })
             .inspect(|violation| assert!(violation.message.starts_with(&violation.pointer)))
             .map(|violation| violation.pointer)
             .collect()

@@ -5,14 +5,14 @@
 
 use std::fs;
 
-use countersign_core::json::canonical;
+use countersign_core::json::to_canonical_json;
 use countersign_core::patch::Patch;
 use serde_json::{Value, json};
 
 /// One file of cases: those that count, and the comments of those that their authors disabled.
 fn cases(file: &str, test: &str) -> Option<(Vec<Value>, Vec<String>)> {
-    let Some(folder) = testkit::data("json-patch") else {
-        testkit::not_run(test, "no folder json-patch in the test data");
+    let Some(folder) = testkit::find_data("json-patch") else {
+        testkit::report_not_run(test, "no folder json-patch in the test data");
         return None;
     };
     let content = fs::read_to_string(folder.join(file)).unwrap();
@@ -115,9 +115,9 @@ fn the_appendix_of_rfc_7396_holds() {
     ];
     for (target, merge, expected) in cases {
         let mut document = target.clone();
-        let inverse = Patch::merge(&target, &merge).apply(&mut document).unwrap();
+        let inverse = Patch::from_merge_patch(&target, &merge).apply(&mut document).unwrap();
         assert_eq!(document, expected, "{target} {merge}");
         inverse.apply(&mut document).unwrap();
-        assert_eq!(canonical(&document), canonical(&target), "{target} {merge}");
+        assert_eq!(to_canonical_json(&document), to_canonical_json(&target), "{target} {merge}");
     }
 }

@@ -9,8 +9,9 @@
 mod folder;
 
 use countersign_core::protocol::{
-    Accepts, Change, Check, Choices, EffectSpec, Hook, Otherwise, Purpose, Retry, Shape,
-    StateFormat, Verb, Work,
+    AcceptedExtensions, AgentPurpose, AnswerShape, ChangeOperation, ChoiceSource, DocumentChange,
+    EffectTemplate, FailurePolicy, GateCheck, HookDefinition, PhaseWork, RetryPolicy,
+    StateFileLayout,
 };
 use folder::{INDEX, MAIN, sound};
 use serde_json::{Value, json};
@@ -22,14 +23,16 @@ const SEED: &str = include_str!("protocol_load/seed.txt");
 fn the_example_of_the_seed_loads() {
     let protocol = sound(SEED);
     assert_eq!((protocol.name.as_str(), protocol.version.as_str()), ("ralph", "1.0.0"));
-    let workflow = protocol.workflow(&protocol.default_workflow).unwrap();
+    let workflow = protocol.find_workflow(&protocol.default_workflow).unwrap();
     let phases: Vec<&str> = workflow.phases.iter().map(|phase| phase.id.as_str()).collect();
     assert_eq!(phases, ["decompose", "work_loop", "done"]);
     let ways: Vec<String> = workflow
-        .ways_out("work_loop")
+        .transitions_from("work_loop")
         .iter()
         .map(|(_, way)| match &way.gate.as_ref().unwrap().check {
-            Check::Expression(check) => format!("{} {} {}", way.priority, way.to, check.source()),
+            GateCheck::Expression(check) => {
+                format!("{} {} {}", way.priority, way.to, check.source())
+            }
             other => panic!("{other:?}"),
         })
         .collect();
@@ -40,7 +43,7 @@ fn the_example_of_the_seed_loads() {
             "2 done state.tasks.every(t => t.status === 'done')",
         ]
     );
-    assert!(workflow.ends_in(workflow.phase("done").unwrap()));
+    assert!(workflow.ends_in(workflow.find_phase("done").unwrap()));
     let places: Vec<&str> = protocol.document.engine.iter().map(|own| own.at.as_str()).collect();
     assert_eq!(places, ["/workflow", "/phase", "/status", "/updated_at"]);
     assert_eq!(protocol.agents["translator"].model.as_deref(), Some("gpt-4"));
@@ -48,7 +51,7 @@ fn the_example_of_the_seed_loads() {
 
 #[test]
 fn agents_resolve_against_their_bases() {
-    let base = sound(&format!("{INDEX}{MAIN}")).agents["oracle"].prompt.in_language(None).clone();
+    let base = sound(&format!("{INDEX}{MAIN}")).agents["oracle"].prompt.version_for(None).clone();
     assert!(base.starts_with("You are the oracle."));
     let rules = "--- rules/style.md\nBe short.\n--- rules/tone.txt\nBe kind.\n";
     let agent = |said: &str| {
@@ -61,16 +64,16 @@ fn agents_resolve_against_their_bases() {
         agent.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(" ")
     };
 
-    assert_eq!(*agent("base: oracle").prompt.in_language(None), base);
+    assert_eq!(*agent("base: oracle").prompt.version_for(None), base);
     for mode in ["append", "prepend", "replace", "patch"] {
         let blank = agent(&format!("base: oracle\nmode: {mode}\nprompt: ' '"));
-        assert_eq!(*blank.prompt.in_language(None), base);
+        assert_eq!(*blank.prompt.version_for(None), base);
     }
     let prompt = |mode: &str| {
         let agent =
             agent(&format!("base: oracle\nmode: {mode}\nprompt: {{ en: Own., ru: Свой. }}"));
-        assert!(agent.prompt.in_language(Some("ru")).contains("Свой."));
-        agent.prompt.in_language(None).clone()
+        assert!(agent.prompt.version_for(Some("ru")).contains("Свой."));
+        agent.prompt.version_for(None).clone()
     };
     assert_eq!(prompt("append"), format!("{base}\n\nOwn."));
     assert_eq!(prompt("prepend"), format!("Own.\n\n{base}"));
@@ -78,9 +81,9 @@ fn agents_resolve_against_their_bases() {
     let patched = agent(
         "base: oracle\nmode: patch\nprompt: |\n  ## Limits\n\n  None.\n\n  ## More\n\n  Yes.\n",
     );
-    assert!(patched.prompt.in_language(None).contains("\n\n## Limits\n\nNone.\n\n## Evidence\n\n"));
-    assert!(patched.prompt.in_language(None).ends_with("\n\n## More\n\nYes."));
-    assert!(!patched.prompt.in_language(None).contains("you do not carry out"));
+    assert!(patched.prompt.version_for(None).contains("\n\n## Limits\n\nNone.\n\n## Evidence\n\n"));
+    assert!(patched.prompt.version_for(None).ends_with("\n\n## More\n\nYes."));
+    assert!(!patched.prompt.version_for(None).contains("you do not carry out"));
 
     assert_eq!(tools(""), "read list search");
     assert_eq!(tools("tools: inherit"), "read list search");
@@ -100,7 +103,7 @@ fn agents_resolve_against_their_bases() {
     let rules: Vec<(&str, &str)> = own
         .rules
         .iter()
-        .map(|(name, text)| (name.as_str(), text.in_language(None).as_str()))
+        .map(|(name, text)| (name.as_str(), text.version_for(None).as_str()))
         .collect();
     assert_eq!(rules, [("tone", "Be kind.\n"), ("style", "Be short.\n")]);
     let warmer = agent("base: oracle\nmodel_config: { temperature: 1 }");
@@ -114,7 +117,7 @@ fn every_base_has_a_prompt_in_sections() {
     assert_eq!(ids, ["designer", "explorer", "fixer", "librarian", "oracle", "orchestrator"]);
     for agent in agents.values() {
         let headings: Vec<&str> =
-            agent.prompt.in_language(None).lines().filter(|line| line.starts_with('#')).collect();
+            agent.prompt.version_for(None).lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(headings, ["## Task", "## Limits", "## Evidence", "## Reply"], "{}", agent.id);
     }
     // Who looks things up or mends them has tools; who thinks has what it is shown.
@@ -168,7 +171,7 @@ fn a_folder_that_says_everything_loads() {
         ]
     );
     assert_eq!(document.initial, json!({"meta": {"by": "us"}, "notes": [], "title": "x"}));
-    assert_eq!(protocol.state_format, StateFormat::Multi);
+    assert_eq!(protocol.state_format, StateFileLayout::Multi);
     assert_eq!(protocol.default_model.as_deref(), Some("script:demo"));
     let policy = &protocol.policy;
     assert_eq!(policy.prices["script:demo"], (2_500_000, 10_000_000));
@@ -181,8 +184,8 @@ fn a_folder_that_says_everything_loads() {
         .limits
         .iter()
         .map(|(name, limit)| {
-            let says = limit.says.as_ref().map(|says| says.in_language(None));
-            format!("{name} {} {:?} {says:?}", limit.most, limit.then.then)
+            let says = limit.says.as_ref().map(|says| says.version_for(None));
+            format!("{name} {} {:?} {says:?}", limit.amount, limit.then.then)
         })
         .collect();
     assert_eq!(
@@ -198,8 +201,8 @@ fn a_folder_that_says_everything_loads() {
         .hooks
         .iter()
         .map(|(id, hook)| match hook {
-            Hook::Patch { ops, .. } => format!("{id} {ops}"),
-            Hook::Program { program, timeout, .. } => {
+            HookDefinition::Patch { ops, .. } => format!("{id} {ops}"),
+            HookDefinition::Program { program, timeout, .. } => {
                 format!("{id} {program} {}", timeout.unwrap())
             }
         })
@@ -210,22 +213,22 @@ fn a_folder_that_says_everything_loads() {
 #[test]
 fn phases_say_what_they_do() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
-    let workflow = protocol.workflow("main").unwrap();
-    let phase = |id: &str| workflow.phase(id).unwrap();
+    let workflow = protocol.find_workflow("main").unwrap();
+    let phase = |id: &str| workflow.find_phase(id).unwrap();
 
     let plan = phase("plan");
-    let Work::Agent(work) = &plan.work else { panic!("{:?}", plan.work) };
+    let PhaseWork::Agent(work) = &plan.work else { panic!("{:?}", plan.work) };
     assert_eq!((work.agent.id.as_str(), work.contract.id.as_str()), ("fixer", "any"));
-    assert_eq!(work.prompt.as_ref().unwrap().in_language(None).source(), "Do {{ state.title }}");
-    assert_eq!(work.purpose, Purpose::Responder);
+    assert_eq!(work.prompt.as_ref().unwrap().version_for(None).source(), "Do {{ state.title }}");
+    assert_eq!(work.purpose, AgentPurpose::Responder);
     assert_eq!(work.reads.as_deref(), Some(&["/notes".to_owned(), "/meta/status".to_owned()][..]));
-    assert_eq!(work.on_refused.as_ref().unwrap().then, Otherwise::Phase("end".to_owned()));
+    assert_eq!(work.on_refused.as_ref().unwrap().then, FailurePolicy::GoTo("end".to_owned()));
     assert_eq!(work.refusal_spends.as_deref(), Some("refusals"));
     assert_eq!(
         plan.timeout.as_ref().map(|(after, then)| (after.to_string(), then.then.clone())),
-        Some(("30m".to_owned(), Otherwise::Fail))
+        Some(("30m".to_owned(), FailurePolicy::Fail))
     );
-    assert_eq!(plan.budget.limits["violations"].most.to_string(), "3");
+    assert_eq!(plan.budget.limits["violations"].amount.to_string(), "3");
     let verbs: Vec<String> = work.apply.iter().map(told).collect();
     assert_eq!(
         verbs,
@@ -241,36 +244,42 @@ fn phases_say_what_they_do() {
         ]
     );
 
-    let Work::Ask(questions) = &phase("ask").work else { panic!() };
+    let PhaseWork::Ask(questions) = &phase("ask").work else { panic!() };
     let ids: Vec<&str> = questions.iter().map(|question| question.id.as_str()).collect();
     assert_eq!(ids, ["colour", "size", "brief", "free", "number"]);
-    let Shape::Choices(Choices::Listed(choices)) = &questions[0].shape else { panic!() };
-    assert_eq!(choices[1].label.in_language(None), "Green");
-    assert!(matches!(&questions[1].shape, Shape::Choices(Choices::Computed(_))));
-    assert!(matches!(&questions[2].shape, Shape::Document { suggested_path: Some(path), accepts }
+    let AnswerShape::Choices(ChoiceSource::Listed(choices)) = &questions[0].shape else { panic!() };
+    assert_eq!(choices[1].label.version_for(None), "Green");
+    assert!(matches!(&questions[1].shape, AnswerShape::Choices(ChoiceSource::Computed(_))));
+    assert!(
+        matches!(&questions[2].shape, AnswerShape::Document { suggested_path: Some(path), accepts }
         if path.source() == "inputs/brief.md"
-            && matches!(accepts, Accepts::Listed(list) if *list == [".md", ".pdf"])));
+            && matches!(accepts, AcceptedExtensions::Listed(list) if *list == [".md", ".pdf"]))
+    );
     let accepts = |index: usize, value: serde_json::Value| match &questions[index].shape {
-        Shape::Value(contract) => contract.schema.is_valid(&value),
+        AnswerShape::Value(contract) => contract.schema.is_valid(&value),
         other => panic!("{other:?}"),
     };
     assert!(accepts(3, json!("x")) && !accepts(3, json!("")) && !accepts(3, json!(1)));
     assert!(accepts(4, json!(7)) && !accepts(4, json!("7")));
 
-    let Work::Ask(single) = &phase("single").work else { panic!() };
+    let PhaseWork::Ask(single) = &phase("single").work else { panic!() };
     assert_eq!(single[0].id, "answer");
 
     let effects = ["write", "run", "http", "retrieve"].map(|id| match &phase(id).work {
-        Work::Effect { effect, retry, on_failed, .. } => {
+        PhaseWork::Effect { effect, retry, on_failed, .. } => {
             let effect = match effect {
-                EffectSpec::Write { path, content, once } => {
+                EffectTemplate::Write { path, content, once } => {
                     assert!(!once);
                     format!("{} {}", path.source(), content.source())
                 }
-                EffectSpec::Copy { from, to, .. } => format!("{} {}", from.source(), to.source()),
-                EffectSpec::Run { program, args, .. } => format!("{program} {}", args[0].source()),
-                EffectSpec::Http { method, url, .. } => format!("{method} {}", url.source()),
-                EffectSpec::Retrieve { source, query } => {
+                EffectTemplate::Copy { from, to, .. } => {
+                    format!("{} {}", from.source(), to.source())
+                }
+                EffectTemplate::Run { program, args, .. } => {
+                    format!("{program} {}", args[0].source())
+                }
+                EffectTemplate::Http { method, url, .. } => format!("{method} {}", url.source()),
+                EffectTemplate::Retrieve { source, query } => {
                     format!("{} {}", source.source(), query.source())
                 }
             };
@@ -288,22 +297,22 @@ fn phases_say_what_they_do() {
         ]
     );
 
-    let Work::Invoke(invoke) = &phase("call").work else { panic!() };
+    let PhaseWork::Invoke(invoke) = &phase("call").work else { panic!() };
     assert_eq!((invoke.workflow.as_str(), invoke.input[0].0.as_str()), ("child", "/title"));
     assert_eq!(told(&invoke.output[0]), "set /result reply.result");
     assert_eq!(invoke.on_complete.as_deref(), Some("end"));
-    assert_eq!(invoke.on_failed.then, Otherwise::Fail);
+    assert_eq!(invoke.on_failed.then, FailurePolicy::Fail);
     assert_eq!(phase("end").on_enter.as_deref(), Some("stamp"));
 }
 
 #[test]
 fn an_output_gives_what_stands_at_its_places() {
     let protocol = sound(include_str!("protocol_load/everything.txt"));
-    let child = protocol.workflow("child").unwrap();
+    let child = protocol.find_workflow("child").unwrap();
     let document = json!({ "notes": ["a", null], "title": "x", "other": 1 });
-    let given: Vec<_> = child.given_by(&document).collect();
+    let given: Vec<_> = child.select_output(&document).collect();
     assert_eq!(given, [("/title", &json!("x")), ("/notes/1", &Value::Null)]);
-    assert!(protocol.workflow("main").unwrap().output.is_empty());
+    assert!(protocol.find_workflow("main").unwrap().output.is_empty());
 }
 
 #[test]
@@ -315,16 +324,16 @@ fn gates_say_what_they_ask() {
         .filter_map(|way| way.gate.as_ref())
         .map(|gate| {
             let check = match &gate.check {
-                Check::Expression(check) => check.source().to_owned(),
-                Check::Status { pointer, value } => format!("{pointer} = {value}"),
-                Check::File { path } => path.clone(),
-                Check::FileAt { path } => path.source().to_owned(),
-                Check::Manual { who, deadline } => {
+                GateCheck::Expression(check) => check.source().to_owned(),
+                GateCheck::Status { pointer, value } => format!("{pointer} = {value}"),
+                GateCheck::FileExists { path } => path.clone(),
+                GateCheck::FileExistsTemplate { path } => path.source().to_owned(),
+                GateCheck::Manual { who, deadline } => {
                     format!("{} {}", who.as_deref().unwrap_or("-"), deadline.unwrap())
                 }
             };
             match gate.retry {
-                Some(Retry { mode, interval, max_attempts }) => {
+                Some(RetryPolicy { mode, interval, max_attempts }) => {
                     format!("{check} {mode:?} {interval} {max_attempts}")
                 }
                 None => check,
@@ -348,24 +357,24 @@ fn gates_say_what_they_ask() {
 }
 
 /// A change in one line.
-fn told(change: &Change) -> String {
+fn told(change: &DocumentChange) -> String {
     let source = |value: &Option<countersign_core::expr::Expr>| {
         value.as_ref().map_or_else(String::new, |value| format!(" {}", value.source()))
     };
-    let verb = match &change.verb {
-        Verb::Patch { from, writes: None } => format!("patch {from}"),
-        Verb::Patch { from, writes: Some(writes) } => {
+    let verb = match &change.operation {
+        ChangeOperation::Patch { from, writes: None } => format!("patch {from}"),
+        ChangeOperation::Patch { from, writes: Some(writes) } => {
             format!("patch {from} within {}", writes.join(" "))
         }
-        Verb::Merge { at, value } => format!("merge {at}{}", source(value)),
-        Verb::Set { at, value } => format!("set {at}{}", source(value)),
-        Verb::Append { at, value } => format!("append {at}{}", source(value)),
-        Verb::Upsert { at, key, value } => format!("upsert {at} {key}{}", source(value)),
-        Verb::Remove { at, key, value } => {
+        ChangeOperation::Merge { at, value } => format!("merge {at}{}", source(value)),
+        ChangeOperation::Set { at, value } => format!("set {at}{}", source(value)),
+        ChangeOperation::Append { at, value } => format!("append {at}{}", source(value)),
+        ChangeOperation::Upsert { at, key, value } => format!("upsert {at} {key}{}", source(value)),
+        ChangeOperation::Remove { at, key, value } => {
             let key = key.as_ref().map_or_else(String::new, |key| format!(" {key}"));
             format!("remove {at}{key}{}", source(value))
         }
-        Verb::Emit { event, data } => format!("emit {event}{}", source(data)),
+        ChangeOperation::Emit { event, data } => format!("emit {event}{}", source(data)),
     };
     match &change.when {
         Some(when) => format!("{verb} if {}", when.source()),

@@ -10,11 +10,11 @@
 #[expect(dead_code, reason = "shared with the tests of sound folders")]
 mod folder;
 
-use countersign_core::contract::Registry;
-use countersign_core::protocol::{Bundle, load};
-use countersign_core::spec::Severity;
+use countersign_core::contract::ContractRegistry;
+use countersign_core::protocol::{ProtocolBundle, load_protocol};
+use countersign_core::source::DiagnosticSeverity;
 use folder::{ANY, INDEX, MAIN, bundle, faults, shipped, sound};
-use testkit::Chance;
+use testkit::SeededRng;
 
 const CASES: &str = include_str!("protocol_load/faults.txt");
 
@@ -70,15 +70,17 @@ fn otherwise(case: &str, as_it_is: bool) -> Option<String> {
 
 #[test]
 fn a_folder_has_bounds() {
-    let told = |bundle: Bundle| load(bundle, &Registry::default()).unwrap_err()[0].to_string();
+    let told = |bundle: ProtocolBundle| {
+        load_protocol(bundle, &ContractRegistry::default()).unwrap_err()[0].to_string()
+    };
     let many = (0..1_001).map(|number| (format!("rules/{number}.md"), String::new()));
     assert_eq!(
-        told(Bundle { files: many.collect() }),
+        told(ProtocolBundle { files: many.collect() }),
         "index.yaml:1:1: a protocol has at most 1000 files, and this folder has 1001 [too_large]"
     );
     let large = [("README.md".to_owned(), " ".repeat((4 << 20) + 1))];
     assert_eq!(
-        told(Bundle { files: large.into() }),
+        told(ProtocolBundle { files: large.into() }),
         "index.yaml:1:1: the files of a protocol have at most 4194304 bytes in all, \
          and these have 4194305 [too_large]"
     );
@@ -115,18 +117,18 @@ fn any_folder_is_answered() {
     let (everything, shipped) = (include_str!("protocol_load/everything.txt"), shipped());
     let mut refused = 0;
     for case in 0..400 {
-        let mut chance = Chance::for_case(0x0F01_DE25, case);
+        let mut chance = SeededRng::for_case(0x0F01_DE25, case);
         let mut lines: Vec<String> = everything.lines().map(str::to_owned).collect();
-        for _ in 0..chance.between(1, 3) {
-            let line = chance.below(lines.len());
+        for _ in 0..chance.next_between(1, 3) {
+            let line = chance.next_below(lines.len());
             let piece = *chance.pick(&PIECES);
-            match chance.below(4) {
+            match chance.next_below(4) {
                 0 => lines[line] = piece.to_owned(),
                 1 => drop(lines.remove(line)),
                 2 => lines[line] = format!("{piece}{}", lines[line]),
                 _ => {
                     let words: Vec<&str> = lines[line].split(' ').collect();
-                    let word = chance.below(words.len());
+                    let word = chance.next_below(words.len());
                     let changed = words
                         .iter()
                         .enumerate()
@@ -135,9 +137,12 @@ fn any_folder_is_answered() {
                 }
             }
         }
-        let Err(faults) = load(bundle(&lines.join("\n")), &shipped) else { continue };
+        let Err(faults) = load_protocol(bundle(&lines.join("\n")), &shipped) else { continue };
         refused += 1;
-        assert!(faults.iter().any(|fault| fault.severity == Severity::Error), "case {case}");
+        assert!(
+            faults.iter().any(|fault| fault.severity == DiagnosticSeverity::Error),
+            "case {case}"
+        );
         for fault in faults {
             let text = &fault.source.text;
             assert!(text.get(fault.span.range()).is_some(), "case {case}: {fault:?}");

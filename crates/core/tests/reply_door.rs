@@ -3,12 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::contract::{Contract, load_inline};
+use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::{Context, Finish, Intake, Terms, Verdict};
+use countersign_core::reply::{
+    AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext,
+};
 
 fn contract(schema: &str) -> Contract {
-    load_inline(&format!("id: sum\nversion: 1.0.0\nintake: tolerant\nschema: {schema}")).unwrap()
+    load_inline_contract(&format!("id: sum\nversion: 1.0.0\nintake: tolerant\nschema: {schema}"))
+        .unwrap()
 }
 
 fn sums() -> Contract {
@@ -17,21 +20,22 @@ fn sums() -> Contract {
     )
 }
 
-fn admit(contract: &Contract, text: &str, repairs: RepairLevel) -> Verdict {
-    let terms = Terms { intake: Intake::Tolerant, repairs, finish: Finish::Stop };
-    contract.admit_bytes(text.as_bytes(), terms, &Context::default())
+fn admit(contract: &Contract, text: &str, repairs: RepairLevel) -> AdmissionVerdict {
+    let terms =
+        AdmissionOptions { intake: IntakeMode::Tolerant, repairs, finish: FinishReason::Stop };
+    contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default())
 }
 
 /// The value and its repairs, or the codes.
-fn show(verdict: &Verdict) -> String {
+fn show(verdict: &AdmissionVerdict) -> String {
     match verdict {
-        Verdict::Accepted(accepted) => {
+        AdmissionVerdict::Accepted(accepted) => {
             let repairs = accepted.repairs().iter().map(|repair| {
                 format!(" +{}@{}-{}", repair.kind.as_str(), repair.span.start, repair.span.end)
             });
             format!("{}{}", accepted.value(), repairs.collect::<String>())
         }
-        Verdict::Refused(violations) => {
+        AdmissionVerdict::Refused(violations) => {
             let codes: Vec<String> = violations.iter().map(|one| one.code.to_string()).collect();
             codes.join(", ")
         }

@@ -10,11 +10,11 @@ mod folder;
 
 use std::collections::BTreeMap;
 
-use countersign_core::limits::{MAX_INPUT_BYTES, MAX_LISTED, MAX_REASON_CHARS};
+use countersign_core::limits::{MAX_INPUT_BYTES, MAX_LISTED_REPAIRS, MAX_REASON_CHARS};
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Entry, Event, GENESIS, HookAnswer, Incoming, Input, ModelReply, Rejection, Start, State, Time,
-    Usage, decide, fold, seal, verify,
+    GENESIS_HASH, HookAnswer, InputKind, InputRejection, ModelReply, ReplyUsage, RunEvent,
+    RunInput, RunLogEntry, RunStart, RunState, Timestamp, decide, fold_entry, seal_entry, verify,
 };
 use serde_json::{Value, json};
 
@@ -35,8 +35,8 @@ on_violation: { reask: 1, then: wait }
 /// A run under way, with its log.
 struct Story {
     protocol: Protocol,
-    state: State,
-    log: Vec<Entry>,
+    state: RunState,
+    log: Vec<RunLogEntry>,
     time: i64,
 }
 
@@ -44,37 +44,37 @@ impl Story {
     fn start(workflow: &str, document: Value) -> Self {
         let text = format!("{INDEX}--- workflows/main.yaml\nid: main\n{workflow}");
         let protocol = folder::sound(&text);
-        let mut story = Self { protocol, state: State::blank("r"), log: Vec::new(), time: 1_000 };
+        let mut story = Self { protocol, state: RunState::new("r"), log: Vec::new(), time: 1_000 };
         let protocol = story.protocol.digest.clone();
-        let start = Start {
+        let start = RunStart {
             protocol,
             workflow: "main".to_owned(),
             document: Some(document),
-            ..Start::default()
+            ..RunStart::default()
         };
-        story.take(Incoming::Start(Box::new(start))).unwrap();
+        story.take(InputKind::Start(Box::new(start))).unwrap();
         story
     }
 
     /// Gives the run an input, and reads back all that was recorded so far.
-    fn take(&mut self, what: Incoming) -> Result<Vec<Event>, Rejection> {
+    fn take(&mut self, what: InputKind) -> Result<Vec<RunEvent>, InputRejection> {
         self.time += 1_000;
         self.take_at(self.time, what)
     }
 
-    fn take_at(&mut self, time: i64, what: Incoming) -> Result<Vec<Event>, Rejection> {
-        let input = Input { time: Time(time), key: None, files: BTreeMap::new(), what };
+    fn take_at(&mut self, time: i64, what: InputKind) -> Result<Vec<RunEvent>, InputRejection> {
+        let input = RunInput { time: Timestamp(time), key: None, files: BTreeMap::new(), what };
         let step = decide(&self.protocol, &self.state, &input)?;
-        let hash = self.log.last().map_or(GENESIS, |last| &last.hash);
-        self.log.push(seal(&self.state, &step.state, &step.events, hash));
+        let hash = self.log.last().map_or(GENESIS_HASH, |last| &last.hash);
+        self.log.push(seal_entry(&self.state, &step.state, &step.events, hash));
         self.state = step.state;
-        let mut folded = State::blank("r");
+        let mut folded = RunState::new("r");
         for entry in &self.log {
-            fold(&mut folded, &entry.body).expect("what is recorded can be read again");
+            fold_entry(&mut folded, &entry.body).expect("what is recorded can be read again");
         }
         assert_eq!(folded, self.state);
         let snapshot = serde_json::to_string(&self.state).unwrap();
-        let snapshot: State = serde_json::from_str(&snapshot).expect("a snapshot can be read");
+        let snapshot: RunState = serde_json::from_str(&snapshot).expect("a snapshot can be read");
         assert_eq!(snapshot, self.state);
         let proved = verify(&self.protocol, "r", &self.log).expect("deciding again gives the same");
         assert_eq!(proved.state, self.state);
@@ -87,19 +87,19 @@ impl Story {
         self.state.pending.keys().next().unwrap().clone()
     }
 
-    fn reply(&mut self, text: String) -> Vec<Event> {
+    fn reply(&mut self, text: String) -> Vec<RunEvent> {
         let reply = ModelReply {
             action: self.action(),
             text,
-            finish: countersign_core::reply::Finish::Stop,
+            finish: countersign_core::reply::FinishReason::Stop,
             by: "m".to_owned(),
-            usage: Usage::default(),
+            usage: ReplyUsage::default(),
             sent: None,
             exchange: None,
             build: None,
             repairs: Vec::new(),
         };
-        self.take(Incoming::ModelReplied(Box::new(reply))).unwrap()
+        self.take(InputKind::ModelReplied(Box::new(reply))).unwrap()
     }
 }
 
@@ -109,8 +109,8 @@ fn nested(depth: usize) -> Value {
 }
 
 /// The words for events, without the engine's own fields.
-fn kinds(events: &[Event]) -> Vec<&'static str> {
-    events.iter().map(Event::kind).filter(|kind| *kind != "stamped").collect()
+fn kinds(events: &[RunEvent]) -> Vec<&'static str> {
+    events.iter().map(RunEvent::kind).filter(|kind| *kind != "stamped").collect()
 }
 
 const EMITS: &str = "phases:
@@ -130,7 +130,7 @@ fn announced_data_that_could_not_be_read_again_refuses_the_reply() {
             continue;
         }
         assert!(
-            matches!(&events[1], Event::ReplyRefused { violations, told: Some(_), .. }
+            matches!(&events[1], RunEvent::ReplyRefused { violations, told: Some(_), .. }
                 if violations[0].code.to_string() == "too_deep"),
             "{depth}: {events:?}"
         );
@@ -149,7 +149,8 @@ transitions: [ { from: work, to: done } ]
         let mut story = Story::start(workflow, json!({}));
         let ops = json!([{ "op": "add", "path": "/a", "value": nested(depth - 2) }]);
         let answer = HookAnswer::Patch { ops };
-        let events = story.take(Incoming::HookFinished { action: story.action(), answer }).unwrap();
+        let events =
+            story.take(InputKind::HookFinished { action: story.action(), answer }).unwrap();
         assert!(story.state.pending.is_empty(), "it is not launched again");
         if depth <= 100 {
             assert_eq!(story.state.phase, "done");
@@ -173,9 +174,9 @@ transitions: [ { from: act, to: done } ]
     for (result, code) in [(nested(101), "too_deep"), (large, "too_large")] {
         let mut story = Story::start(workflow, json!({}));
         let action = story.action();
-        let events = story.take(Incoming::EffectFinished { action, result }).unwrap();
+        let events = story.take(InputKind::EffectFinished { action, result }).unwrap();
         assert!(
-            matches!(&events[1], Event::EffectFailed { failure, .. } if failure == code),
+            matches!(&events[1], RunEvent::EffectFailed { failure, .. } if failure == code),
             "{:?}",
             kinds(&events)
         );
@@ -194,13 +195,13 @@ transitions: [ { from: ask, to: done } ]
 ";
     let mut story = Story::start(workflow, json!({}));
     let answer =
-        |value: Value| Incoming::Answered { wait: "w1".to_owned(), value, by: "anna".to_owned() };
+        |value: Value| InputKind::Answered { wait: "w1".to_owned(), value, by: "anna".to_owned() };
     let deep = story.take(answer(nested(101))).unwrap_err();
     assert_eq!(deep.to_string(), "the answer nests 101 levels deep; at most 100 can be kept");
     let large = story.take(answer(json!("x".repeat(MAX_INPUT_BYTES)))).unwrap_err();
     assert_eq!(large.code(), "too_large");
     let text = "x".repeat(MAX_INPUT_BYTES);
-    let submitted = story.take(Incoming::Submitted { text, by: "anna".to_owned() }).unwrap_err();
+    let submitted = story.take(InputKind::Submitted { text, by: "anna".to_owned() }).unwrap_err();
     assert_eq!(submitted.code(), "too_large");
     story.take(answer(nested(98))).unwrap();
     assert_eq!(story.state.phase, "done");
@@ -225,15 +226,15 @@ transitions: [ { from: each, to: done } ]
     let document = json!({ "items": (0..100).collect::<Vec<_>>(), "text": "x".repeat(1 << 20) });
     let text = format!("{INDEX}--- workflows/main.yaml\nid: main\n{workflow}");
     let protocol = folder::sound(&text);
-    let start = Start {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: "main".to_owned(),
         document: Some(document),
-        ..Start::default()
+        ..RunStart::default()
     };
-    let what = Incoming::Start(Box::new(start));
-    let input = Input { time: Time(1), key: None, files: BTreeMap::new(), what };
-    let rejection = decide(&protocol, &State::blank("r"), &input).unwrap_err();
+    let what = InputKind::Start(Box::new(start));
+    let input = RunInput { time: Timestamp(1), key: None, files: BTreeMap::new(), what };
+    let rejection = decide(&protocol, &RunState::new("r"), &input).unwrap_err();
     assert_eq!(rejection.code(), "too_large", "{rejection}");
 }
 
@@ -253,10 +254,10 @@ transitions:
     let commas = commas.concat();
     let text = format!("{{{commas}\"state\":\"{}\"}}", "s".repeat(100_000));
     let events = story.reply(text);
-    let Event::ReplyAccepted { repairs, more_repairs, .. } = &events[1] else {
+    let RunEvent::ReplyAccepted { repairs, more_repairs, .. } = &events[1] else {
         panic!("{events:?}");
     };
-    assert_eq!((repairs.len(), repairs.len() + more_repairs), (MAX_LISTED, 500));
+    assert_eq!((repairs.len(), repairs.len() + more_repairs), (MAX_LISTED_REPAIRS, 500));
     assert_eq!(story.state.last_reply.as_ref().unwrap().repairs, 500);
     let reason = &story.state.closed[0].reason;
     assert!(reason.chars().count() <= MAX_REASON_CHARS + 1, "{}", reason.len());
@@ -267,7 +268,7 @@ fn a_time_before_the_last_one_is_the_last_one() {
     let mut story = Story::start(EMITS, json!({}));
     let before = story.state.updated_at;
     story
-        .take_at(before.0 - 2_000, Incoming::Halted { by: "anna".to_owned(), reason: None })
+        .take_at(before.0 - 2_000, InputKind::Halted { by: "anna".to_owned(), reason: None })
         .unwrap();
     assert_eq!(story.state.updated_at, before);
     assert_eq!(story.log.last().unwrap().time, before);

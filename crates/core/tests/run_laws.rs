@@ -16,33 +16,34 @@ use std::sync::LazyLock;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Blocked, Entry, Event, GENESIS, Incoming, Input, Pending, Start, State, Step, Time, apply,
-    decide, fold, next_alarm, prompt, seal, verify,
+    BlockReason, DecisionOutcome, GENESIS_HASH, InputKind, PendingAction, RunEvent, RunInput,
+    RunLogEntry, RunStart, RunState, Timestamp, apply, decide, fold_entry, next_alarm,
+    render_prompt, seal_entry, verify,
 };
 use proptest::prelude::*;
-use testkit::Chance;
+use testkit::SeededRng;
 
 static PROTOCOLS: LazyLock<Vec<Protocol>> = LazyLock::new(protocols::all);
 
 /// A run under way, with its log and with the orders that should be out.
 struct Live<'p> {
     protocol: &'p Protocol,
-    state: State,
-    log: Vec<Entry>,
+    state: RunState,
+    log: Vec<RunLogEntry>,
     orders: BTreeMap<String, bool>,
 }
 
 impl<'p> Live<'p> {
     fn new(protocol: &'p Protocol) -> Self {
-        Self { protocol, state: State::blank("r"), log: Vec::new(), orders: BTreeMap::new() }
+        Self { protocol, state: RunState::new("r"), log: Vec::new(), orders: BTreeMap::new() }
     }
 
     fn hash(&self) -> &str {
-        self.log.last().map_or(GENESIS, |last| &last.hash)
+        self.log.last().map_or(GENESIS_HASH, |last| &last.hash)
     }
 
     /// Takes an input, and holds every law against what comes of it. Whether it was taken.
-    fn take(&mut self, input: &Input) -> bool {
+    fn take(&mut self, input: &RunInput) -> bool {
         let before = bytes(&self.state);
         let decided = decide(self.protocol, &self.state, input);
         assert_eq!(bytes(&self.state), before, "deciding changes nothing");
@@ -61,7 +62,7 @@ impl<'p> Live<'p> {
             }
             (first, second) => panic!("decided {first:?} once and {second:?} then"),
         };
-        let told = matches!(input.what, Incoming::Told { .. });
+        let told = matches!(input.what, InputKind::Told { .. });
         assert!(self.state.end.is_none() || told, "an ended run stays ended");
         self.folds(&step);
         self.state = step.state;
@@ -69,18 +70,18 @@ impl<'p> Live<'p> {
         true
     }
 
-    fn seal(&self, step: &Step) -> Entry {
-        seal(&self.state, &step.state, &step.events, self.hash())
+    fn seal(&self, step: &DecisionOutcome) -> RunLogEntry {
+        seal_entry(&self.state, &step.state, &step.events, self.hash())
     }
 
     /// The events lead from the state before to the one after, and nobody but the engine writes the
     /// engine's places.
-    fn folds(&mut self, step: &Step) {
+    fn folds(&mut self, step: &DecisionOutcome) {
         let mut state = self.state.clone();
         for event in &step.events {
             let before = self.places(&state);
             apply(&mut state, event).unwrap();
-            if !matches!(event, Event::Stamped { .. } | Event::Started { .. }) {
+            if !matches!(event, RunEvent::Stamped { .. } | RunEvent::Started { .. }) {
                 assert_eq!(self.places(&state), before, "{event:?}");
             }
             self.count(event);
@@ -88,35 +89,37 @@ impl<'p> Live<'p> {
         assert_eq!(bytes(&state), bytes(&step.state), "the fold is the state");
     }
 
-    fn places(&self, state: &State) -> Vec<Option<serde_json::Value>> {
+    fn places(&self, state: &RunState) -> Vec<Option<serde_json::Value>> {
         let Some(workflow) = self.protocol.workflows.get(&state.workflow) else {
             return Vec::new();
         };
-        let places = self.protocol.document_of(workflow).engine.iter();
+        let places = self.protocol.document_for(workflow).engine.iter();
         places.map(|place| state.document.pointer(&place.at).cloned()).collect()
     }
 
     /// Orders that are asked for, answered, or dropped, counted apart from the fold.
-    fn count(&mut self, event: &Event) {
+    fn count(&mut self, event: &RunEvent) {
         match event {
-            Event::Received { input } => {
+            RunEvent::Received { input } => {
                 if let Some(action) = input.what.action() {
                     self.orders.remove(action);
                 }
             }
-            Event::ModelAsked { action, .. }
-            | Event::EffectAsked { action, .. }
-            | Event::ToolAsked { action, .. }
-            | Event::HookAsked { action, .. }
-            | Event::ChildAsked { action, .. } => {
+            RunEvent::ModelAsked { action, .. }
+            | RunEvent::EffectAsked { action, .. }
+            | RunEvent::ToolAsked { action, .. }
+            | RunEvent::HookAsked { action, .. }
+            | RunEvent::ChildAsked { action, .. } => {
                 assert!(self.orders.insert(action.clone(), false).is_none(), "ids are used once");
             }
-            Event::TellAsked { action, .. } => {
+            RunEvent::TellAsked { action, .. } => {
                 assert!(self.orders.insert(action.clone(), true).is_none(), "ids are used once");
             }
-            Event::PhaseEntered { .. }
-            | Event::Ended { .. }
-            | Event::Blocked { blocked: Blocked::Trouble { .. } | Blocked::NoTicket { .. } } => {
+            RunEvent::PhaseEntered { .. }
+            | RunEvent::Ended { .. }
+            | RunEvent::Blocked {
+                blocked: BlockReason::Trouble { .. } | BlockReason::NoTicket { .. },
+            } => {
                 self.orders.retain(|_, tell| *tell);
             }
             _ => {}
@@ -132,20 +135,20 @@ impl<'p> Live<'p> {
             self.orders.keys().collect(),
             "orders asked, less those answered or dropped"
         );
-        let again: State = serde_json::from_str(&bytes(state)).unwrap();
+        let again: RunState = serde_json::from_str(&bytes(state)).unwrap();
         assert_eq!(bytes(&again), bytes(state), "a snapshot reads as what was written");
         let workflow = self.protocol.workflows.get(&state.workflow);
-        let document = workflow.map(|workflow| self.protocol.document_of(workflow));
+        let document = workflow.map(|workflow| self.protocol.document_for(workflow));
         if let Some(contract) = document.and_then(|document| document.contract.as_ref()) {
-            let violations = contract.schema.violations(&state.document);
+            let violations = contract.schema.list_violations(&state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }
         assert!(state.blocked.is_none() || state.held.is_some(), "who helps lets it go on");
-        let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
+        let phase = workflow.and_then(|workflow| workflow.find_phase(&state.phase));
         for need in phase.iter().flat_map(|phase| &phase.needs) {
             assert!(state.tickets.contains(need), "{} was entered without `{need}`", state.phase);
         }
-        let out = state.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
+        let out = state.pending.values().any(|order| !matches!(order, PendingAction::Tell { .. }));
         let stands = !out && state.waits.is_empty() && state.again_at.is_none();
         let ended = state.end.is_some();
         assert!(
@@ -153,7 +156,7 @@ impl<'p> Live<'p> {
             "nobody could ever move it: {state:#?}"
         );
         assert!(!ended || state.waits.is_empty() && state.blocked.is_none());
-        let _ = (prompt(self.protocol, state), next_alarm(self.protocol, state));
+        let _ = (render_prompt(self.protocol, state), next_alarm(self.protocol, state));
     }
 
     /// The log proves itself and gives the state.
@@ -161,32 +164,32 @@ impl<'p> Live<'p> {
         let verified = verify(self.protocol, "r", &self.log).unwrap();
         assert_eq!(bytes(&verified.state), bytes(&self.state));
         assert_eq!(verified.hash, self.hash());
-        let mut folded = State::blank("r");
+        let mut folded = RunState::new("r");
         for entry in &self.log {
-            fold(&mut folded, &entry.body).unwrap();
+            fold_entry(&mut folded, &entry.body).unwrap();
         }
         assert_eq!(bytes(&folded), bytes(&self.state));
     }
 
     /// A log that was changed does not prove itself, or ends in another hash.
-    fn tampered(&self, chance: &mut Chance) {
+    fn tampered(&self, chance: &mut SeededRng) {
         let mut log = self.log.clone();
-        let at = chance.below(log.len());
-        match chance.below(5) {
+        let at = chance.next_below(log.len());
+        match chance.next_below(5) {
             0 => log[at].body = flipped(chance, &log[at].body),
             1 => log[at].hash = flipped(chance, &log[at].hash),
             2 => {
                 log.remove(at);
             }
             3 if log.len() > 1 => {
-                let other = (at + 1 + chance.below(log.len() - 1)) % log.len();
+                let other = (at + 1 + chance.next_below(log.len() - 1)) % log.len();
                 log.swap(at, other);
             }
-            _ => match chance.below(4) {
-                0 => log[at].first += 1,
-                1 => log[at].last += 1,
+            _ => match chance.next_below(4) {
+                0 => log[at].first_seq += 1,
+                1 => log[at].last_seq += 1,
                 2 => log[at].version += 1,
-                _ => log[at].time = Time(log[at].time.0 ^ 1),
+                _ => log[at].time = Timestamp(log[at].time.0 ^ 1),
             },
         }
         if let Ok(verified) = verify(self.protocol, "r", &log) {
@@ -195,12 +198,12 @@ impl<'p> Live<'p> {
     }
 }
 
-fn bytes(state: &State) -> String {
+fn bytes(state: &RunState) -> String {
     serde_json::to_string(state).unwrap()
 }
 
 /// The text with one byte changed into another that keeps it text.
-fn flipped(chance: &mut Chance, text: &str) -> String {
+fn flipped(chance: &mut SeededRng, text: &str) -> String {
     let ascii: Vec<usize> =
         text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii()).map(|(at, _)| at).collect();
     let at = *chance.pick(&ascii);
@@ -216,13 +219,16 @@ fn flipped(chance: &mut Chance, text: &str) -> String {
 }
 
 /// Whether the same input once more must be told back.
-fn answers_once(what: &Incoming) -> bool {
+fn answers_once(what: &InputKind) -> bool {
     what.action().is_some()
-        || matches!(what, Incoming::Start(_) | Incoming::Answered { .. } | Incoming::Decided { .. })
+        || matches!(
+            what,
+            InputKind::Start(_) | InputKind::Answered { .. } | InputKind::Decided { .. }
+        )
 }
 
-fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, Chance, usize) {
-    let mut chance = Chance::new(seed);
+fn run(which: usize, seed: u64, inputs: usize) -> (Live<'static>, SeededRng, usize) {
+    let mut chance = SeededRng::new(seed);
     let mut live = Live::new(&PROTOCOLS[which % PROTOCOLS.len()]);
     let mut taken = 0;
     let mut after_the_end = 0;
@@ -271,7 +277,7 @@ fn guesses_reach_every_event_and_every_end() {
     for seed in 0..400 {
         let (live, _, some) = run(seed as usize, seed, 60);
         taken += some;
-        let events = live.log.iter().flat_map(|entry| entry.open("r").unwrap());
+        let events = live.log.iter().flat_map(|entry| entry.decode_events("r").unwrap());
         kinds.extend(events.map(|event| event.kind().to_owned()));
         ends.extend(live.state.end.map(|(end, _)| format!("{end:?}")));
     }
@@ -341,14 +347,14 @@ transitions:
   - { from: b, to: done, gate: \"false\", priority: 1 }
 ",
     );
-    let start = Start {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: "main".to_owned(),
-        ..Start::default()
+        ..RunStart::default()
     };
-    let what = Incoming::Start(Box::new(start));
-    let input = Input { time: Time(0), key: None, files: BTreeMap::new(), what };
-    let step = decide(&protocol, &State::blank("r"), &input).unwrap();
+    let what = InputKind::Start(Box::new(start));
+    let input = RunInput { time: Timestamp(0), key: None, files: BTreeMap::new(), what };
+    let step = decide(&protocol, &RunState::new("r"), &input).unwrap();
     let (end, reason) = step.state.end.unwrap();
     assert_eq!(format!("{end:?}"), "Failed");
     assert_eq!(

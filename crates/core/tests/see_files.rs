@@ -10,7 +10,9 @@ mod folder;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use countersign_core::run::{Incoming, Input, Start, State, Time, decide, see_files};
+use countersign_core::run::{
+    InputKind, RunInput, RunStart, RunState, Timestamp, decide, record_file_presence,
+};
 use serde_json::json;
 
 const PROTOCOL: &str = "--- index.yaml
@@ -28,24 +30,24 @@ transitions:
   - { from: third, to: first, priority: 1, gate: { type: file_exists, path: never.md } }
 ";
 
-fn start(given: &str) -> (countersign_core::protocol::Protocol, Input) {
+fn start(given: &str) -> (countersign_core::protocol::Protocol, RunInput) {
     let protocol = folder::sound(PROTOCOL);
-    let start = Start {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: "main".to_owned(),
         input: Some(json!(given)),
-        ..Start::default()
+        ..RunStart::default()
     };
-    let what = Incoming::Start(Box::new(start));
-    (protocol, Input { time: Time(0), key: None, files: BTreeMap::new(), what })
+    let what = InputKind::Start(Box::new(start));
+    (protocol, RunInput { time: Timestamp(0), key: None, files: BTreeMap::new(), what })
 }
 
 #[test]
 fn every_file_on_the_way_is_seen() {
     let (protocol, mut input) = start("a");
-    let state = State::blank("r");
+    let state = RunState::new("r");
     let looked = RefCell::new(Vec::new());
-    see_files(&protocol, &state, &mut input, |path| {
+    record_file_presence(&protocol, &state, &mut input, |path| {
         looked.borrow_mut().push(path.to_owned());
         path != "never.md"
     });
@@ -57,11 +59,11 @@ fn every_file_on_the_way_is_seen() {
 #[test]
 fn what_is_not_there_ends_the_looking() {
     let (protocol, mut input) = start("a");
-    see_files(&protocol, &State::blank("r"), &mut input, |path| path != "out/a.md");
+    record_file_presence(&protocol, &RunState::new("r"), &mut input, |path| path != "out/a.md");
     let seen = BTreeMap::from([("plain.md".to_owned(), true), ("out/a.md".to_owned(), false)]);
     assert_eq!(input.files, seen);
     let (protocol, mut input) = start("");
-    see_files(&protocol, &State::blank("r"), &mut input, |_| {
+    record_file_presence(&protocol, &RunState::new("r"), &mut input, |_| {
         panic!("a rejected input asks nothing")
     });
     assert!(input.files.is_empty());

@@ -31,7 +31,7 @@ fn shipped_contracts_raise_nothing() {
             files.files.insert(format!("{folder}/{name}"), text);
         }
     }
-    assert!(files.under("contracts").count() >= 15);
+    assert!(files.files_in_folder("contracts").count() >= 15);
     let told: Vec<String> = findings(files, &shipped()).iter().map(shown).collect();
     assert!(told.is_empty(), "{}", told.join("\n"));
 }

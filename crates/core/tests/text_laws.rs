@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::text::{fingerprint, numbers, similarity, slug, words};
+use countersign_core::text::{
+    compute_fingerprint, extract_numbers, measure_similarity, slugify, split_words,
+};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -69,7 +71,7 @@ proptest! {
 
     #[test]
     fn words_are_words(text in text()) {
-        for word in words(&text) {
+        for word in split_words(&text) {
             prop_assert!(word.chars().any(char::is_alphanumeric), "{word:?} of {text:?}");
             prop_assert!(!word.contains(char::is_whitespace), "{word:?} of {text:?}");
         }
@@ -77,36 +79,36 @@ proptest! {
 
     #[test]
     fn case_and_repetition_do_not_matter(text in written()) {
-        prop_assert_eq!(words(&text.to_uppercase()), words(&text), "{:?}", &text);
+        prop_assert_eq!(split_words(&text.to_uppercase()), split_words(&text), "{:?}", &text);
         let doubled = format!("{text} ; {text}");
-        prop_assert_eq!(fingerprint(&doubled), fingerprint(&text));
+        prop_assert_eq!(compute_fingerprint(&doubled), compute_fingerprint(&text));
     }
 
     #[test]
     fn similarity_is_a_measure(left in text(), right in text()) {
-        let near = similarity(&left, &right);
-        prop_assert_eq!(near, similarity(&right, &left));
+        let near = measure_similarity(&left, &right);
+        prop_assert_eq!(near, measure_similarity(&right, &left));
         prop_assert!((0.0..=1.0).contains(&near));
         prop_assert_eq!((near * 1000.0).round() / 1000.0, near);
-        let own = similarity(&left, &left);
-        prop_assert_eq!(own, if words(&left).is_empty() { 0.0 } else { 1.0 }, "{:?}", left);
+        let own = measure_similarity(&left, &left);
+        prop_assert_eq!(own, if split_words(&left).is_empty() { 0.0 } else { 1.0 }, "{:?}", left);
     }
 
     #[test]
     fn numbers_are_plain_decimals(text in text()) {
-        for number in numbers(&text) {
+        for number in extract_numbers(&text) {
             let plain = number.trim_end_matches('%').trim_start_matches('-');
             let (whole, fraction) = plain.split_once('.').unwrap_or((plain, "1"));
             prop_assert!(whole == "0" || !whole.starts_with('0'), "{number}");
             prop_assert!(!whole.is_empty() && !fraction.is_empty() && !fraction.ends_with('0'), "{number}");
             prop_assert!((whole.to_owned() + fraction).bytes().all(|digit| digit.is_ascii_digit()), "{number}");
-            prop_assert_eq!(numbers(&number), vec![number.clone()]);
+            prop_assert_eq!(extract_numbers(&number), vec![number.clone()]);
         }
     }
 
     #[test]
     fn slugs_are_safe(text in text()) {
-        let slug = slug(&text);
+        let slug = slugify(&text);
         prop_assert!(!slug.is_empty() && slug.len() <= 81, "{slug}");
         prop_assert!(!slug.starts_with('-') && !slug.ends_with('-') && !slug.contains("--"), "{slug}");
         let bad = |character: char| character.is_control() || character.is_whitespace() || "/\\.:*?\"<>|'".contains(character);
@@ -119,8 +121,8 @@ fn a_long_text_takes_no_long_time() {
     let long: Vec<String> = (0..20_000).map(|index| format!("word{index} слово{index}")).collect();
     let long = long.join(" ");
     let other = long.replace("word1", "wort1");
-    assert!(similarity(&long, &other) < 1.0);
-    assert_eq!(words(&"a".repeat(200_000)).len(), 1);
-    let all: BTreeSet<String> = words(&long).into_iter().collect();
+    assert!(measure_similarity(&long, &other) < 1.0);
+    assert_eq!(split_words(&"a".repeat(200_000)).len(), 1);
+    let all: BTreeSet<String> = split_words(&long).into_iter().collect();
     assert_eq!(all.len(), 40_000);
 }

@@ -3,14 +3,15 @@
 //! A question of five words, each in as many places as the rest; 32,768 in all is what is read at most.
 
 use countersign_memory::rank::{
-    BLOCK, Posting, Query, Stats, TermPostings, decode_block, encode_block, rank,
+    BLOCK_CAPACITY, IndexStats, Posting, TermPostings, WeightedQuery, decode_block, encode_block,
+    rank_hits,
 };
-use countersign_memory::record::Place;
+use countersign_memory::record::EventLocation;
 use divan::{Bencher, black_box};
 
 const WORDS: [&str; 5] = ["oven", "flight", "piano", "garden", "lawyer"];
 const POSTINGS: [u32; 3] = [512, 4_096, 32_768];
-const STATS: Stats = Stats { events: 1_000_000, terms: 12_000_000 };
+const STATS: IndexStats = IndexStats { events: 1_000_000, terms: 12_000_000 };
 
 fn main() {
     divan::main();
@@ -22,8 +23,8 @@ fn lists(postings: u32) -> Vec<TermPostings> {
     let list = |(number, word): (usize, &&str)| {
         let at = |place: u32| {
             let event = place * (1_000_000 / each) + (place % 7) * number as u32;
-            let place = Place { session: event / 30 + 1, position: event % 30 + 1 };
-            Posting { place, tf: 1, length: 12, prose: false }
+            let place = EventLocation { session: event / 30 + 1, position: event % 30 + 1 };
+            Posting { location: place, tf: 1, length: 12, prose: false }
         };
         TermPostings { term: (*word).to_owned(), df: each, postings: (0..each).map(at).collect() }
     };
@@ -32,15 +33,15 @@ fn lists(postings: u32) -> Vec<TermPostings> {
 
 #[divan::bench(args = POSTINGS)]
 fn ranks(bencher: Bencher<'_, '_>, postings: u32) {
-    let (query, lists) = (Query::of_texts(&WORDS), lists(postings));
-    bencher.bench_local(|| rank(&query, black_box(&lists), STATS, 512));
+    let (query, lists) = (WeightedQuery::from_texts(&WORDS), lists(postings));
+    bencher.bench_local(|| rank_hits(&query, black_box(&lists), STATS, 512));
 }
 
 #[divan::bench(args = POSTINGS)]
 fn decodes(bencher: Bencher<'_, '_>, postings: u32) {
     let blocks: Vec<Vec<u8>> = lists(postings)
         .iter()
-        .flat_map(|list| list.postings.chunks(BLOCK).map(encode_block).collect::<Vec<_>>())
+        .flat_map(|list| list.postings.chunks(BLOCK_CAPACITY).map(encode_block).collect::<Vec<_>>())
         .collect();
     bencher.bench_local(|| {
         let mut postings = Vec::new();
@@ -53,6 +54,6 @@ fn decodes(bencher: Bencher<'_, '_>, postings: u32) {
 }
 
 #[divan::bench]
-fn reads_a_question() -> Query {
-    Query::of_texts(black_box(&["What pets did Nate's daughter adopt in November 2022?"]))
+fn reads_a_question() -> WeightedQuery {
+    WeightedQuery::from_texts(black_box(&["What pets did Nate's daughter adopt in November 2022?"]))
 }

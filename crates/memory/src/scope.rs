@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 /// The longest id, in bytes.
-const LONGEST: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// Whose memory, and where in it: every part is there, so that a question without scope cannot be
 /// written down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scope {
+pub struct MemoryScope {
     tenant: String,
     user: String,
     agent: String,
@@ -20,7 +20,7 @@ pub struct Scope {
 /// Whose memory, across sessions and runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Subject {
+pub struct MemorySubject {
     /// The tenant.
     pub tenant: String,
     /// The user.
@@ -32,16 +32,16 @@ pub struct Subject {
 /// An id that no scope may have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{part}` of a scope must be 1 to {LONGEST} bytes without control characters, found {found}"
+    "`{part}` of a scope must be 1 to {MAX_ID_BYTES} bytes without control characters, found {found}"
 )]
-pub struct ScopeError {
+pub struct MemoryScopeError {
     /// Which of the five.
     pub part: &'static str,
     /// What was wrong with it.
     pub found: &'static str,
 }
 
-impl Scope {
+impl MemoryScope {
     /// A scope of these five ids.
     pub fn new(
         tenant: impl Into<String>,
@@ -49,7 +49,7 @@ impl Scope {
         agent: impl Into<String>,
         session: impl Into<String>,
         run: impl Into<String>,
-    ) -> Result<Self, ScopeError> {
+    ) -> Result<Self, MemoryScopeError> {
         let scope = Self {
             tenant: tenant.into(),
             user: user.into(),
@@ -62,7 +62,7 @@ impl Scope {
     }
 
     /// Whether every part names something; for a scope that was read from somewhere.
-    pub fn check(&self) -> Result<(), ScopeError> {
+    pub fn check(&self) -> Result<(), MemoryScopeError> {
         let parts = [
             ("tenant_id", &self.tenant),
             ("user_id", &self.user),
@@ -73,23 +73,23 @@ impl Scope {
         for (part, id) in parts {
             let found = if id.is_empty() {
                 "an empty one"
-            } else if id.len() > LONGEST {
+            } else if id.len() > MAX_ID_BYTES {
                 "a longer one"
             } else if id.chars().any(char::is_control) {
                 "a control character"
             } else {
                 continue;
             };
-            return Err(ScopeError { part, found });
+            return Err(MemoryScopeError { part, found });
         }
         Ok(())
     }
 
     /// Whose memory, across sessions and runs.
     #[must_use]
-    pub fn subject(&self) -> Subject {
+    pub fn subject(&self) -> MemorySubject {
         let (tenant, user, agent) = (self.tenant.clone(), self.user.clone(), self.agent.clone());
-        Subject { tenant, user, agent }
+        MemorySubject { tenant, user, agent }
     }
 
     /// The tenant.
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_scope_has_all_its_parts() {
-        assert!(Scope::new("t", "u", "a", "s", "r").is_ok());
+        assert!(MemoryScope::new("t", "u", "a", "s", "r").is_ok());
         let ids = ["t", "u", "a", "s", "r"];
         let parts = ["tenant_id", "user_id", "agent_id", "session_id", "run_id"];
         for (place, part) in parts.into_iter().enumerate() {
@@ -137,7 +137,7 @@ mod tests {
                 let mut ids = ids;
                 ids[place] = bad;
                 let [tenant, user, agent, session, run] = ids;
-                let error = Scope::new(tenant, user, agent, session, run).unwrap_err();
+                let error = MemoryScope::new(tenant, user, agent, session, run).unwrap_err();
                 assert_eq!(error.part, part, "{bad:?}");
             }
         }

@@ -3,33 +3,35 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
-use countersign_core::run::Time;
-use countersign_memory::Scope;
-use countersign_memory::store::{Line, Memory as _, NewEvent, Provenance, SqliteMemory};
+use countersign_core::run::Timestamp;
+use countersign_memory::MemoryScope;
+use countersign_memory::store::{
+    ImportTrust, Memory as _, MemoryExportLine, NewMemoryEvent, SqliteMemory,
+};
 use peak_alloc::PeakAlloc;
-use testkit::{GrowthDoor, Meter, process_time};
+use testkit::{GrowthTarget, ResourceMeter, process_time};
 use tokio::runtime::Runtime;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-const METER: Meter = Meter {
+const METER: ResourceMeter = ResourceMeter {
     time: process_time,
     reset: || ALLOCATOR.reset_peak_usage(),
     current: || ALLOCATOR.current_usage(),
     peak: || ALLOCATOR.peak_usage(),
 };
 
-const NOW: Time = Time(1_790_000_000_000);
+const NOW: Timestamp = Timestamp(1_790_000_000_000);
 
-fn scope() -> Scope {
-    Scope::new("t", "u", "a", "s", "r").unwrap()
+fn scope() -> MemoryScope {
+    MemoryScope::new("t", "u", "a", "s", "r").unwrap()
 }
 
-async fn export(events: Vec<NewEvent>) -> Vec<String> {
+async fn export(events: Vec<NewMemoryEvent>) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let memory = SqliteMemory::open(folder.path().join("memory.db")).unwrap();
-    memory.remember(events).await.unwrap();
+    memory.append_events(events).await.unwrap();
     let lines = memory.export(&scope().subject()).await.unwrap();
     lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect()
 }
@@ -37,31 +39,37 @@ async fn export(events: Vec<NewEvent>) -> Vec<String> {
 async fn import(lines: &[String]) {
     let folder = tempfile::tempdir().unwrap();
     let memory = SqliteMemory::open(folder.path().join("memory.db")).unwrap();
-    let read: Vec<Line> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let read: Vec<MemoryExportLine> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
     let count = read.len() as u64;
-    let imported = memory.import(read, Provenance::Foreign, NOW).await.unwrap();
-    assert_eq!(imported.kept, count, "{:?}", imported.refused.first());
+    let imported = memory.import(read, ImportTrust::Foreign, NOW).await.unwrap();
+    assert_eq!(imported.accepted, count, "{:?}", imported.refused.first());
 }
 
 #[test]
 fn lines_that_are_imported() {
     let runtime = Runtime::new().unwrap();
-    let lines = |events: Vec<NewEvent>| runtime.block_on(export(events));
+    let lines = |events: Vec<NewMemoryEvent>| runtime.block_on(export(events));
     let import = |lines: &Vec<String>| runtime.block_on(import(lines));
-    let said = |text: String| vec![NewEvent::said(scope(), "e1", text, NOW)];
-    let mut door = GrowthDoor::new("memory_line", &METER);
-    door.family(
+    let said = |text: String| vec![NewMemoryEvent::from_user_message(scope(), "e1", text, NOW)];
+    let mut door = GrowthTarget::new("memory_line", &METER);
+    door.measure_family(
         "many events",
         250,
         |size| {
             let event = |n: usize| {
-                NewEvent::said(scope(), format!("e{n}"), format!("word{n} and tea"), NOW)
+                NewMemoryEvent::from_user_message(
+                    scope(),
+                    format!("e{n}"),
+                    format!("word{n} and tea"),
+                    NOW,
+                )
             };
             lines((0..size).map(event).collect())
         },
         import,
     )
-    .family(
+    .measure_family(
         "one long text of different words",
         4_000,
         |size| {
@@ -70,7 +78,17 @@ fn lines_that_are_imported() {
         },
         import,
     )
-    .family("one long text of one word", 16_000, |size| lines(said("tea ".repeat(size))), import)
-    .family("one word without an end", 64_000, |size| lines(said("x".repeat(size))), import);
-    door.judge();
+    .measure_family(
+        "one long text of one word",
+        16_000,
+        |size| lines(said("tea ".repeat(size))),
+        import,
+    )
+    .measure_family(
+        "one word without an end",
+        64_000,
+        |size| lines(said("x".repeat(size))),
+        import,
+    );
+    door.assert_linear();
 }

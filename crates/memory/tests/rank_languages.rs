@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::run::Time;
-use countersign_memory::Scope;
+use countersign_core::run::Timestamp;
+use countersign_memory::MemoryScope;
 use countersign_memory::rank::{
-    Posting, Query, Stats, TermPostings, in_order, indexed, plan, rank, refine,
+    IndexStats, Posting, TermPostings, WeightedQuery, analyze_event, plan_reads, rank_hits,
+    refine_score, sort_postings,
 };
-use countersign_memory::record::{Event, EventKind, Origin, Place, Role};
+use countersign_memory::record::{
+    EventLocation, MemoryEvent, MemoryEventKind, MemoryOrigin, SpeakerRole,
+};
 
 /// 9 November 2022, noon; each session is a day later.
 const FIRST_DAY: i64 = 1_667_995_200_000;
@@ -19,7 +22,7 @@ const DAY: i64 = 86_400_000;
 /// A turn: its session, who speaks, what is said. Positions are counted.
 type Turn = (u32, &'static str, &'static str);
 
-fn events(turns: &[Turn]) -> Vec<Event> {
+fn events(turns: &[Turn]) -> Vec<MemoryEvent> {
     let mut positions = BTreeMap::new();
     turns
         .iter()
@@ -27,17 +30,17 @@ fn events(turns: &[Turn]) -> Vec<Event> {
         .map(|(at, (session, speaker, text))| {
             let position = positions.entry(*session).or_insert(0);
             *position += 1;
-            let ts = Time(FIRST_DAY + i64::from(*session - 1) * DAY + i64::from(*position));
-            Event {
+            let ts = Timestamp(FIRST_DAY + i64::from(*session - 1) * DAY + i64::from(*position));
+            MemoryEvent {
                 id: format!("e{at}"),
-                scope: Scope::new("t", "u", "a", format!("s{session}"), "r")
+                scope: MemoryScope::new("t", "u", "a", format!("s{session}"), "r")
                     .expect("the ids are good"),
-                place: Place { session: *session, position: *position },
+                place: EventLocation { session: *session, position: *position },
                 ts,
                 recorded_at: ts,
-                role: Role::User,
-                kind: EventKind::Message,
-                origin: Origin::User,
+                role: SpeakerRole::User,
+                kind: MemoryEventKind::Message,
+                origin: MemoryOrigin::User,
                 speaker: Some((*speaker).to_owned()),
                 text: (*text).to_owned(),
                 tags: Vec::new(),
@@ -50,31 +53,31 @@ fn events(turns: &[Turn]) -> Vec<Event> {
 }
 
 /// The texts that answer, best first.
-fn ask(events: &[Event], question: &str) -> Vec<String> {
+fn ask(events: &[MemoryEvent], question: &str) -> Vec<String> {
     let mut postings: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-    let mut stats = Stats { events: events.len() as u64, terms: 0 };
+    let mut stats = IndexStats { events: events.len() as u64, terms: 0 };
     for event in events {
-        let indexed = indexed(event);
+        let indexed = analyze_event(event);
         stats.terms += u64::from(indexed.length);
-        for (term, posting) in indexed.postings(event.place) {
+        for (term, posting) in indexed.build_postings(event.place) {
             postings.entry(term.to_owned()).or_default().push(posting);
         }
     }
-    postings.values_mut().for_each(in_order);
-    let query = Query::of_texts(&[question]);
+    postings.values_mut().for_each(sort_postings);
+    let query = WeightedQuery::from_texts(&[question]);
     let df = |term: &str| postings.get(term).map_or(0, |list| list.len() as u32);
-    let lists: Vec<TermPostings> = plan(query.terms().map(|(term, _)| (term, df(term))))
+    let lists: Vec<TermPostings> = plan_reads(query.terms().map(|(term, _)| (term, df(term))))
         .into_iter()
         .map(|read| {
             let postings = postings[&read.term].clone();
             TermPostings { term: read.term, df: read.df, postings }
         })
         .collect();
-    let mut scored: Vec<(i64, &Event)> = rank(&query, &lists, stats, 100)
+    let mut scored: Vec<(i64, &MemoryEvent)> = rank_hits(&query, &lists, stats, 100)
         .iter()
         .filter_map(|hit| {
-            let event = events.iter().find(|event| event.place == hit.place)?;
-            Some((refine(&query, hit, event).total, event))
+            let event = events.iter().find(|event| event.place == hit.location)?;
+            Some((refine_score(&query, hit, event).total, event))
         })
         .collect();
     scored.sort_by_key(|(score, event)| (-score, event.place));

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use countersign_memory::memory_suite;
-use countersign_memory::store::{InMemory, Memory, SqliteMemory};
+use countersign_memory::store::{EphemeralMemory, Memory, SqliteMemory};
 use tempfile::TempDir;
 
 fn memory() -> (Arc<dyn Memory>, ()) {
-    (Arc::new(InMemory::new()), ())
+    (Arc::new(EphemeralMemory::new()), ())
 }
 
 fn sqlite() -> (Arc<dyn Memory>, TempDir) {

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 
 use countersign_memory::store::suite::canaries::{CANARIES, needles, plant};
 use countersign_memory::store::suite::sample::{
-    NOW, ask, fact, found, ids, keep_fact, on, scope, tell, within,
+    NOW, append_user_event, build_request, build_scope, fact, record_fact, retrieve_candidates,
+    scope, search_ids, with_evidence,
 };
-use countersign_memory::store::{Build, BuildRow, Limits, Memory, SqliteMemory, Whom};
+use countersign_memory::store::{
+    BuildRow, EraseTarget, Memory, PacketBuild, RetrievalLimits, SqliteMemory,
+};
 use countersign_store::SqliteStore;
 use rusqlite::Connection;
 use serde_json::json;
@@ -37,28 +40,32 @@ fn has(path: &Path, needle: &str) -> bool {
 async fn what_was_kept_is_there_when_the_file_is_opened_again() {
     let (_folder, file) = place();
     let memory = SqliteMemory::open(&file).unwrap();
-    tell(&memory, &scope(), "e1", "I live in Paris.").await;
-    keep_fact(&memory, &scope(), on(fact("f1", "city", "Paris"), "e1", Some("Paris"))).await;
-    let request = ask(&scope(), "Paris");
-    let then = memory.found(&request, Limits::default()).await.unwrap();
-    let build = Build {
+    append_user_event(&memory, &scope(), "e1", "I live in Paris.").await;
+    record_fact(&memory, &scope(), with_evidence(fact("f1", "city", "Paris"), "e1", Some("Paris")))
+        .await;
+    let request = build_request(&scope(), "Paris");
+    let then = memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap();
+    let build = PacketBuild {
         id: "b1".to_owned(),
         request: request.clone(),
         policy: json!({"shares": [0.1, 0.300_000_000_000_000_04]}),
         tokenizer: "chars/4".to_owned(),
         digest: "sha256:0".to_owned(),
         built_at: NOW,
-        rows: BuildRow::of(&request, &then, |_, _| true),
+        rows: BuildRow::collect_rows(&request, &then, |_, _| true),
         cut: Vec::new(),
         seen_insights: Vec::new(),
     };
-    memory.keep_build(build.clone()).await.unwrap();
+    memory.store_build(build.clone()).await.unwrap();
     drop(memory);
     Connection::open(&file).unwrap().execute_batch("VACUUM").unwrap();
 
     let memory = SqliteMemory::open(&file).unwrap();
-    assert_eq!(memory.found(&request, Limits::default()).await.unwrap(), then);
-    let (read, found) = memory.build(&scope().subject(), "b1").await.unwrap().unwrap();
+    assert_eq!(
+        memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap(),
+        then
+    );
+    let (read, found) = memory.load_build(&scope().subject(), "b1").await.unwrap().unwrap();
     assert_eq!((read, found), (build, then));
 }
 
@@ -66,13 +73,13 @@ async fn what_was_kept_is_there_when_the_file_is_opened_again() {
 async fn forgetting_leaves_no_byte() {
     let (_folder, file) = place();
     let memory = SqliteMemory::open(&file).unwrap();
-    let scope = within(CANARIES[4], CANARIES[0], CANARIES[1]);
-    tell(&memory, &within("other", "s", "r"), "e1", "sparrows").await;
+    let scope = build_scope(CANARIES[4], CANARIES[0], CANARIES[1]);
+    append_user_event(&memory, &build_scope("other", "s", "r"), "e1", "sparrows").await;
     plant(&memory, &scope).await;
     for canary in CANARIES {
         assert!(has(&file, canary), "{canary} was planted");
     }
-    memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
+    memory.forget(EraseTarget::Subject(scope.subject()), NOW).await.unwrap();
     for needle in needles() {
         let needle = String::from_utf8(needle).unwrap();
         assert!(!has(&file, &needle), "{needle}");
@@ -89,7 +96,7 @@ async fn forgetting_leaves_no_byte() {
 async fn a_plain_delete_leaves_bytes_and_the_scan_finds_them() {
     let (_folder, file) = place();
     let memory = SqliteMemory::open(&file).unwrap();
-    let scope = within(CANARIES[4], CANARIES[0], CANARIES[1]);
+    let scope = build_scope(CANARIES[4], CANARIES[0], CANARIES[1]);
     plant(&memory, &scope).await;
     drop(memory);
     let db = Connection::open(&file).unwrap();
@@ -106,13 +113,13 @@ async fn a_plain_delete_leaves_bytes_and_the_scan_finds_them() {
 
     let memory = SqliteMemory::open(&file).unwrap();
     assert!(memory.export(&scope.subject()).await.unwrap().is_empty());
-    let traces = memory.traces(needles()).await.unwrap();
+    let traces = memory.scan_residue(needles()).await.unwrap();
     for canary in 0..CANARIES.len() {
         assert!(traces.iter().any(|trace| trace.needle == canary), "{canary}: {traces:?}");
     }
     // A crash between deleting and rebuilding is mended by asking again.
-    memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
-    assert_eq!(memory.traces(needles()).await.unwrap(), []);
+    memory.forget(EraseTarget::Subject(scope.subject()), NOW).await.unwrap();
+    assert_eq!(memory.scan_residue(needles()).await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -120,11 +127,11 @@ async fn a_row_in_the_wrong_place_is_told() {
     let (_folder, file) = place();
     let memory = SqliteMemory::open(&file).unwrap();
     for user in ["u1", "u2"] {
-        let scope = within(user, "s", "r");
-        tell(&memory, &scope, "e1", "words").await;
-        keep_fact(&memory, &scope, on(fact("f1", "k", "v"), "e1", None)).await;
+        let scope = build_scope(user, "s", "r");
+        append_user_event(&memory, &scope, "e1", "words").await;
+        record_fact(&memory, &scope, with_evidence(fact("f1", "k", "v"), "e1", None)).await;
     }
-    assert_eq!(memory.misplaced().await.unwrap(), []);
+    assert_eq!(memory.find_scope_violations().await.unwrap(), []);
     let db = Connection::open(&file).unwrap();
     db.pragma_update(None, "foreign_keys", false).unwrap();
     let wrongs = [
@@ -136,7 +143,7 @@ async fn a_row_in_the_wrong_place_is_told() {
         assert!(db.execute(sql, []).unwrap() > 0, "{sql}");
     }
     let mut told: Vec<String> =
-        memory.misplaced().await.unwrap().into_iter().map(|one| one.table).collect();
+        memory.find_scope_violations().await.unwrap().into_iter().map(|one| one.table).collect();
     told.sort();
     told.dedup();
     assert_eq!(told, ["events", "fact_evidence", "terms"]);
@@ -153,10 +160,10 @@ async fn the_log_of_runs_is_another_file() {
 /// One event by one and the walk of the reference give the same answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_index_answers_as_the_reference_does() {
-    use countersign_memory::store::InMemory;
+    use countersign_memory::store::EphemeralMemory;
 
     let (_folder, file) = place();
-    let (kept, reference) = (SqliteMemory::open(&file).unwrap(), InMemory::new());
+    let (kept, reference) = (SqliteMemory::open(&file).unwrap(), EphemeralMemory::new());
     let words =
         ["river", "stone", "lamps", "orchards", "violin", "harbour", "ладья", "山脉", "화물"];
     let memories: [&dyn Memory; 2] = [&kept, &reference];
@@ -167,24 +174,24 @@ async fn the_index_answers_as_the_reference_does() {
         state >> 33
     };
     for number in 0..400 {
-        let scope = within("u", &format!("s{}", next() % 5), "r");
+        let scope = build_scope("u", &format!("s{}", next() % 5), "r");
         let text: Vec<&str> = (0..=next() % 7).map(|_| words[next() % words.len()]).collect();
         for memory in memories {
-            tell(memory, &scope, &format!("e{number}"), &text.join(" ")).await;
+            append_user_event(memory, &scope, &format!("e{number}"), &text.join(" ")).await;
         }
     }
-    let scope = within("u", "s1", "r");
+    let scope = build_scope("u", "s1", "r");
     for one in words {
         for other in words {
             let question = format!("{one} {other}");
             assert_eq!(
-                found(&kept, &scope, &question).await,
-                found(&reference, &scope, &question).await,
+                retrieve_candidates(&kept, &scope, &question).await,
+                retrieve_candidates(&reference, &scope, &question).await,
                 "{question}"
             );
         }
     }
-    assert_eq!(ids(&kept, &scope, "violin").await.len(), 10);
+    assert_eq!(search_ids(&kept, &scope, "violin").await.len(), 10);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -193,11 +200,17 @@ async fn an_index_of_other_rules_is_made_anew_when_the_file_is_opened() {
     let memory = SqliteMemory::open(&file).unwrap();
     for number in 0..1_200 {
         let user = if number % 2 == 0 { "u" } else { "u2" };
-        tell(&memory, &within(user, "s1", "r1"), &format!("e{number}"), "herons by the lake").await;
+        append_user_event(
+            &memory,
+            &build_scope(user, "s1", "r1"),
+            &format!("e{number}"),
+            "herons by the lake",
+        )
+        .await;
     }
-    tell(&memory, &scope(), "last", "a single kingfisher").await;
+    append_user_event(&memory, &scope(), "last", "a single kingfisher").await;
     let hits = async |memory: &SqliteMemory, words: &str| {
-        let hits = memory.search(&ask(&scope(), words), 20).await.unwrap();
+        let hits = memory.search_events(&build_request(&scope(), words), 20).await.unwrap();
         hits.into_iter().map(|hit| (hit.row.id, hit.score)).collect::<Vec<_>>()
     };
     let then = (hits(&memory, "kingfisher herons").await, hits(&memory, "lake").await);

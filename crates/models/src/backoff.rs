@@ -4,30 +4,35 @@ use std::time::Duration;
 
 /// A schedule of waits that grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backoff {
+pub struct ExponentialBackoff {
     /// The first wait.
-    pub base: Duration,
+    pub initial_interval: Duration,
     /// How much longer each next one is.
-    pub factor: u32,
+    pub multiplier: u32,
     /// The longest; only a provider's own wish goes beyond it.
-    pub cap: Duration,
+    pub max_interval: Duration,
     /// Spreads callers apart: up to half of each wait is taken off by it.
     pub seed: u64,
 }
 
-impl Default for Backoff {
+impl Default for ExponentialBackoff {
     fn default() -> Self {
-        Self { base: Duration::from_secs(1), factor: 2, cap: Duration::from_mins(1), seed: 0 }
+        Self {
+            initial_interval: Duration::from_secs(1),
+            multiplier: 2,
+            max_interval: Duration::from_mins(1),
+            seed: 0,
+        }
     }
 }
 
-impl Backoff {
+impl ExponentialBackoff {
     /// The wait after the failed try `attempt`, counted from 0; never shorter than the provider asks.
     #[must_use]
     pub fn delay(&self, attempt: u32, retry_after: Option<Duration>) -> Duration {
-        let growth = self.factor.max(1).saturating_pow(attempt);
-        let full = self.base.saturating_mul(growth).min(self.cap);
-        let share = mix(self.seed ^ mix(u64::from(attempt))) >> 11;
+        let growth = self.multiplier.max(1).saturating_pow(attempt);
+        let full = self.initial_interval.saturating_mul(growth).min(self.max_interval);
+        let share = splitmix64(self.seed ^ splitmix64(u64::from(attempt))) >> 11;
         // Both halves of the product stay below 2^53, where `f64` is exact.
         let spread = full.mul_f64(0.5 + 0.5 * (share as f64 / (1u64 << 53) as f64));
         spread.max(retry_after.unwrap_or_default())
@@ -35,7 +40,7 @@ impl Backoff {
 }
 
 /// The finishing step of `SplitMix64`: near seeds give far numbers.
-fn mix(number: u64) -> u64 {
+fn splitmix64(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -48,7 +53,7 @@ mod tests {
 
     #[test]
     fn waits_grow_to_the_cap_and_stay_within_half_and_whole() {
-        let backoff = Backoff { seed: 7, ..Backoff::default() };
+        let backoff = ExponentialBackoff { seed: 7, ..ExponentialBackoff::default() };
         for (attempt, full) in [(0, 1), (1, 2), (2, 4), (5, 32), (6, 60), (40, 60), (u32::MAX, 60)]
         {
             let delay = backoff.delay(attempt, None);
@@ -60,7 +65,7 @@ mod tests {
     #[test]
     fn the_seed_decides_and_nothing_else() {
         let waits = |seed| {
-            let backoff = Backoff { seed, ..Backoff::default() };
+            let backoff = ExponentialBackoff { seed, ..ExponentialBackoff::default() };
             (0..8).map(|attempt| backoff.delay(attempt, None)).collect::<Vec<_>>()
         };
         assert_eq!(waits(1), waits(1));
@@ -69,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_provider_is_never_asked_sooner_than_it_wants() {
-        let backoff = Backoff::default();
+        let backoff = ExponentialBackoff::default();
         let wish = Duration::from_mins(10);
         assert_eq!(backoff.delay(0, Some(wish)), wish);
         assert!(backoff.delay(6, Some(Duration::from_millis(1))) >= Duration::from_secs(30));

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use countersign_core::spec::Diagnostic;
+use countersign_core::source::Diagnostic;
 use thiserror::Error;
 
-use crate::Provider;
+use crate::ModelProvider;
 
 /// A fault in the settings. Never holds a key.
 #[derive(Debug, Error)]
-pub enum ConfigError {
+pub enum ModelConfigError {
     /// It answers, and makes no vectors.
     #[error(
         "`{spec}` makes no vectors; expected `openai:NAME`, `openai:NAME@ADDRESS` or `ollama:NAME`"
@@ -24,7 +24,7 @@ pub enum ConfigError {
     )]
     NoKey {
         /// Whose key.
-        provider: Provider,
+        provider: ModelProvider,
         /// Where it belongs.
         variable: &'static str,
     },
@@ -72,17 +72,17 @@ pub enum ConfigError {
     #[error(
         "a key is not sent to `{host}` over http; expected https, or an address of this machine"
     )]
-    KeyInTheClear {
+    KeyOverHttp {
         /// The host.
         host: String,
     },
     /// The address of a provider is none.
-    #[error("`{address}` is no address of a model: {why}")]
+    #[error("`{address}` is no address of a model: {reason}")]
     BadAddress {
         /// The address, without user and password.
         address: String,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// The word about schemas is none of the two.
     #[error("`{variable}`: expected `send` or `hold`, found `{found}`")]
@@ -96,10 +96,10 @@ pub enum ConfigError {
     #[error("the proxy cannot be used: expected an address like `http://HOST:PORT`")]
     BadProxy,
     /// The HTTP client cannot be made: most likely the system has no certificates.
-    #[error("cannot set up HTTPS: {why}")]
+    #[error("cannot set up HTTPS: {reason}")]
     Https {
         /// The cause, in the words of the library.
-        why: String,
+        reason: String,
     },
     /// The file of a script cannot be read.
     #[error("cannot read the script `{file}`")]

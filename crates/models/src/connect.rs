@@ -2,41 +2,51 @@
 
 use std::sync::Arc;
 
-use countersign_core::Address;
-use countersign_core::spec::Source;
+use countersign_core::ServiceUrl;
+use countersign_core::source::SourceFile;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 
-use crate::providers::dialect;
-use crate::wire::{Client, Embeddings, Line, Secrets, http_client};
-use crate::{ConfigError, Embedder, Human, Key, Model, ModelSpec, Provider, Script, Settings};
+use crate::providers::dialect_for;
+use crate::wire::{
+    HttpChatModel, HttpEmbedder, ProviderEndpoint, SecretRedactor, build_http_client,
+};
+use crate::{
+    ChatModel, Embedder, HumanModel, ModelConfigError, ModelProvider, ModelSettings, ModelSpec,
+    ProviderKey, ScriptedModel,
+};
 
 /// Connects a model: finds its address and key, or reads its script.
 ///
 /// # Errors
 /// Where a person has to mend the settings first.
-pub fn connect(spec: &ModelSpec, settings: &Settings) -> Result<Arc<dyn Model>, ConfigError> {
+pub fn connect_model(
+    spec: &ModelSpec,
+    settings: &ModelSettings,
+) -> Result<Arc<dyn ChatModel>, ModelConfigError> {
     match spec {
-        ModelSpec::Human => Ok(Arc::new(Human)),
+        ModelSpec::Human => Ok(Arc::new(HumanModel)),
         ModelSpec::Script(file) => {
             let name = file.display().to_string();
-            let text = std::fs::read_to_string(file)
-                .map_err(|source| ConfigError::UnreadableScript { file: name.clone(), source })?;
-            let script = Script::parse(Source::new(name, text)).map_err(ConfigError::BadScript)?;
+            let text = std::fs::read_to_string(file).map_err(|source| {
+                ModelConfigError::UnreadableScript { file: name.clone(), source }
+            })?;
+            let script = ScriptedModel::parse(SourceFile::new(name, text))
+                .map_err(ModelConfigError::BadScript)?;
             Ok(Arc::new(script))
         }
         ModelSpec::Remote { provider, name, address } => {
-            let Place { base, key } =
-                place(*provider, address.as_ref().map(Address::reveal), settings)?;
+            let ResolvedProvider { base, key } =
+                resolve_provider(*provider, address.as_ref().map(ServiceUrl::reveal), settings)?;
             let is_openai_itself = base.host_str() == Some("api.openai.com");
-            let dialect = dialect(*provider, is_openai_itself);
-            let url = joined(&base, &dialect.path(name))?;
-            Ok(Arc::new(Client {
-                spoken: spec.to_string(),
+            let dialect = dialect_for(*provider, is_openai_itself);
+            let url = join_path(&base, &dialect.request_path(name))?;
+            Ok(Arc::new(HttpChatModel {
+                spec: spec.to_string(),
                 model: name.clone(),
-                line: line(url, dialect.headers(key), settings)?,
-                schema: settings.schema,
-                secrets: secrets(settings),
+                endpoint: build_endpoint(url, dialect.request_headers(key), settings)?,
+                schema_delivery: settings.schema_delivery,
+                redactor: build_redactor(settings),
                 dialect,
             }))
         }
@@ -49,55 +59,66 @@ pub fn connect(spec: &ModelSpec, settings: &Settings) -> Result<Arc<dyn Model>, 
 /// Where a person has to mend the settings first, or where there is nothing that makes vectors.
 pub fn connect_embedder(
     spec: &ModelSpec,
-    settings: &Settings,
-) -> Result<Arc<dyn Embedder>, ConfigError> {
+    settings: &ModelSettings,
+) -> Result<Arc<dyn Embedder>, ModelConfigError> {
     let (provider, name, address, path) = match spec {
-        ModelSpec::Remote { provider: one @ Provider::OpenAi, name, address } => {
+        ModelSpec::Remote { provider: one @ ModelProvider::OpenAi, name, address } => {
             (*one, name, address, "/embeddings")
         }
-        ModelSpec::Remote { provider: one @ Provider::Ollama, name, address } => {
+        ModelSpec::Remote { provider: one @ ModelProvider::Ollama, name, address } => {
             (*one, name, address, "/v1/embeddings")
         }
-        other => return Err(ConfigError::NoEmbedder { spec: other.to_string() }),
+        other => return Err(ModelConfigError::NoEmbedder { spec: other.to_string() }),
     };
-    let Place { base, key } = place(provider, address.as_ref().map(Address::reveal), settings)?;
-    let url = joined(&base, path)?;
-    let headers = dialect(provider, false).headers(key);
-    Ok(Arc::new(Embeddings {
-        spoken: spec.to_string(),
+    let ResolvedProvider { base, key } =
+        resolve_provider(provider, address.as_ref().map(ServiceUrl::reveal), settings)?;
+    let url = join_path(&base, path)?;
+    let headers = dialect_for(provider, false).request_headers(key);
+    Ok(Arc::new(HttpEmbedder {
+        spec: spec.to_string(),
         model: name.clone(),
-        secrets: secrets(settings),
-        line: line(url, headers, settings)?,
+        redactor: build_redactor(settings),
+        endpoint: build_endpoint(url, headers, settings)?,
     }))
 }
 
 /// Where a provider is asked, and what it is shown.
-struct Place<'s> {
+struct ResolvedProvider<'s> {
     base: Url,
-    key: Option<&'s Key>,
+    key: Option<&'s ProviderKey>,
 }
 
-fn place<'s>(
-    provider: Provider,
+fn resolve_provider<'s>(
+    provider: ModelProvider,
     address: Option<&str>,
-    settings: &'s Settings,
-) -> Result<Place<'s>, ConfigError> {
-    let base = base(address.unwrap_or_else(|| settings.addresses.of(provider)))?;
-    let key = key(provider, &base, address.is_some(), settings)?;
-    Ok(Place { base, key })
+    settings: &'s ModelSettings,
+) -> Result<ResolvedProvider<'s>, ModelConfigError> {
+    let base =
+        parse_base_url(address.unwrap_or_else(|| settings.addresses.for_provider(provider)))?;
+    let key = select_key(provider, &base, address.is_some(), settings)?;
+    Ok(ResolvedProvider { base, key })
 }
 
-fn line(url: Url, headers: HeaderMap, settings: &Settings) -> Result<Line, ConfigError> {
-    Ok(Line { http: http_client(&url, settings)?, url, headers, timeouts: settings.timeouts })
+fn build_endpoint(
+    url: Url,
+    headers: HeaderMap,
+    settings: &ModelSettings,
+) -> Result<ProviderEndpoint, ModelConfigError> {
+    Ok(ProviderEndpoint {
+        client: build_http_client(&url, settings)?,
+        url,
+        headers,
+        timeouts: settings.timeouts,
+    })
 }
 
-fn secrets(settings: &Settings) -> Secrets {
-    Secrets::new(settings.keys.all().chain(&settings.proxy))
+fn build_redactor(settings: &ModelSettings) -> SecretRedactor {
+    SecretRedactor::new(settings.keys.iter().chain(&settings.proxy))
 }
 
-fn base(text: &str) -> Result<Url, ConfigError> {
+fn parse_base_url(text: &str) -> Result<Url, ModelConfigError> {
     let bad = |address: &str, why: &str| {
-        Err(ConfigError::BadAddress { address: address.to_owned(), why: why.to_owned() })
+        Err(ModelConfigError::BadAddress { address: address.to_owned(), reason: why.to_owned() })
     };
     // What does not parse may hold a password in any place, so it is not shown.
     let url = match text.parse::<Url>() {
@@ -118,11 +139,11 @@ fn base(text: &str) -> Result<Url, ConfigError> {
     Ok(url)
 }
 
-fn joined(base: &Url, path: &str) -> Result<Url, ConfigError> {
+fn join_path(base: &Url, path: &str) -> Result<Url, ModelConfigError> {
     let text = format!("{}{path}", base.as_str().trim_end_matches('/'));
-    text.parse().map_err(|_| ConfigError::BadAddress {
+    text.parse().map_err(|_| ModelConfigError::BadAddress {
         address: text.clone(),
-        why: format!("`{path}` cannot stand behind it"),
+        reason: format!("`{path}` cannot stand behind it"),
     })
 }
 
@@ -130,25 +151,25 @@ fn joined(base: &Url, path: &str) -> Result<Url, ConfigError> {
 ///
 /// An address that comes with the model's name may come from a stranger's file: a provider's own
 /// key is shown there only if the owner of the machine would be asked at the same place.
-fn key<'s>(
-    provider: Provider,
+fn select_key<'s>(
+    provider: ModelProvider,
     base: &Url,
     from_spec: bool,
-    settings: &'s Settings,
-) -> Result<Option<&'s Key>, ConfigError> {
+    settings: &'s ModelSettings,
+) -> Result<Option<&'s ProviderKey>, ModelConfigError> {
     let host = base.host_str().unwrap_or_default();
-    let usual = settings.addresses.of(provider).parse::<Url>().map(|url| url.origin());
+    let usual = settings.addresses.for_provider(provider).parse::<Url>().map(|url| url.origin());
     let trusted = !from_spec || usual.is_ok_and(|origin| origin == base.origin());
-    let own = settings.keys.of(provider).filter(|_| trusted);
-    let key = settings.keys.at(host, base.port_or_known_default()).or(own);
+    let own = settings.keys.for_provider(provider).filter(|_| trusted);
+    let key = settings.keys.for_host(host, base.port_or_known_default()).or(own);
     let is_here = host == "localhost"
         || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
     if key.is_some() && base.scheme() == "http" && !is_here {
-        return Err(ConfigError::KeyInTheClear { host: host.to_owned() });
+        return Err(ModelConfigError::KeyOverHttp { host: host.to_owned() });
     }
-    let wants_key = provider != Provider::Ollama && !from_spec;
-    if key.is_none() && wants_key && !settings.addresses.is_chosen(provider) {
-        return Err(ConfigError::NoKey { provider, variable: provider.key_variable() });
+    let wants_key = provider != ModelProvider::Ollama && !from_spec;
+    if key.is_none() && wants_key && !settings.addresses.is_overridden(provider) {
+        return Err(ModelConfigError::NoKey { provider, variable: provider.key_variable() });
     }
     Ok(key)
 }
@@ -158,23 +179,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn shown(spec: &str, settings: &Settings) -> Option<String> {
+    fn shown(spec: &str, settings: &ModelSettings) -> Option<String> {
         let Ok(ModelSpec::Remote { provider, address, .. }) = spec.parse() else { panic!() };
-        let default = || settings.addresses.of(provider);
-        let text = address.as_ref().map_or_else(default, Address::reveal);
-        let found = key(provider, &base(text).unwrap(), address.is_some(), settings).unwrap();
+        let default = || settings.addresses.for_provider(provider);
+        let text = address.as_ref().map_or_else(default, ServiceUrl::reveal);
+        let found =
+            select_key(provider, &parse_base_url(text).unwrap(), address.is_some(), settings)
+                .unwrap();
         found.map(|key| key.reveal().to_owned())
     }
 
     #[track_caller]
-    fn refused(spec: &str, settings: &Settings, message: &str) {
-        let error = connect(&spec.parse().unwrap(), settings).err().unwrap();
+    fn refused(spec: &str, settings: &ModelSettings, message: &str) {
+        let error = connect_model(&spec.parse().unwrap(), settings).err().unwrap();
         assert_eq!(error.to_string(), message);
     }
 
-    fn with_key() -> Settings {
-        let keys = Settings::default().keys.with(Provider::OpenAi, Key::parse("sk-open").unwrap());
-        Settings { keys, ..Settings::default() }
+    fn with_key() -> ModelSettings {
+        let keys = ModelSettings::default()
+            .keys
+            .with_provider(ModelProvider::OpenAi, ProviderKey::parse("sk-open").unwrap());
+        ModelSettings { keys, ..ModelSettings::default() }
     }
 
     #[test]
@@ -186,18 +211,20 @@ mod tests {
         assert_eq!(shown("openai:m@https://evil.example/v1", &settings), None);
         assert_eq!(shown("openai:m@http://api.openai.com.evil.example/v1", &settings), None);
         assert_eq!(shown("openai:m@http://127.0.0.1:8080/v1", &settings), None);
-        settings.addresses = settings.addresses.with(Provider::OpenAi, "https://mine.example/v1");
+        settings.addresses =
+            settings.addresses.with_provider(ModelProvider::OpenAi, "https://mine.example/v1");
         assert_eq!(shown("openai:m", &settings), own);
         assert_eq!(shown("openai:m@https://mine.example/v1", &settings), own);
         assert_eq!(shown("openai:m@https://api.openai.com/v1", &settings), None);
-        settings.keys = settings.keys.with_host("evil.example", Key::parse("sk-bound").unwrap());
+        settings.keys =
+            settings.keys.with_host("evil.example", ProviderKey::parse("sk-bound").unwrap());
         let bound = Some("sk-bound".to_owned());
         assert_eq!(shown("openai:m@https://evil.example/v1", &settings), bound);
     }
 
     #[test]
     fn settings_that_cannot_work_are_told() {
-        let none = Settings::default();
+        let none = ModelSettings::default();
         refused(
             "gemini:m",
             &none,
@@ -225,19 +252,21 @@ mod tests {
             );
         }
         let mut settings = with_key();
-        settings.addresses = settings.addresses.with(Provider::OpenAi, "http://10.0.0.1/v1");
+        settings.addresses =
+            settings.addresses.with_provider(ModelProvider::OpenAi, "http://10.0.0.1/v1");
         refused(
             "openai:m",
             &settings,
             "a key is not sent to `10.0.0.1` over http; expected https, or an address of this machine",
         );
-        settings.addresses = settings.addresses.with(Provider::OpenAi, "ftp://h");
+        settings.addresses = settings.addresses.with_provider(ModelProvider::OpenAi, "ftp://h");
         refused(
             "openai:m",
             &settings,
             "`ftp://h` is no address of a model: expected http or https, found `ftp`",
         );
-        let settings = Settings { proxy: Some(Key::parse("::no::").unwrap()), ..with_key() };
+        let settings =
+            ModelSettings { proxy: Some(ProviderKey::parse("::no::").unwrap()), ..with_key() };
         refused(
             "openai:m",
             &settings,
@@ -247,7 +276,13 @@ mod tests {
 
     #[test]
     fn https_and_people_need_nothing_more() {
-        assert_eq!(connect(&"openai:m".parse().unwrap(), &with_key()).unwrap().name(), "openai:m");
-        assert_eq!(connect(&ModelSpec::Human, &Settings::default()).unwrap().name(), "human");
+        assert_eq!(
+            connect_model(&"openai:m".parse().unwrap(), &with_key()).unwrap().name(),
+            "openai:m"
+        );
+        assert_eq!(
+            connect_model(&ModelSpec::Human, &ModelSettings::default()).unwrap().name(),
+            "human"
+        );
     }
 }

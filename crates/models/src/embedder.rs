@@ -1,6 +1,6 @@
 //! The one door to every model that makes vectors of texts.
 
-use crate::{BoxFuture, ModelError};
+use crate::{ModelError, ModelFuture};
 
 /// Something that makes vectors of texts.
 pub trait Embedder: Send + Sync {
@@ -8,6 +8,8 @@ pub trait Embedder: Send + Sync {
     fn name(&self) -> &str;
 
     /// A vector for each text, in their order, all of one length. Dropping the future ends the request.
-    fn embed<'a>(&'a self, texts: &'a [String])
-    -> BoxFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
+    fn embed<'a>(
+        &'a self,
+        texts: &'a [String],
+    ) -> ModelFuture<'a, Result<Vec<Vec<f32>>, ModelError>>;
 }

@@ -5,27 +5,27 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::Exchange;
+use crate::ModelExchange;
 
 /// A call that gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{model}`: {fault}")]
+#[error("`{model}`: {kind}")]
 pub struct ModelError {
     /// The model that was asked, as the user named it.
     pub model: String,
     /// What went wrong.
-    pub fault: Fault,
+    pub kind: ModelErrorKind,
     /// What went over the wire until then, where anything did.
-    pub exchange: Option<Box<Exchange>>,
+    pub exchange: Option<Box<ModelExchange>>,
 }
 
 /// What went wrong with a call.
 ///
 /// A `message` is the provider's own, on one line, shortened, keys blotted out.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum ModelErrorKind {
     /// Too many calls, or too many tokens, in too short a time.
-    #[error("the provider asks to slow down{}", After(message))]
+    #[error("the provider asks to slow down{}", ColonSuffix(message))]
     RateLimited {
         /// How long the provider wants to be left alone.
         retry_after: Option<Duration>,
@@ -33,7 +33,7 @@ pub enum Fault {
         message: String,
     },
     /// The provider is there and cannot answer now.
-    #[error("the provider cannot answer now (status {status}){}", After(message))]
+    #[error("the provider cannot answer now (status {status}){}", ColonSuffix(message))]
     Overloaded {
         /// The status it gave; 200 where it failed in the middle of an answer.
         status: u16,
@@ -43,21 +43,25 @@ pub enum Fault {
         message: String,
     },
     /// Nothing came in time.
-    #[error("{wait} took longer than {}", Seconds(*after))]
+    #[error("{stage} took longer than {}", SecondsDisplay(*limit))]
     TimedOut {
         /// What was waited for.
-        wait: Wait,
+        stage: TimeoutStage,
         /// The limit.
-        after: Duration,
+        limit: Duration,
     },
     /// There was no connection, or it broke before an answer began.
-    #[error("no connection: {why}")]
+    #[error("no connection: {reason}")]
     Unreachable {
         /// The cause, in the words of the system.
-        why: String,
+        reason: String,
     },
     /// The provider will not take this request, now or later.
-    #[error("the provider refused the request (status {status}{}){}", Comma(code), After(message))]
+    #[error(
+        "the provider refused the request (status {status}{}){}",
+        CommaSuffix(code),
+        ColonSuffix(message)
+    )]
     Refused {
         /// The status it gave.
         status: u16,
@@ -67,10 +71,10 @@ pub enum Fault {
         message: String,
     },
     /// Something came that is no whole answer.
-    #[error("the answer cannot be used: {flaw}")]
+    #[error("the answer cannot be used: {defect}")]
     BadAnswer {
         /// What is wrong with it.
-        flaw: Flaw,
+        defect: ResponseDefect,
     },
     /// The provider, or the model, declined to write this.
     #[error("the provider withheld the answer (`{reason}`)")]
@@ -79,14 +83,14 @@ pub enum Fault {
         reason: String,
     },
     /// A script has no more replies.
-    #[error("the script is at its end: it has {}{}, and call {} has none", Count(*entries), Under(label.as_deref()), asked + 1)]
+    #[error("the script is at its end: it has {}{}, and call {} has none", ReplyCount(*entries), LabelSuffix(label.as_deref()), calls_before + 1)]
     ScriptEnded {
         /// How many it had.
         entries: usize,
         /// Under which label, where the script has labels.
         label: Option<String>,
         /// How many calls were made before this one.
-        asked: usize,
+        calls_before: usize,
     },
     /// The next reply of a script is meant for another question.
     #[error("entry {entry} of the script is for `{expected}`, but {found} asked")]
@@ -105,7 +109,7 @@ pub enum Fault {
 
 /// What was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub enum TimeoutStage {
     /// The connection.
     Connect,
     /// The beginning of the response.
@@ -118,13 +122,13 @@ pub enum Wait {
 
 /// What is wrong with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Flaw {
+pub enum ResponseDefect {
     /// The connection ended before the answer did.
     #[error("it breaks off before its end")]
-    CutOff,
+    Truncated,
     /// This is not the language the provider should speak.
     #[error("expected {expected}, found {found}")]
-    Foreign {
+    UnexpectedFormat {
         /// What should have come.
         expected: &'static str,
         /// What came; never its text.
@@ -138,7 +142,7 @@ pub enum Flaw {
     },
     /// The model asks for a tool, and none was offered.
     #[error("it asks for a tool, and none was offered")]
-    WantsTool,
+    UnexpectedToolCall,
     /// The provider stopped, and did not say why in a way that lets the text be used.
     #[error("the provider stopped it (`{reason}`)")]
     Stopped {
@@ -150,34 +154,39 @@ pub enum Flaw {
 impl ModelError {
     /// Whether the same call may succeed later.
     #[must_use]
-    pub fn retryable(&self) -> bool {
-        self.fault.retryable()
+    pub fn is_retryable(&self) -> bool {
+        self.kind.is_retryable()
     }
 
     /// How long the provider wants to be left alone, where it said so.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.fault.retry_after()
+        self.kind.retry_after()
     }
 
     /// A stable word for logs and programs.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
-        self.fault.kind()
+    pub fn code(&self) -> &'static str {
+        self.kind.code()
     }
 }
 
-impl Fault {
+impl ModelErrorKind {
     /// Whether the same call may succeed later.
     #[must_use]
-    pub fn retryable(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         match self {
             Self::RateLimited { .. }
             | Self::Overloaded { .. }
             | Self::TimedOut { .. }
             | Self::Unreachable { .. } => true,
-            Self::BadAnswer { flaw } => {
-                matches!(flaw, Flaw::CutOff | Flaw::Foreign { .. } | Flaw::Stopped { .. })
+            Self::BadAnswer { defect: flaw } => {
+                matches!(
+                    flaw,
+                    ResponseDefect::Truncated
+                        | ResponseDefect::UnexpectedFormat { .. }
+                        | ResponseDefect::Stopped { .. }
+                )
             }
             Self::Refused { .. }
             | Self::ContentFiltered { .. }
@@ -200,7 +209,7 @@ impl Fault {
 
     /// A stable word for logs and programs.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::RateLimited { .. } => "rate_limited",
             Self::Overloaded { .. } => "overloaded",
@@ -217,7 +226,7 @@ impl Fault {
 
     /// The same with every text from outside passed through `clean`.
     #[must_use]
-    pub(crate) fn cleaned(mut self, clean: &dyn Fn(&str) -> String) -> Self {
+    pub(crate) fn map_texts(mut self, clean: &dyn Fn(&str) -> String) -> Self {
         match &mut self {
             Self::RateLimited { message, .. } | Self::Overloaded { message, .. } => {
                 *message = clean(message);
@@ -226,10 +235,12 @@ impl Fault {
                 *code = clean(code);
                 *message = clean(message);
             }
-            Self::Unreachable { why: text }
+            Self::Unreachable { reason: text }
             | Self::ContentFiltered { reason: text }
             | Self::BadAnswer {
-                flaw: Flaw::Foreign { found: text, .. } | Flaw::Stopped { reason: text },
+                defect:
+                    ResponseDefect::UnexpectedFormat { found: text, .. }
+                    | ResponseDefect::Stopped { reason: text },
             } => *text = clean(text),
             Self::BadAnswer { .. }
             | Self::TimedOut { .. }
@@ -241,7 +252,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for TimeoutStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connect => "the connection",
@@ -252,33 +263,33 @@ impl fmt::Display for Wait {
     }
 }
 
-struct After<'t>(&'t str);
+struct ColonSuffix<'t>(&'t str);
 
-impl fmt::Display for After<'_> {
+impl fmt::Display for ColonSuffix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
     }
 }
 
-struct Comma<'t>(&'t str);
+struct CommaSuffix<'t>(&'t str);
 
-impl fmt::Display for Comma<'_> {
+impl fmt::Display for CommaSuffix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(f, ", `{}`", self.0) }
     }
 }
 
-struct Under<'t>(Option<&'t str>);
+struct LabelSuffix<'t>(Option<&'t str>);
 
-impl fmt::Display for Under<'_> {
+impl fmt::Display for LabelSuffix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |label| write!(f, " under `{label}`"))
     }
 }
 
-struct Count(usize);
+struct ReplyCount(usize);
 
-impl fmt::Display for Count {
+impl fmt::Display for ReplyCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             0 => f.write_str("no replies"),
@@ -288,9 +299,9 @@ impl fmt::Display for Count {
     }
 }
 
-struct Seconds(Duration);
+struct SecondsDisplay(Duration);
 
-impl fmt::Display for Seconds {
+impl fmt::Display for SecondsDisplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s", self.0.as_secs_f64())
     }

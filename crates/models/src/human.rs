@@ -1,23 +1,26 @@
 //! A person who plays the model: nothing is sent, and the caller waits for what they hand in.
 
-use crate::{Answer, Ask, BoxFuture, Fault, Model, ModelError};
+use crate::{ChatModel, ModelError, ModelErrorKind, ModelFuture, ModelRequest, ModelResponse};
 
 /// The model `human`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Human;
+pub struct HumanModel;
 
-impl Model for Human {
+impl ChatModel for HumanModel {
     fn name(&self) -> &'static str {
         "human"
     }
 
     fn complete<'a>(
         &'a self,
-        _ask: &'a Ask,
+        _ask: &'a ModelRequest,
         _live: &'a mut (dyn FnMut(&str) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
-        let error =
-            ModelError { model: self.name().to_owned(), fault: Fault::NeedsPerson, exchange: None };
+    ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
+        let error = ModelError {
+            model: self.name().to_owned(),
+            kind: ModelErrorKind::NeedsPerson,
+            exchange: None,
+        };
         Box::pin(std::future::ready(Err(error)))
     }
 }

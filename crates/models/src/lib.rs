@@ -1,7 +1,7 @@
 //! Countersign's models: a prompt goes out, text comes back, and every byte of both is kept.
 //!
-//! Four wire formats ([`Provider`]), replies from a file ([`Script`]) and people ([`Human`]) stand
-//! behind one trait, [`Model`]. Nothing here knows runs, decides about a reply, or tries again:
+//! Four wire formats ([`ModelProvider`]), replies from a file ([`ScriptedModel`]) and people ([`HumanModel`]) stand
+//! behind one trait, [`ChatModel`]. Nothing here knows runs, decides about a reply, or tries again:
 //! a failure says whether and when that makes sense ([`ModelError`]), and the caller schedules it.
 //!
 //! ```
@@ -15,13 +15,13 @@
 //! assert!(error.to_string().starts_with("no provider `opnai`; did you mean `openai`?"));
 //! ```
 
-mod ask;
-mod answer;
+mod request;
+mod response;
 mod error;
-mod model;
+mod chat_model;
 mod embedder;
-mod spec;
-mod key;
+mod model_spec;
+mod provider_key;
 mod settings;
 mod config_error;
 mod connect;
@@ -31,21 +31,21 @@ mod script;
 mod human;
 mod backoff;
 mod price;
-mod measured;
+mod telemetry;
 
-pub use answer::{Answer, Exchange, Sent, Usage};
-pub use ask::{Ask, Position, Role, Turn};
-pub use backoff::Backoff;
-pub use config_error::ConfigError;
-pub use connect::{connect, connect_embedder};
+pub use backoff::ExponentialBackoff;
+pub use chat_model::{ChatModel, ModelFuture};
+pub use config_error::ModelConfigError;
+pub use connect::{connect_embedder, connect_model};
 pub use embedder::Embedder;
-pub use error::{Fault, Flaw, ModelError, Wait};
-pub use human::Human;
-pub use key::{Key, Keys};
-pub use measured::{listen, measured};
-pub use model::{BoxFuture, Model};
-pub use price::{Price, cost};
-pub use script::{SCRIPT_SCHEMA, Script};
-pub use settings::{Addresses, SchemaUse, Settings, Timeouts};
-pub use spec::{ModelSpec, ModelSpecError, Provider};
-pub use wire::reread_texts;
+pub use error::{ModelError, ModelErrorKind, ResponseDefect, TimeoutStage};
+pub use human::HumanModel;
+pub use model_spec::{ModelProvider, ModelSpec, ModelSpecError};
+pub use price::{TokenPrice, compute_cost};
+pub use provider_key::{ProviderKey, ProviderKeys};
+pub use request::{ChatMessage, ChatRole, ModelCallIndex, ModelRequest};
+pub use response::{ModelExchange, ModelResponse, OutputConstraint, TokenUsage};
+pub use script::{SCRIPT_SCHEMA, ScriptedModel};
+pub use settings::{ModelSettings, ModelTimeouts, ProviderAddresses, SchemaDelivery};
+pub use telemetry::{complete_with_telemetry, enable_telemetry};
+pub use wire::reparse_texts;

@@ -1,10 +1,10 @@
 //! What a call costs, in whole millionths: money is never a fraction here.
 
-use crate::Usage;
+use crate::TokenUsage;
 
 /// Prices in millionths of a unit of money for a million tokens: 2.50 is `2_500_000`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Price {
+pub struct TokenPrice {
     /// What is read.
     pub input_per_million: u64,
     /// What is written.
@@ -15,7 +15,7 @@ pub struct Price {
 
 /// The cost in millionths of a unit of money, rounded up so that a budget is never told too little.
 #[must_use]
-pub fn cost(usage: Usage, price: Price) -> u64 {
+pub fn compute_cost(usage: TokenUsage, price: TokenPrice) -> u64 {
     let cached = usage.cached_tokens.unwrap_or_default().min(usage.input_tokens);
     let cached_price = price.cached_per_million.unwrap_or(price.input_per_million);
     let parts = [
@@ -33,7 +33,7 @@ pub fn cost(usage: Usage, price: Price) -> u64 {
 mod tests {
     use super::*;
 
-    const PRICE: Price = Price {
+    const PRICE: TokenPrice = TokenPrice {
         input_per_million: 2_500_000,
         output_per_million: 10_000_000,
         cached_per_million: None,
@@ -41,29 +41,30 @@ mod tests {
 
     #[test]
     fn tokens_cost_their_price() {
-        let usage = Usage { input_tokens: 1_000, output_tokens: 200, cached_tokens: None };
-        assert_eq!(cost(usage, PRICE), 2_500 + 2_000);
-        assert_eq!(cost(Usage::default(), PRICE), 0);
+        let usage = TokenUsage { input_tokens: 1_000, output_tokens: 200, cached_tokens: None };
+        assert_eq!(compute_cost(usage, PRICE), 2_500 + 2_000);
+        assert_eq!(compute_cost(TokenUsage::default(), PRICE), 0);
     }
 
     #[test]
     fn cached_input_has_its_own_price() {
-        let usage = Usage { input_tokens: 1_000, output_tokens: 0, cached_tokens: Some(400) };
-        let price = Price { cached_per_million: Some(250_000), ..PRICE };
-        assert_eq!(cost(usage, price), 1_500 + 100);
-        assert_eq!(cost(usage, PRICE), 2_500);
+        let usage = TokenUsage { input_tokens: 1_000, output_tokens: 0, cached_tokens: Some(400) };
+        let price = TokenPrice { cached_per_million: Some(250_000), ..PRICE };
+        assert_eq!(compute_cost(usage, price), 1_500 + 100);
+        assert_eq!(compute_cost(usage, PRICE), 2_500);
     }
 
     #[test]
     fn fractions_are_rounded_up_and_nothing_overflows() {
-        let usage = Usage { input_tokens: 1, output_tokens: 0, cached_tokens: None };
-        assert_eq!(cost(usage, PRICE), 3);
-        let usage = Usage { input_tokens: u64::MAX, output_tokens: u64::MAX, cached_tokens: None };
-        let price = Price {
+        let usage = TokenUsage { input_tokens: 1, output_tokens: 0, cached_tokens: None };
+        assert_eq!(compute_cost(usage, PRICE), 3);
+        let usage =
+            TokenUsage { input_tokens: u64::MAX, output_tokens: u64::MAX, cached_tokens: None };
+        let price = TokenPrice {
             input_per_million: u64::MAX,
             output_per_million: u64::MAX,
             cached_per_million: None,
         };
-        assert_eq!(cost(usage, price), u64::MAX);
+        assert_eq!(compute_cost(usage, price), u64::MAX);
     }
 }

@@ -3,28 +3,28 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{ConfigError, Key, Keys, Provider};
+use crate::{ModelConfigError, ModelProvider, ProviderKey, ProviderKeys};
 
 /// Everything a connection needs beside the model's name.
 #[derive(Debug, Clone, Default)]
-pub struct Settings {
+pub struct ModelSettings {
     /// What opens the providers.
-    pub keys: Keys,
+    pub keys: ProviderKeys,
     /// Where they listen, if not where they usually do.
-    pub addresses: Addresses,
+    pub addresses: ProviderAddresses,
     /// How long is waited.
-    pub timeouts: Timeouts,
+    pub timeouts: ModelTimeouts,
     /// Whether providers are told the contract.
-    pub schema: SchemaUse,
+    pub schema_delivery: SchemaDelivery,
     /// A proxy for https addresses; a secret, because it may hold a password.
-    pub proxy: Option<Key>,
+    pub proxy: Option<ProviderKey>,
     /// Hosts that are reached without the proxy, with commas between them.
     pub no_proxy: String,
 }
 
 /// Whether providers are told the contract. The reply is held against it either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SchemaUse {
+pub enum SchemaDelivery {
     /// As far as the provider's language can say it.
     #[default]
     Send,
@@ -34,11 +34,11 @@ pub enum SchemaUse {
 
 /// Where providers listen, as the owner of the machine says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Addresses(BTreeMap<Provider, String>);
+pub struct ProviderAddresses(BTreeMap<ModelProvider, String>);
 
 /// How long is waited for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct ModelTimeouts {
     /// For the connection.
     pub connect: Duration,
     /// For the beginning of the response, from the call on.
@@ -49,7 +49,7 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for ModelTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -61,65 +61,69 @@ impl Default for Timeouts {
     }
 }
 
-impl Addresses {
+impl ProviderAddresses {
     /// The same with an address for a provider.
     #[must_use]
-    pub fn with(mut self, provider: Provider, address: impl Into<String>) -> Self {
+    pub fn with_provider(mut self, provider: ModelProvider, address: impl Into<String>) -> Self {
         self.0.insert(provider, address.into());
         self
     }
 
     /// Where a provider listens.
     #[must_use]
-    pub fn of(&self, provider: Provider) -> &str {
-        self.0.get(&provider).map_or(provider.address(), String::as_str)
+    pub fn for_provider(&self, provider: ModelProvider) -> &str {
+        self.0.get(&provider).map_or(provider.default_address(), String::as_str)
     }
 
     /// Whether the owner of the machine chose the address.
-    pub(crate) fn is_chosen(&self, provider: Provider) -> bool {
+    pub(crate) fn is_overridden(&self, provider: ModelProvider) -> bool {
         self.0.contains_key(&provider)
     }
 }
 
-impl SchemaUse {
+impl SchemaDelivery {
     /// The variable that says it.
     const VARIABLE: &str = "COUNTERSIGN_SCHEMA";
 
-    fn parse(text: &str) -> Result<Self, ConfigError> {
+    fn parse(text: &str) -> Result<Self, ModelConfigError> {
         match text.trim() {
             "send" => Ok(Self::Send),
             "hold" => Ok(Self::Hold),
-            found => {
-                Err(ConfigError::BadSchemaUse { variable: Self::VARIABLE, found: found.to_owned() })
-            }
+            found => Err(ModelConfigError::BadSchemaUse {
+                variable: Self::VARIABLE,
+                found: found.to_owned(),
+            }),
         }
     }
 }
 
-impl Settings {
+impl ModelSettings {
     /// Reads keys, addresses, the proxy and the use of schemas from the environment that the edge shows.
-    pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn from_env(read: &dyn Fn(&str) -> Option<String>) -> Result<Self, ModelConfigError> {
         let set = |name: &str| read(name).filter(|value| !value.trim().is_empty());
         let either = |upper: &str, lower: &str| set(upper).or_else(|| set(lower));
-        let mut addresses = Addresses::default();
-        for provider in Provider::ALL {
+        let mut addresses = ProviderAddresses::default();
+        for provider in ModelProvider::ALL {
             if let Some(address) = set(provider.address_variable()) {
                 let address = address.trim();
                 let address = match provider {
-                    Provider::Ollama => ollama_host(address),
+                    ModelProvider::Ollama => normalize_ollama_host(address),
                     _ => address.to_owned(),
                 };
-                addresses = addresses.with(provider, address);
+                addresses = addresses.with_provider(provider, address);
             }
         }
         let proxy = either("HTTPS_PROXY", "https_proxy");
-        let proxy = proxy.map(|text| Key::parse(&text).ok_or(ConfigError::BadProxy)).transpose()?;
-        let schema = set(SchemaUse::VARIABLE).map(|text| SchemaUse::parse(&text)).transpose()?;
+        let proxy = proxy
+            .map(|text| ProviderKey::parse(&text).ok_or(ModelConfigError::BadProxy))
+            .transpose()?;
+        let schema =
+            set(SchemaDelivery::VARIABLE).map(|text| SchemaDelivery::parse(&text)).transpose()?;
         Ok(Self {
-            keys: Keys::from_env(read)?,
+            keys: ProviderKeys::from_env(read)?,
             addresses,
-            timeouts: Timeouts::default(),
-            schema: schema.unwrap_or_default(),
+            timeouts: ModelTimeouts::default(),
+            schema_delivery: schema.unwrap_or_default(),
             proxy,
             no_proxy: either("NO_PROXY", "no_proxy").unwrap_or_default(),
         })
@@ -127,7 +131,7 @@ impl Settings {
 }
 
 /// `OLLAMA_HOST` tells a server where to listen: it may lack scheme and port, and mean every interface.
-fn ollama_host(text: &str) -> String {
+fn normalize_ollama_host(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     let (authority, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
     let has_port = authority.rsplit(']').next().is_some_and(|tail| tail.contains(':'));
@@ -151,31 +155,40 @@ mod tests {
 
     #[test]
     fn the_environment_chooses_addresses() {
-        let settings = Settings::from_env(&|name| match name {
+        let settings = ModelSettings::from_env(&|name| match name {
             "OPENAI_BASE_URL" => Some("http://127.0.0.1:8080/v1".to_owned()),
             "OLLAMA_HOST" => Some("0.0.0.0".to_owned()),
             "https_proxy" => Some("http://user:pass@proxy:3128".to_owned()),
             _ => None,
         })
         .unwrap();
-        assert_eq!(settings.addresses.of(Provider::OpenAi), "http://127.0.0.1:8080/v1");
-        assert_eq!(settings.addresses.of(Provider::Ollama), "http://127.0.0.1:11434");
-        assert_eq!(settings.addresses.of(Provider::Anthropic), "https://api.anthropic.com");
+        assert_eq!(
+            settings.addresses.for_provider(ModelProvider::OpenAi),
+            "http://127.0.0.1:8080/v1"
+        );
+        assert_eq!(
+            settings.addresses.for_provider(ModelProvider::Ollama),
+            "http://127.0.0.1:11434"
+        );
+        assert_eq!(
+            settings.addresses.for_provider(ModelProvider::Anthropic),
+            "https://api.anthropic.com"
+        );
         assert!(!format!("{settings:?}").contains("pass"));
     }
 
     #[test]
     fn the_environment_may_hold_the_schema_back() {
         let read = |word: Option<&'static str>| {
-            let settings = Settings::from_env(&|name| {
+            let settings = ModelSettings::from_env(&|name| {
                 word.filter(|_| name == "COUNTERSIGN_SCHEMA").map(str::to_owned)
             });
-            settings.map(|settings| settings.schema).map_err(|error| error.to_string())
+            settings.map(|settings| settings.schema_delivery).map_err(|error| error.to_string())
         };
-        assert_eq!(read(None), Ok(SchemaUse::Send));
-        assert_eq!(read(Some("")), Ok(SchemaUse::Send));
-        assert_eq!(read(Some("send")), Ok(SchemaUse::Send));
-        assert_eq!(read(Some(" hold ")), Ok(SchemaUse::Hold));
+        assert_eq!(read(None), Ok(SchemaDelivery::Send));
+        assert_eq!(read(Some("")), Ok(SchemaDelivery::Send));
+        assert_eq!(read(Some("send")), Ok(SchemaDelivery::Send));
+        assert_eq!(read(Some(" hold ")), Ok(SchemaDelivery::Hold));
         assert_eq!(
             read(Some("off")).unwrap_err(),
             "`COUNTERSIGN_SCHEMA`: expected `send` or `hold`, found `off`"
@@ -194,7 +207,7 @@ mod tests {
             ("https://ollama.com", "https://ollama.com"),
             ("http://box/below", "http://box/below"),
         ] {
-            assert_eq!(ollama_host(text), address);
+            assert_eq!(normalize_ollama_host(text), address);
         }
     }
 }

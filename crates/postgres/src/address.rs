@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use crate::passfile::{self, Wanted};
+use crate::passfile::{self, PassfileKey};
 use crate::tls::TlsError;
 
 /// What is given beside an address. What the address says itself comes first.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct PgConnectOptions {
     /// A file with the certificates of the authority to trust (`sslrootcert` in an address).
-    pub authority: Option<PathBuf>,
+    pub ca_file: Option<PathBuf>,
     /// A password.
     pub password: Option<String>,
     /// A file of passwords, as `psql` reads it (`passfile` in an address).
@@ -23,20 +23,20 @@ pub struct Given {
 /// Why an address is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AddressError {
+pub enum PgAddressError {
     /// It cannot be read.
     #[error("not a PostgreSQL address; expected `postgres://user@host:port/database`")]
-    Unreadable,
+    Invalid,
     /// It names no host.
     #[error("the PostgreSQL address names no host")]
     NoHost,
     /// The file of passwords cannot be used.
-    #[error("the passfile `{}` cannot be used: {why}", path.display())]
+    #[error("the passfile `{}` cannot be used: {reason}", path.display())]
     Passfile {
         /// The file.
         path: PathBuf,
         /// Why not.
-        why: String,
+        reason: String,
     },
     /// Nothing can be encrypted.
     #[error(transparent)]
@@ -50,39 +50,39 @@ pub fn is_address(text: &str) -> bool {
 }
 
 /// An address with what stands beside it: the configuration, and the authority to trust.
-pub(crate) fn read(
+pub(crate) fn parse_address(
     address: &str,
-    given: &Given,
-) -> Result<(Config, Option<PathBuf>), AddressError> {
+    given: &PgConnectOptions,
+) -> Result<(Config, Option<PathBuf>), PgAddressError> {
     let mut beside = given.clone();
-    let address = take_ours(address, &mut beside);
-    let mut config: Config = address.parse().map_err(|_| AddressError::Unreadable)?;
+    let address = extract_psql_options(address, &mut beside);
+    let mut config: Config = address.parse().map_err(|_| PgAddressError::Invalid)?;
     if config.get_hosts().is_empty() {
-        return Err(AddressError::NoHost);
+        return Err(PgAddressError::NoHost);
     }
     if config.get_password().is_none() {
         let password = match (beside.password, &beside.passfile) {
             (Some(password), _) => Some(password),
-            (None, Some(path)) => passfile::password(path, &wanted(&config))?,
+            (None, Some(path)) => passfile::find_password(path, &passfile_key(&config))?,
             (None, None) => None,
         };
         if let Some(password) = password {
             config.password(password);
         }
     }
-    Ok((config, beside.authority))
+    Ok((config, beside.ca_file))
 }
 
 /// Takes out of an address what the client does not know and `psql` does.
-fn take_ours(address: &str, given: &mut Given) -> String {
+fn extract_psql_options(address: &str, given: &mut PgConnectOptions) -> String {
     let Some((place, parameters)) = address.split_once('?').filter(|_| is_address(address)) else {
         return address.to_owned();
     };
     let mut kept = Vec::new();
     for parameter in parameters.split('&') {
         match parameter.split_once('=') {
-            Some(("passfile", path)) => given.passfile = Some(decoded(path).into()),
-            Some(("sslrootcert", path)) => given.authority = Some(decoded(path).into()),
+            Some(("passfile", path)) => given.passfile = Some(percent_decode(path).into()),
+            Some(("sslrootcert", path)) => given.ca_file = Some(percent_decode(path).into()),
             // A certificate is always checked here, with the name of the host.
             Some(("sslmode", "verify-full" | "verify-ca")) => {
                 kept.push("sslmode=require".to_owned());
@@ -94,7 +94,7 @@ fn take_ours(address: &str, given: &mut Given) -> String {
 }
 
 /// A text with its `%2F` and the like read.
-fn decoded(text: &str) -> String {
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -113,14 +113,14 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn wanted(config: &Config) -> Wanted<'_> {
+fn passfile_key(config: &Config) -> PassfileKey<'_> {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host,
         // What `psql` looks for where a socket is meant.
         _ => "localhost",
     };
     let user = config.get_user().unwrap_or_default();
-    Wanted {
+    PassfileKey {
         host,
         port: config.get_ports().first().copied().unwrap_or(5432),
         database: config.get_dbname().unwrap_or(user),
@@ -134,13 +134,14 @@ mod tests {
 
     #[test]
     fn the_nearest_password_counts() {
-        let given = Given { password: Some("beside".to_owned()), ..Given::default() };
+        let given =
+            PgConnectOptions { password: Some("beside".to_owned()), ..PgConnectOptions::default() };
         for (address, password) in [
             ("postgres://u:in@h/d", "in"),
             ("postgres://u@h/d?application_name=x", "beside"),
             ("host=h user=u password=in", "in"),
         ] {
-            let (config, _) = read(address, &given).unwrap();
+            let (config, _) = parse_address(address, &given).unwrap();
             assert_eq!(config.get_password(), Some(password.as_bytes()), "{address}");
         }
     }
@@ -148,20 +149,24 @@ mod tests {
     #[test]
     fn what_psql_knows_is_understood() {
         let address = "postgres://u@h/d?sslmode=verify-full&sslrootcert=%2Fetc%2Fca.pem";
-        let (config, authority) = read(address, &Given::default()).unwrap();
+        let (config, authority) = parse_address(address, &PgConnectOptions::default()).unwrap();
         assert_eq!(config.get_ssl_mode(), tokio_postgres::config::SslMode::Require);
         assert_eq!(authority, Some(PathBuf::from("/etc/ca.pem")));
-        let (_, authority) = read("postgres://u@h/d?sslrootcert=a", &Given::default()).unwrap();
+        let (_, authority) =
+            parse_address("postgres://u@h/d?sslrootcert=a", &PgConnectOptions::default()).unwrap();
         assert_eq!(authority, Some(PathBuf::from("a")));
     }
 
     #[test]
     fn what_is_wrong_shows_nothing_of_the_address() {
         for address in ["postgres://u:s3cret@h:x/d", "postgres://u:s3cret@h/d?s3cret=1", "s3cret"] {
-            let told = read(address, &Given::default()).unwrap_err();
-            assert_eq!(told, AddressError::Unreadable);
+            let told = parse_address(address, &PgConnectOptions::default()).unwrap_err();
+            assert_eq!(told, PgAddressError::Invalid);
             assert!(!told.to_string().contains("s3cret"));
         }
-        assert_eq!(read("user=u", &Given::default()).unwrap_err(), AddressError::NoHost);
+        assert_eq!(
+            parse_address("user=u", &PgConnectOptions::default()).unwrap_err(),
+            PgAddressError::NoHost
+        );
     }
 }

@@ -7,13 +7,13 @@
 mod address;
 mod passfile;
 mod tls;
-mod encrypted;
+mod rustls_connect;
 mod server;
-mod outage;
+mod error;
 mod pool;
 
-pub use address::{AddressError, Given, is_address};
-pub use outage::Outage;
-pub use pool::{Lent, Pool};
-pub use server::{Hear, Server};
-pub use tls::{TlsError, connector, is_loopback};
+pub use address::{PgAddressError, PgConnectOptions, is_address};
+pub use error::PgError;
+pub use pool::{PgPool, PooledClient};
+pub use server::{NotificationHandler, PgServer};
+pub use tls::{TlsError, build_tls_connector, is_loopback};

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::address::AddressError;
+use crate::address::PgAddressError;
 
 /// Whom a password is wanted for.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PassfileKey<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) database: &'a str,
@@ -15,8 +15,11 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The first password in a file that fits. A file that others may read is refused, as `psql` does.
-pub(crate) fn password(path: &Path, wanted: &Wanted<'_>) -> Result<Option<String>, AddressError> {
-    let unreadable = |why: String| AddressError::Passfile { path: path.to_owned(), why };
+pub(crate) fn find_password(
+    path: &Path,
+    wanted: &PassfileKey<'_>,
+) -> Result<Option<String>, PgAddressError> {
+    let unreadable = |why: String| PgAddressError::Passfile { path: path.to_owned(), reason: why };
     let text = fs::read_to_string(path).map_err(|error| unreadable(error.kind().to_string()))?;
     #[cfg(unix)]
     {
@@ -28,14 +31,14 @@ pub(crate) fn password(path: &Path, wanted: &Wanted<'_>) -> Result<Option<String
             ));
         }
     }
-    Ok(text.lines().find_map(|line| fitting(line, wanted)))
+    Ok(text.lines().find_map(|line| match_line(line, wanted)))
 }
 
-fn fitting(line: &str, wanted: &Wanted<'_>) -> Option<String> {
+fn match_line(line: &str, wanted: &PassfileKey<'_>) -> Option<String> {
     if line.starts_with('#') {
         return None;
     }
-    let fields = fields(line);
+    let fields = split_fields(line);
     let [host, port, database, user, password] = fields.as_slice() else { return None };
     let port_wanted = wanted.port.to_string();
     let pairs = [
@@ -47,7 +50,7 @@ fn fitting(line: &str, wanted: &Wanted<'_>) -> Option<String> {
     pairs.iter().all(|(said, wanted)| *said == "*" || said == wanted).then(|| password.clone())
 }
 
-fn fields(line: &str) -> Vec<String> {
+fn split_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
@@ -71,7 +74,8 @@ fn fields(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const WANTED: Wanted<'_> = Wanted { host: "db", port: 5432, database: "runs", user: "cs" };
+    const WANTED: PassfileKey<'_> =
+        PassfileKey { host: "db", port: 5432, database: "runs", user: "cs" };
 
     #[test]
     fn the_first_line_that_fits_counts() {
@@ -85,7 +89,7 @@ mod tests {
             ("db:5432", None),
             ("", None),
         ] {
-            assert_eq!(fitting(line, &WANTED).as_deref(), found, "{line}");
+            assert_eq!(match_line(line, &WANTED).as_deref(), found, "{line}");
         }
     }
 
@@ -97,11 +101,11 @@ mod tests {
         let path = folder.path().join("pass");
         fs::write(&path, "*:*:*:*:secret\n").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let told = password(&path, &WANTED).unwrap_err().to_string();
+        let told = find_password(&path, &WANTED).unwrap_err().to_string();
         assert!(told.contains("others may read it") && !told.contains("secret"), "{told}");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(password(&path, &WANTED).unwrap().as_deref(), Some("secret"));
-        let gone = password(&folder.path().join("gone"), &WANTED).unwrap_err().to_string();
+        assert_eq!(find_password(&path, &WANTED).unwrap().as_deref(), Some("secret"));
+        let gone = find_password(&folder.path().join("gone"), &WANTED).unwrap_err().to_string();
         assert!(gone.ends_with("cannot be used: entity not found"), "{gone}");
     }
 }

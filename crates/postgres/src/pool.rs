@@ -8,49 +8,54 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
-use crate::outage::Outage;
-use crate::server::Server;
+use crate::error::PgError;
+use crate::server::PgServer;
 
 /// How long one waits for a connection that others use.
-const WAITING: Duration = Duration::from_secs(10);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A few connections to one server.
 #[derive(Debug)]
-pub struct Pool {
-    server: Server,
-    most: usize,
-    turns: Semaphore,
+pub struct PgPool {
+    server: PgServer,
+    max_connections: usize,
+    permits: Semaphore,
     idle: Mutex<Vec<Client>>,
 }
 
-impl Pool {
+impl PgPool {
     /// A pool that connects when it must, at most so often.
     #[must_use]
-    pub fn new(server: Server, most: usize) -> Self {
-        let most = most.max(1);
-        Self { server, most, turns: Semaphore::new(most), idle: Mutex::new(Vec::new()) }
+    pub fn new(server: PgServer, most: usize) -> Self {
+        let max_connections = most.max(1);
+        Self {
+            server,
+            max_connections,
+            permits: Semaphore::new(max_connections),
+            idle: Mutex::new(Vec::new()),
+        }
     }
 
     /// The server behind it.
     #[must_use]
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &PgServer {
         &self.server
     }
 
     /// How many connections there may be.
     #[must_use]
-    pub fn most(&self) -> usize {
-        self.most
+    pub fn max_connections(&self) -> usize {
+        self.max_connections
     }
 
     /// A connection for a while.
-    pub async fn lend(&self) -> Result<Lent<'_>, Outage> {
-        let turn = match timeout(WAITING, self.turns.acquire()).await {
-            Ok(turn) => turn.map_err(|_| Outage::Cut)?,
-            Err(_) => return Err(Outage::AllInUse),
+    pub async fn acquire(&self) -> Result<PooledClient<'_>, PgError> {
+        let turn = match timeout(ACQUIRE_TIMEOUT, self.permits.acquire()).await {
+            Ok(turn) => turn.map_err(|_| PgError::ConnectionLost)?,
+            Err(_) => return Err(PgError::PoolExhausted),
         };
         let idle = {
-            let mut idle = self.idle();
+            let mut idle = self.lock_idle();
             idle.retain(|client| !client.is_closed());
             idle.pop()
         };
@@ -58,15 +63,15 @@ impl Pool {
             Some(client) => client,
             None => self.server.connect().await?,
         };
-        Ok(Lent { pool: self, client: Some(client), _turn: turn })
+        Ok(PooledClient { pool: self, client: Some(client), _permit: turn })
     }
 
     /// Closes what nobody uses: what one connection suffered, the others have suffered too.
-    pub fn forget(&self) {
-        self.idle().clear();
+    pub fn close_idle(&self) {
+        self.lock_idle().clear();
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Client>> {
+    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Client>> {
         // It holds connections and no half-made change.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,20 +79,20 @@ impl Pool {
 
 /// A connection that goes back when it is dropped, unless it broke.
 #[derive(Debug)]
-pub struct Lent<'p> {
-    pool: &'p Pool,
+pub struct PooledClient<'p> {
+    pool: &'p PgPool,
     client: Option<Client>,
-    _turn: SemaphorePermit<'p>,
+    _permit: SemaphorePermit<'p>,
 }
 
-impl Lent<'_> {
+impl PooledClient<'_> {
     /// Closes the connection instead of giving it back.
     pub fn discard(mut self) {
         self.client = None;
     }
 }
 
-impl Deref for Lent<'_> {
+impl Deref for PooledClient<'_> {
     type Target = Client;
 
     fn deref(&self) -> &Client {
@@ -95,10 +100,10 @@ impl Deref for Lent<'_> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledClient<'_> {
     fn drop(&mut self) {
         if let Some(client) = self.client.take().filter(|client| !client.is_closed()) {
-            self.pool.idle().push(client);
+            self.pool.lock_idle().push(client);
         }
     }
 }

@@ -9,49 +9,49 @@ use tokio::time::timeout;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 
-use crate::address::{self, AddressError, Given};
-use crate::encrypted::Encrypted;
-use crate::outage::Outage;
-use crate::tls::{connector, is_loopback};
+use crate::address::{self, PgAddressError, PgConnectOptions};
+use crate::error::PgError;
+use crate::rustls_connect::MakeRustlsConnect;
+use crate::tls::{build_tls_connector, is_loopback};
 
 /// How long it may take to reach a server.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is done with the payload of every notice of a connection that listens.
-pub type Hear = Box<dyn Fn(&str) + Send>;
+pub type NotificationHandler = Box<dyn Fn(&str) + Send>;
 
 /// A server, or several of which one is taken, and a database there.
 #[derive(Clone)]
-pub struct Server {
+pub struct PgServer {
     config: Config,
-    tls: Option<Encrypted>,
-    shown: String,
+    tls: Option<MakeRustlsConnect>,
+    display: String,
 }
 
-impl fmt::Debug for Server {
+impl fmt::Debug for PgServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Server").field(&self.shown).finish()
+        f.debug_tuple("Server").field(&self.display).finish()
     }
 }
 
 /// Who, where and which database; never the password.
-impl fmt::Display for Server {
+impl fmt::Display for PgServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
+        f.write_str(&self.display)
     }
 }
 
-impl Server {
+impl PgServer {
     /// Reads an address. Nothing is reached yet.
     ///
     /// Another machine is talked to under TLS, with its certificate checked, unless the address says
     /// `sslmode=disable`.
-    pub fn parse(address: &str, given: &Given) -> Result<Self, AddressError> {
-        let (mut config, authority) = address::read(address, given)?;
+    pub fn parse(address: &str, given: &PgConnectOptions) -> Result<Self, PgAddressError> {
+        let (mut config, authority) = address::parse_address(address, given)?;
         if config.get_application_name().is_none() {
             config.application_name("countersign");
         }
-        config.connect_timeout(CONNECTING);
+        config.connect_timeout(CONNECT_TIMEOUT);
         let near = config.get_hosts().iter().all(|host| match host {
             Host::Tcp(host) => is_loopback(host),
             #[cfg(unix)]
@@ -66,10 +66,10 @@ impl Server {
         config.ssl_mode(mode);
         let tls = match mode {
             SslMode::Disable => None,
-            _ => Some(Encrypted(connector(authority.as_deref())?)),
+            _ => Some(MakeRustlsConnect(build_tls_connector(authority.as_deref())?)),
         };
-        let shown = shown(&config);
-        Ok(Self { config, tls, shown })
+        let shown = display_address(&config);
+        Ok(Self { config, tls, display: shown })
     }
 
     /// Whether what is said to it is encrypted.
@@ -91,31 +91,37 @@ impl Server {
     }
 
     /// A new connection. It ends when the client is dropped.
-    pub async fn connect(&self) -> Result<Client, Outage> {
-        self.connect_hearing(None).await
+    pub async fn connect(&self) -> Result<Client, PgError> {
+        self.connect_with_handler(None).await
     }
 
     /// A new connection whose notices are heard.
-    pub async fn connect_hearing(&self, hear: Option<Hear>) -> Result<Client, Outage> {
+    pub async fn connect_with_handler(
+        &self,
+        hear: Option<NotificationHandler>,
+    ) -> Result<Client, PgError> {
         // The client's own limit ends with the first packet; one who then says nothing is waited for
         // without end.
-        match timeout(CONNECTING, self.greet(hear)).await {
+        match timeout(CONNECT_TIMEOUT, self.open_connection(hear)).await {
             Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(Outage::of_connecting(&error)),
-            Err(_) => Err(Outage::Unreached),
+            Ok(Err(error)) => Err(PgError::from_connect_error(&error)),
+            Err(_) => Err(PgError::Unresponsive),
         }
     }
 
-    async fn greet(&self, hear: Option<Hear>) -> Result<Client, tokio_postgres::Error> {
+    async fn open_connection(
+        &self,
+        hear: Option<NotificationHandler>,
+    ) -> Result<Client, tokio_postgres::Error> {
         match &self.tls {
             None => {
                 let (client, connection) = self.config.connect(NoTls).await?;
-                drop(tokio::spawn(drive(connection, hear)));
+                drop(tokio::spawn(drive_connection(connection, hear)));
                 Ok(client)
             }
             Some(tls) => {
                 let (client, connection) = self.config.connect(tls.clone()).await?;
-                drop(tokio::spawn(drive(connection, hear)));
+                drop(tokio::spawn(drive_connection(connection, hear)));
                 Ok(client)
             }
         }
@@ -123,7 +129,7 @@ impl Server {
 }
 
 /// Moves what is said between the client and its socket until one of them ends.
-async fn drive<S, T>(mut connection: Connection<S, T>, hear: Option<Hear>)
+async fn drive_connection<S, T>(mut connection: Connection<S, T>, hear: Option<NotificationHandler>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
@@ -135,7 +141,7 @@ where
     }
 }
 
-fn shown(config: &Config) -> String {
+fn display_address(config: &Config) -> String {
     let ports = config.get_ports();
     let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
         let port = ports.get(at).or_else(|| ports.first()).filter(|port| **port != 5432);
@@ -156,8 +162,8 @@ fn shown(config: &Config) -> String {
 mod tests {
     use super::*;
 
-    fn parse(address: &str) -> Server {
-        Server::parse(address, &Given::default()).unwrap()
+    fn parse(address: &str) -> PgServer {
+        PgServer::parse(address, &PgConnectOptions::default()).unwrap()
     }
 
     #[test]

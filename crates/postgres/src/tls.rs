@@ -14,38 +14,41 @@ use tokio_rustls::TlsConnector;
 pub enum TlsError {
     /// No version of TLS can be spoken.
     #[error("cannot speak TLS here")]
-    NoTls,
+    Unsupported,
     /// What the system trusts is not known.
     #[error("cannot read the certificates that the system trusts")]
-    NoSystem,
+    NoSystemRoots,
     /// The file of the authority is of no use.
     #[error("the authority's file is not a PEM file of certificates")]
-    NoAuthority,
+    InvalidCaFile,
 }
 
 /// A connector that trusts what the system trusts, or only the authority in a file.
-pub fn connector(authority: Option<&Path>) -> Result<TlsConnector, TlsError> {
+pub fn build_tls_connector(authority: Option<&Path>) -> Result<TlsConnector, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|_| TlsError::NoTls)?;
+        .map_err(|_| TlsError::Unsupported)?;
     let config = match authority {
-        None => {
-            builder.with_platform_verifier().map_err(|_| TlsError::NoSystem)?.with_no_client_auth()
+        None => builder
+            .with_platform_verifier()
+            .map_err(|_| TlsError::NoSystemRoots)?
+            .with_no_client_auth(),
+        Some(path) => {
+            builder.with_root_certificates(load_ca_certificates(path)?).with_no_client_auth()
         }
-        Some(path) => builder.with_root_certificates(authorities(path)?).with_no_client_auth(),
     };
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-fn authorities(path: &Path) -> Result<RootCertStore, TlsError> {
-    let unusable = |_| TlsError::NoAuthority;
+fn load_ca_certificates(path: &Path) -> Result<RootCertStore, TlsError> {
+    let unusable = |_| TlsError::InvalidCaFile;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(unusable)? {
         let certificate = certificate.map_err(unusable)?;
-        roots.add(certificate).map_err(|_| TlsError::NoAuthority)?;
+        roots.add(certificate).map_err(|_| TlsError::InvalidCaFile)?;
     }
-    if roots.is_empty() { Err(TlsError::NoAuthority) } else { Ok(roots) }
+    if roots.is_empty() { Err(TlsError::InvalidCaFile) } else { Ok(roots) }
 }
 
 /// A host that is this machine.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_runtime::engine::Engine;
-use countersign_store::{MemoryStore, SqliteStore};
+use countersign_store::{InMemoryStore, SqliteStore};
 
 use stories::Again;
 
@@ -41,7 +41,7 @@ fn main() {
             let folder = tempfile::tempdir().unwrap();
             let file = Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap());
             let durable = Again::engine(file);
-            let memory = Again::engine(Arc::new(MemoryStore::new()));
+            let memory = Again::engine(Arc::new(InMemoryStore::new()));
             let (mut kept, mut held) = (Rate::default(), Rate::default());
             for round in 0..rounds {
                 spin(&again, &durable, round, slice, &mut kept).await;

@@ -1,18 +1,18 @@
 //! The shipped folders, file by file.
 
-use countersign_core::protocol::Bundle;
+use countersign_core::protocol::ProtocolBundle;
 
 /// A shipped protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shipped {
+pub struct ShippedProtocol {
     /// What it is called.
     pub name: &'static str,
     /// What it is for, in a line.
-    pub about: &'static str,
+    pub description: &'static str,
     /// The files of the protocol folder: path and text.
     pub files: &'static [(&'static str, &'static str)],
     /// Files that go beside it, into the folder of work.
-    pub beside: &'static [(&'static str, &'static [u8])],
+    pub workspace_files: &'static [(&'static str, &'static [u8])],
 }
 
 macro_rules! folder {
@@ -28,10 +28,10 @@ macro_rules! beside {
 }
 
 /// Every protocol that ships.
-pub const SHIPPED: &[Shipped] = &[
-    Shipped {
+pub const SHIPPED_PROTOCOLS: &[ShippedProtocol] = &[
+    ShippedProtocol {
         name: "answer",
-        about: "a question is answered from evidence, or refused safely",
+        description: "a question is answered from evidence, or refused safely",
         files: folder!("answer":
             "index.yaml",
             "workflows/answer.yaml",
@@ -48,7 +48,7 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/request_kind.yaml",
             "rules/queries.md",
         ),
-        beside: beside!("answer":
+        workspace_files: beside!("answer":
             "replies.yaml",
             "replies/definition.yaml",
             "replies/design.yaml",
@@ -75,9 +75,9 @@ pub const SHIPPED: &[Shipped] = &[
             "data/policies/retention.md",
         ),
     },
-    Shipped {
+    ShippedProtocol {
         name: "demo",
-        about: "a short text is planned, written, approved by a person and put into a file",
+        description: "a short text is planned, written, approved by a person and put into a file",
         files: folder!("demo":
             "index.yaml",
             "workflows/text.yaml",
@@ -87,11 +87,11 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/draft.yaml",
             "rules/voice.md",
         ),
-        beside: beside!("demo": "replies.yaml"),
+        workspace_files: beside!("demo": "replies.yaml"),
     },
-    Shipped {
+    ShippedProtocol {
         name: "intake",
-        about: "somebody is interviewed until enough is known, then the outline of a document is drafted",
+        description: "somebody is interviewed until enough is known, then the outline of a document is drafted",
         files: folder!("intake":
             "index.yaml",
             "workflows/intake.yaml",
@@ -106,11 +106,11 @@ pub const SHIPPED: &[Shipped] = &[
             "rules/style.md",
             "rules/style.ru.md",
         ),
-        beside: beside!("intake": "replies.yaml"),
+        workspace_files: beside!("intake": "replies.yaml"),
     },
-    Shipped {
+    ShippedProtocol {
         name: "ralph",
-        about: "a goal is cut into tasks, and the tasks are done one by one until all are",
+        description: "a goal is cut into tasks, and the tasks are done one by one until all are",
         files: folder!("ralph":
             "index.yaml",
             "workflows/task_loop.yaml",
@@ -119,11 +119,11 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/plan.yaml",
             "contracts/report.yaml",
         ),
-        beside: beside!("ralph": "replies.yaml"),
+        workspace_files: beside!("ralph": "replies.yaml"),
     },
-    Shipped {
+    ShippedProtocol {
         name: "delivery",
-        about: "tasks are planned, carried out, reviewed and reworked, and what was approved is delivered",
+        description: "tasks are planned, carried out, reviewed and reworked, and what was approved is delivered",
         files: folder!("delivery":
             "index.yaml",
             "workflows/delivery.yaml",
@@ -138,21 +138,21 @@ pub const SHIPPED: &[Shipped] = &[
             "contracts/task_action.yaml",
             "contracts/node_review.yaml",
         ),
-        beside: beside!("delivery": "replies.yaml"),
+        workspace_files: beside!("delivery": "replies.yaml"),
     },
 ];
 
 /// A shipped protocol by its name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Shipped> {
-    SHIPPED.iter().find(|shipped| shipped.name == name)
+pub fn find_shipped_protocol(name: &str) -> Option<&'static ShippedProtocol> {
+    SHIPPED_PROTOCOLS.iter().find(|shipped| shipped.name == name)
 }
 
-impl Shipped {
+impl ShippedProtocol {
     /// Its files, as a loader takes them.
     #[must_use]
-    pub fn bundle(&self) -> Bundle {
+    pub fn to_bundle(&self) -> ProtocolBundle {
         let files = self.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
-        Bundle { files: files.collect() }
+        ProtocolBundle { files: files.collect() }
     }
 }

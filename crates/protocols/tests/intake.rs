@@ -6,10 +6,12 @@ mod stories;
 
 use std::collections::BTreeMap;
 
-use countersign_contracts::registry;
-use countersign_core::protocol::load;
-use countersign_core::run::{Incoming, Input, Pending, Start, State, Time, decide};
-use countersign_protocols::find;
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::protocol::load_protocol;
+use countersign_core::run::{
+    InputKind, PendingAction, RunInput, RunStart, RunState, Timestamp, decide,
+};
+use countersign_protocols::find_shipped_protocol;
 
 stories::stories!("intake", again a_short_interview_hands_over:
     a_blocker_is_a_veto,
@@ -65,7 +67,7 @@ stories::stories!("intake", again a_short_interview_hands_over:
 /// What the page says may stand in the place of `invoke`, for whoever wants to be called.
 #[test]
 fn a_callback_may_take_the_place_of_the_outline() {
-    let mut bundle = find("intake").unwrap().bundle();
+    let mut bundle = find_shipped_protocol("intake").unwrap().to_bundle();
     let workflow = bundle.files.get_mut("workflows/intake.yaml").unwrap();
     let from = workflow.find("    invoke:\n").unwrap();
     let to = from + workflow[from..].find("    writes: [/control/flags/skeleton]\n").unwrap();
@@ -73,28 +75,29 @@ fn a_callback_may_take_the_place_of_the_outline() {
     workflow.replace_range(from..to, called);
     let index = bundle.files.get_mut("index.yaml").unwrap();
     *index = index.replace("policy:\n", "policy:\n  hosts: [example.org]\n");
-    let loaded = load(bundle, &registry()).unwrap_or_else(|faults| panic!("{faults:#?}"));
+    let loaded = load_protocol(bundle, &load_shipped_contracts())
+        .unwrap_or_else(|faults| panic!("{faults:#?}"));
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let told = runtime.block_on(stories::Again::of("intake", "a_short_interview_hands_over"));
-    let mut state = State::blank("r1");
+    let mut state = RunState::new("r1");
     for what in told.inputs {
         let what = match what {
-            Incoming::Start(start) => Incoming::Start(Box::new(Start {
+            InputKind::Start(start) => InputKind::Start(Box::new(RunStart {
                 protocol: loaded.protocol.digest.clone(),
                 ..*start
             })),
             other => other,
         };
-        let time = Time(1_768_996_800_000 + i64::try_from(state.version).unwrap() * 1_000);
-        let input = Input { time, key: None, files: BTreeMap::new(), what };
+        let time = Timestamp(1_768_996_800_000 + i64::try_from(state.version).unwrap() * 1_000);
+        let input = RunInput { time, key: None, files: BTreeMap::new(), what };
         state = decide(&loaded.protocol, &state, &input).unwrap().state;
         if state.phase == "ready" {
             break;
         }
     }
     let mut asked = state.pending.values().filter_map(|order| match order {
-        Pending::Effect { effect, .. } => Some(serde_json::to_value(effect).unwrap()),
+        PendingAction::Effect { effect, .. } => Some(serde_json::to_value(effect).unwrap()),
         _ => None,
     });
     let effect = asked.next().unwrap();

@@ -7,18 +7,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use countersign_core::protocol::{check, load};
-use countersign_protocols::{SHIPPED, find};
+use countersign_core::protocol::{check_protocol, load_protocol};
+use countersign_protocols::{SHIPPED_PROTOCOLS, find_shipped_protocol};
 
 #[test]
 fn nothing_is_to_be_remarked() {
-    for shipped in SHIPPED {
-        let loaded = load(shipped.bundle(), &countersign_contracts::registry());
+    for shipped in SHIPPED_PROTOCOLS {
+        let loaded =
+            load_protocol(shipped.to_bundle(), &countersign_contracts::load_shipped_contracts());
         let loaded = loaded.unwrap_or_else(|faults| {
             let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
             panic!("{}: {}", shipped.name, told.join("\n"))
         });
-        let findings = loaded.warnings.into_iter().chain(check(&loaded.protocol));
+        let findings = loaded.warnings.into_iter().chain(check_protocol(&loaded.protocol));
         let told: Vec<String> = findings.map(|finding| finding.to_string()).collect();
         assert!(told.is_empty(), "{}: {}", shipped.name, told.join("\n"));
     }
@@ -29,12 +30,12 @@ fn every_file_of_a_template_is_listed() {
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
     for folder in fs::read_dir(&templates).unwrap() {
         let folder = folder.unwrap().path();
-        let shipped = find(folder.file_name().unwrap().to_str().unwrap()).unwrap();
+        let shipped = find_shipped_protocol(folder.file_name().unwrap().to_str().unwrap()).unwrap();
         let listed: BTreeSet<String> = shipped
             .files
             .iter()
             .map(|(path, _)| *path)
-            .chain(shipped.beside.iter().map(|(path, _)| *path))
+            .chain(shipped.workspace_files.iter().map(|(path, _)| *path))
             .map(str::to_owned)
             .collect();
         let mut there = BTreeSet::new();

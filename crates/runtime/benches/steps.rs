@@ -21,9 +21,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_core::run::{Input, Time, decide, seal};
-use countersign_runtime::proof::prove;
-use countersign_store::{MemoryStore, SqliteStore};
+use countersign_core::run::{RunInput, Timestamp, decide, seal_entry};
+use countersign_runtime::integrity::verify_stored_run;
+use countersign_store::{InMemoryStore, SqliteStore};
 
 use bare::Bare;
 use runs::{Stepper, engine, protocol, reply};
@@ -107,22 +107,28 @@ async fn durable(length: &Length) {
 /// A step where the disk costs nothing: all that is ours.
 async fn without_disk(length: &Length) {
     let protocol = protocol();
-    let engine = engine(Arc::new(MemoryStore::new()));
+    let engine = engine(Arc::new(InMemoryStore::new()));
     let mut steppers = vec![Stepper::begin(&engine, &protocol, "in-memory").await];
     let mut total = Total::default();
     Stepper::spin(&mut steppers, length.slice / 4, &mut Total::default()).await;
     Stepper::spin(&mut steppers, length.slice, &mut total).await;
     println!("\n{:<34}{:>9.1} µs", "step in memory", 1e6 / total.rate());
 
-    let state = engine.look("in-memory").await.unwrap().state;
+    let state = engine.get_run("in-memory").await.unwrap().state;
     let action = state.pending.keys().next().unwrap();
     let what = reply(action, 7, 200);
-    let input = Input { time: Time(state.updated_at.0 + 1), key: None, files: [].into(), what };
+    let input =
+        RunInput { time: Timestamp(state.updated_at.0 + 1), key: None, files: [].into(), what };
     let (begun, mut decided, mut sealed) = (Instant::now(), 0_u32, Duration::ZERO);
     while begun.elapsed() < length.slice {
         let step = decide(&protocol, &state, &input).unwrap();
         let before = Instant::now();
-        black_box(seal(&state, &step.state, &step.events, countersign_core::run::GENESIS));
+        black_box(seal_entry(
+            &state,
+            &step.state,
+            &step.events,
+            countersign_core::run::GENESIS_HASH,
+        ));
         sealed += before.elapsed();
         decided += 1;
     }
@@ -132,7 +138,7 @@ async fn without_disk(length: &Length) {
     println!("{:<34}{:>9.1} µs", "of which seal", micros(sealed));
 
     let begun = Instant::now();
-    let proved = prove(&engine, "in-memory").await.unwrap().unwrap();
+    let proved = verify_stored_run(&engine, "in-memory").await.unwrap().unwrap();
     let rate = proved.events as f64 / begun.elapsed().as_secs_f64();
     println!("{:<34}{:>9.0} events/s ({} of them)", "replay and verify", rate, proved.events);
 }

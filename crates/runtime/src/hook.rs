@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
-use countersign_core::json::{RepairLevel, read};
-use countersign_core::protocol::{Hook, Policy};
+use countersign_core::json::{RepairLevel, parse_json};
+use countersign_core::protocol::{HookDefinition, ProtocolPolicy};
 use serde_json::Value;
 
-use crate::program::{Finished, Launch, ProgramError, launch};
+use crate::program::{ProgramError, ProgramInvocation, ProgramOutput, launch_program};
 use crate::workspace::Workspace;
 
 /// How much of a reason is kept, in characters.
-const LONGEST_REASON: usize = 1_000;
+const MAX_REASON_CHARS: usize = 1_000;
 
 /// What a hook came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,61 +38,66 @@ pub enum HookResult {
 }
 
 /// Performs a hook. A program gets `context` on standard input and `id` in its environment.
-pub async fn perform(
-    hook: &Hook,
+pub async fn run_hook(
+    hook: &HookDefinition,
     context: &Value,
     id: &str,
-    policy: &Policy,
+    policy: &ProtocolPolicy,
     workspace: &Workspace,
 ) -> HookResult {
     let (name, timeout) = match hook {
-        Hook::Patch { ops, .. } => return HookResult::Patch { ops: ops.clone() },
-        Hook::Program { program, timeout, .. } => (program, timeout),
+        HookDefinition::Patch { ops, .. } => return HookResult::Patch { ops: ops.clone() },
+        HookDefinition::Program { program, timeout, .. } => (program, timeout),
     };
     let Some(program) = policy.programs.get(name) else {
-        return abort(name, "the policy declares no program of that name");
+        return build_abort(name, "the policy declares no program of that name");
     };
     let limit = timeout.unwrap_or(program.timeout);
-    let finished = launch(Launch {
+    let finished = launch_program(ProgramInvocation {
         command: &program.command,
         args: &[],
-        folder: workspace.path(),
-        inherits: &program.environment,
-        variables: &[("COUNTERSIGN_ACTION_ID", id)],
-        input: context.to_string().as_bytes(),
-        limit: Duration::from_millis(limit.millis.unsigned_abs()),
+        working_folder: workspace.path(),
+        inherited_env: &program.environment,
+        env: &[("COUNTERSIGN_ACTION_ID", id)],
+        stdin: context.to_string().as_bytes(),
+        timeout: Duration::from_millis(limit.millis.unsigned_abs()),
     })
     .await;
     match finished {
-        Ok(finished) => answer(name, &finished),
+        Ok(finished) => parse_output(name, &finished),
         Err(ProgramError::TimedOut { .. }) => {
-            abort(name, &format!("it took longer than {limit} and was ended"))
+            build_abort(name, &format!("it took longer than {limit} and was ended"))
         }
-        Err(error) => abort(name, &error.to_string()),
+        Err(error) => build_abort(name, &error.to_string()),
     }
 }
 
-fn answer(name: &str, finished: &Finished) -> HookResult {
+fn parse_output(name: &str, finished: &ProgramOutput) -> HookResult {
     if !finished.status.success() {
-        return abort(name, &format!("it ended with {}", finished.status));
+        return build_abort(name, &format!("it ended with {}", finished.status));
     }
     if finished.stdout.truncated {
-        return abort(name, "its answer is longer than 1 MiB");
+        return build_abort(name, "its answer is longer than 1 MiB");
     }
     let Ok(text) = str::from_utf8(&finished.stdout.bytes) else {
-        return abort(name, "its answer is not UTF-8");
+        return build_abort(name, "its answer is not UTF-8");
     };
-    let value = match read(text, RepairLevel::None) {
-        Ok(reading) if reading.flaws.is_empty() => reading.value,
-        Ok(_) => return abort(name, "its answer has a key twice, or a number that is too large"),
+    let value = match parse_json(text, RepairLevel::None) {
+        Ok(reading) if reading.data_losses.is_empty() => reading.value,
+        Ok(_) => {
+            return build_abort(name, "its answer has a key twice, or a number that is too large");
+        }
         Err(stop) => {
-            return abort(name, &format!("its answer is no JSON at byte {}", stop.span.start));
+            return build_abort(
+                name,
+                &format!("its answer is no JSON at byte {}", stop.span.start),
+            );
         }
     };
-    understood(&value).unwrap_or_else(|fault| abort(name, &fault))
+    parse_result(&value).unwrap_or_else(|fault| build_abort(name, &fault))
 }
 
-fn understood(value: &Value) -> Result<HookResult, String> {
+fn parse_result(value: &Value) -> Result<HookResult, String> {
     let Some(answer) = value.as_object() else {
         return Err("its answer is not an object".to_owned());
     };
@@ -117,7 +122,7 @@ fn understood(value: &Value) -> Result<HookResult, String> {
         ("ok", _) => Ok(HookResult::Ok),
         ("abort", None) => Err("it said `abort` and gave no reason".to_owned()),
         ("abort", Some(Value::String(reason))) => {
-            Ok(HookResult::Abort { reason: reason.chars().take(LONGEST_REASON).collect() })
+            Ok(HookResult::Abort { reason: reason.chars().take(MAX_REASON_CHARS).collect() })
         }
         ("patch", Some(ops @ Value::Array(_))) => Ok(HookResult::Patch { ops: ops.clone() }),
         ("redirect", Some(Value::String(to))) if !to.is_empty() => {
@@ -129,6 +134,6 @@ fn understood(value: &Value) -> Result<HookResult, String> {
     }
 }
 
-fn abort(name: &str, reason: &str) -> HookResult {
+fn build_abort(name: &str, reason: &str) -> HookResult {
     HookResult::Abort { reason: format!("hook program `{name}`: {reason}") }
 }

@@ -1,6 +1,6 @@
 //! The runtime does what the core decided: it drives runs, performs actions, and keeps files.
 
-pub mod recent;
+pub mod lru_cache;
 pub mod folder;
 pub mod workspace;
 pub mod tool;
@@ -10,15 +10,15 @@ pub mod effect;
 pub mod trust;
 pub mod projection;
 pub mod clock;
-pub mod private;
-pub mod watch;
+pub mod private_files;
+pub mod run_observer;
 pub mod engine;
-pub mod recall;
-pub mod remember;
-pub mod proof;
+pub mod memory_recorder;
+pub mod memory_context;
+pub mod integrity;
 mod row_check;
 pub mod transfer;
 pub mod prune;
 pub mod driver;
-pub mod learn;
+pub mod memory_extraction;
 pub mod worker;

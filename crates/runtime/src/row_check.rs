@@ -5,31 +5,32 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::json::{RepairKind, RepairLevel, read};
+use countersign_core::json::{RepairKind, RepairLevel, parse_json};
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Entry, Event, Exchange, Incoming, ModelReply, State, Time, fold, next_alarm_after,
+    ExchangeDigests, InputKind, ModelReply, RunEvent, RunLogEntry, RunState, Timestamp, fold_entry,
+    next_alarm_after,
 };
-use countersign_models::reread_texts;
-use countersign_store::{Head, HeadUpdate, RunId, WaitFilter};
+use countersign_models::reparse_texts;
+use countersign_store::{RunHead, RunHeadUpdate, RunId, WaitFilter};
 use serde_json::Value;
 
-use crate::engine::{Engine, EngineError, rows};
-use crate::proof::{Flaw, digest_of};
+use crate::engine::{Engine, EngineError, commit_rows};
+use crate::integrity::{IntegrityError, compute_blob_digest};
 
 /// How long a run may be put off beyond its alarms, in milliseconds: one that nobody could work on is looked at
 /// again after so long.
-const PUT_OFF: i64 = 60_000;
+const MAX_DEFERRAL_MS: i64 = 60_000;
 
-/// What differs first; `None` where all of it agrees. The log must have been read and folded before.
+/// What differs first; `Empty` where all of it agrees. The log must have been read and folded before.
 pub(crate) async fn compare_rows(
     engine: &Engine,
     run: &RunId,
-    head: &Head,
-    log: &[Entry],
-    state: &State,
+    head: &RunHead,
+    log: &[RunLogEntry],
+    state: &RunState,
     protocol: &Protocol,
-) -> Result<Option<Flaw>, EngineError> {
+) -> Result<Option<IntegrityError>, EngineError> {
     if let Some(flaw) = compare_head(head, log, state) {
         return Ok(Some(flaw));
     }
@@ -48,10 +49,11 @@ pub(crate) async fn compare_rows(
 }
 
 /// The columns of the run's own row.
-fn compare_head(head: &Head, log: &[Entry], state: &State) -> Option<Flaw> {
-    let HeadUpdate { status, phase, updated_at, summary } = rows::head_update(state);
+fn compare_head(head: &RunHead, log: &[RunLogEntry], state: &RunState) -> Option<IntegrityError> {
+    let RunHeadUpdate { status, phase, updated_at, summary } =
+        commit_rows::build_head_update(state);
     let hash = log.last().map_or_else(String::new, |last| last.hash.clone());
-    let time = |at: i64| Time(at).to_string();
+    let time = |at: i64| Timestamp(at).to_string();
     let columns = [
         ("last event", head.seq.to_string(), state.seq.to_string()),
         ("version", head.version.to_string(), state.version.to_string()),
@@ -67,51 +69,60 @@ fn compare_head(head: &Head, log: &[Entry], state: &State) -> Option<Flaw> {
     if let Some((what, found, expected)) =
         columns.into_iter().find(|(_, found, expected)| found != expected)
     {
-        return Some(Flaw::Head { what, found, expected });
+        return Some(IntegrityError::HeadMismatch { what, found, expected });
     }
     // The log does not know who works on a run. Every taking raises the epoch, and each worker that ended
     // had taken the run.
     let fewest = head.deaths.max(1);
     let lease = head.lease.as_ref().filter(|lease| lease.epoch < fewest)?;
     let expected = format!("at least {fewest}");
-    Some(Flaw::Beside { what: "lease epoch".to_owned(), found: lease.epoch.to_string(), expected })
+    Some(IntegrityError::RowMismatch {
+        what: "lease epoch".to_owned(),
+        found: lease.epoch.to_string(),
+        expected,
+    })
 }
 
 /// A run must not sleep past its next alarm. One that is due, or that a worker put off for a while, may say
 /// any time up to then: whoever looks at it finds out.
-fn compare_wake_up(head: &Head, state: &State, protocol: &Protocol, now: Time) -> Option<Flaw> {
+fn compare_wake_up(
+    head: &RunHead,
+    state: &RunState,
+    protocol: &Protocol,
+    now: Timestamp,
+) -> Option<IntegrityError> {
     let alarm = next_alarm_after(protocol, state, now);
     let latest = match (head.wake_at, alarm) {
         (None, None) => return None,
-        (Some(at), _) if at <= now.after(PUT_OFF).0 => return None,
+        (Some(at), _) if at <= now.plus_millis(MAX_DEFERRAL_MS).0 => return None,
         (_, alarm) => alarm,
     };
-    if head.wake_at.is_some() && head.wake_at.map(Time) <= latest {
+    if head.wake_at.is_some() && head.wake_at.map(Timestamp) <= latest {
         return None;
     }
-    let told = |at: Option<Time>| at.map_or_else(|| "none".to_owned(), |at| at.to_string());
-    let (found, expected) = (told(head.wake_at.map(Time)), told(latest));
-    Some(Flaw::Beside { what: "next wake-up".to_owned(), found, expected })
+    let told = |at: Option<Timestamp>| at.map_or_else(|| "none".to_owned(), |at| at.to_string());
+    let (found, expected) = (told(head.wake_at.map(Timestamp)), told(latest));
+    Some(IntegrityError::RowMismatch { what: "next wake-up".to_owned(), found, expected })
 }
 
 /// Open waits, each in full: question, shape, who may answer, deadline.
 async fn compare_waits(
     engine: &Engine,
     run: &RunId,
-    state: &State,
-) -> Result<Option<Flaw>, EngineError> {
+    state: &RunState,
+) -> Result<Option<IntegrityError>, EngineError> {
     let mut filter = WaitFilter::all(run.tenant.clone(), usize::MAX);
     filter.run = Some(run.id.clone());
-    let found = engine.store().waits(&filter).await?;
+    let found = engine.store().list_waits(&filter).await?;
     let mut found: BTreeMap<_, _> = found.into_iter().map(|row| (row.id.clone(), row)).collect();
     if let Some(flaw) = compare_ids("open waits", found.keys(), state.waits.keys()) {
         return Ok(Some(flaw));
     }
     for (id, wait) in &state.waits {
-        let expected = rows::wait_row(run, wait);
+        let expected = commit_rows::build_wait_row(run, wait);
         let Some(row) = found.remove(id) else { continue };
         let time =
-            |at: Option<i64>| at.map_or_else(|| "none".to_owned(), |at| Time(at).to_string());
+            |at: Option<i64>| at.map_or_else(|| "none".to_owned(), |at| Timestamp(at).to_string());
         let who = |who: Option<String>| who.unwrap_or_else(|| "everybody".to_owned());
         let fields = [
             ("kind", row.kind, expected.kind),
@@ -123,7 +134,7 @@ async fn compare_waits(
         if let Some((field, found, expected)) = fields.into_iter().find(|(_, one, two)| one != two)
         {
             let what = format!("{field} of wait {id}");
-            return Ok(Some(Flaw::Beside { what, found, expected }));
+            return Ok(Some(IntegrityError::RowMismatch { what, found, expected }));
         }
     }
     Ok(None)
@@ -133,22 +144,22 @@ async fn compare_waits(
 async fn compare_actions(
     engine: &Engine,
     run: &RunId,
-    state: &State,
-) -> Result<Option<Flaw>, EngineError> {
-    let found = engine.store().actions(run).await?;
+    state: &RunState,
+) -> Result<Option<IntegrityError>, EngineError> {
+    let found = engine.store().list_actions(run).await?;
     let mut found: BTreeMap<_, _> = found.into_iter().map(|row| (row.id.clone(), row)).collect();
     if let Some(flaw) = compare_ids("pending actions", found.keys(), state.pending.keys()) {
         return Ok(Some(flaw));
     }
     for (id, order) in &state.pending {
-        let expected = rows::action_row(id, order);
+        let expected = commit_rows::build_action_row(id, order);
         let Some(row) = found.remove(id) else { continue };
         for (field, found, expected) in
             [("kind", row.kind, expected.kind), ("text", row.body, expected.body)]
         {
             if found != expected {
                 let what = format!("{field} of action {id}");
-                return Ok(Some(Flaw::Beside { what, found, expected }));
+                return Ok(Some(IntegrityError::RowMismatch { what, found, expected }));
             }
         }
     }
@@ -159,21 +170,22 @@ async fn compare_actions(
 async fn compare_keys(
     engine: &Engine,
     run: &RunId,
-    log: &[Entry],
-) -> Result<Option<Flaw>, EngineError> {
+    log: &[RunLogEntry],
+) -> Result<Option<IntegrityError>, EngineError> {
     let mut expected = BTreeMap::new();
     for one in log {
-        if let Some(Event::Received { input }) = one.open(&run.id).unwrap_or_default().first()
+        if let Some(RunEvent::Received { input }) =
+            one.decode_events(&run.id).unwrap_or_default().first()
             && let Some(key) = &input.key
         {
             expected.insert(key.clone(), one.version);
         }
     }
-    let found: BTreeMap<_, _> = engine.store().keys(run).await?.into_iter().collect();
+    let found: BTreeMap<_, _> = engine.store().list_keys(run).await?.into_iter().collect();
     let differs =
         found.keys().chain(expected.keys()).find(|key| found.get(*key) != expected.get(*key));
     let told = |at: Option<&u64>| at.map_or_else(|| "none".to_owned(), u64::to_string);
-    Ok(differs.map(|key| Flaw::Beside {
+    Ok(differs.map(|key| IntegrityError::RowMismatch {
         what: format!("version of the idempotency key `{key}`"),
         found: told(found.get(key)),
         expected: told(expected.get(key)),
@@ -185,42 +197,42 @@ async fn compare_keys(
 async fn compare_snapshots(
     engine: &Engine,
     run: &RunId,
-    log: &[Entry],
-    state: &State,
-) -> Result<Option<Flaw>, EngineError> {
+    log: &[RunLogEntry],
+    state: &RunState,
+) -> Result<Option<IntegrityError>, EngineError> {
     let mut versions = Vec::new();
     let mut until = state.version;
-    while let Some(loaded) = engine.store().load(run, Some(until)).await?
+    while let Some(loaded) = engine.store().load_run(run, Some(until)).await?
         && let Some(row) = loaded.snapshot
     {
         versions.push(row.version);
         let Some(before) = row.version.checked_sub(1).filter(|version| *version > 0) else { break };
         until = before;
     }
-    let mut then = State::blank(&run.id);
+    let mut then = RunState::new(&run.id);
     for one in log {
         // The log was folded before, so it folds.
-        let folds = fold(&mut then, &one.body).is_ok();
+        let folds = fold_entry(&mut then, &one.body).is_ok();
         if versions.last() != Some(&one.version) {
             continue;
         }
         versions.pop();
-        if !folds || !holds(engine, run, &then, Some(&one.hash)).await? {
-            return Ok(Some(Flaw::Snapshot));
+        if !folds || !matches_loaded_state(engine, run, &then, Some(&one.hash)).await? {
+            return Ok(Some(IntegrityError::SnapshotMismatch));
         }
     }
-    let newest = holds(engine, run, state, None).await?;
-    Ok((!versions.is_empty() || !newest).then_some(Flaw::Snapshot))
+    let newest = matches_loaded_state(engine, run, state, None).await?;
+    Ok((!versions.is_empty() || !newest).then_some(IntegrityError::SnapshotMismatch))
 }
 
 /// Whether the state that is loaded for a version is this one, and has this hash where one is said.
-async fn holds(
+async fn matches_loaded_state(
     engine: &Engine,
     run: &RunId,
-    state: &State,
+    state: &RunState,
     hash: Option<&String>,
 ) -> Result<bool, EngineError> {
-    match engine.at(&run.id, Some(state.version)).await {
+    match engine.load_version(&run.id, Some(state.version)).await {
         Ok(live) => Ok(*live.state == *state && hash.is_none_or(|hash| live.hash == *hash)),
         Err(EngineError::Corrupt { .. }) => Ok(false),
         Err(other) => Err(other),
@@ -231,48 +243,48 @@ async fn holds(
 async fn compare_exchanges(
     engine: &Engine,
     run: &RunId,
-    log: &[Entry],
-) -> Result<Option<Flaw>, EngineError> {
+    log: &[RunLogEntry],
+) -> Result<Option<IntegrityError>, EngineError> {
     for one in log {
         let version = one.version;
-        let events = one.open(&run.id).unwrap_or_default();
-        let Some(Event::Received { input }) = events.into_iter().next() else { continue };
+        let events = one.decode_events(&run.id).unwrap_or_default();
+        let Some(RunEvent::Received { input }) = events.into_iter().next() else { continue };
         let (exchange, reply) = match input.what {
-            Incoming::ModelReplied(mut reply) => (reply.exchange.take(), Some(reply)),
-            Incoming::ModelFailed { exchange, .. } => (exchange, None),
+            InputKind::ModelReplied(mut reply) => (reply.exchange.take(), Some(reply)),
+            InputKind::ModelFailed { exchange, .. } => (exchange, None),
             _ => continue,
         };
-        let Some(Exchange { request, response }) = exchange else { continue };
+        let Some(ExchangeDigests { request, response }) = exchange else { continue };
         let mut received = Vec::new();
         for digest in [request, response] {
-            let found = match engine.store().blob(&run.tenant, &digest).await? {
+            let found = match engine.store().load_blob(&run.tenant, &digest).await? {
                 None => "gone",
-                Some(bytes) if digest_of(&bytes) != digest => "others",
+                Some(bytes) if compute_blob_digest(&bytes) != digest => "others",
                 Some(bytes) => {
                     received = bytes;
                     continue;
                 }
             };
-            return Ok(Some(Flaw::Blob { version, digest, found }));
+            return Ok(Some(IntegrityError::BlobMismatch { version, digest, found }));
         }
-        if reply.is_some_and(|reply| !says(&received, &reply)) {
-            return Ok(Some(Flaw::Reply { version }));
+        if reply.is_some_and(|reply| !is_reply_in_response(&received, &reply)) {
+            return Ok(Some(IntegrityError::ReplyMismatch { version }));
         }
     }
     Ok(None)
 }
 
 /// Whether a response says the text of a reply. One that no wire format can read says nothing against it.
-fn says(response: &[u8], reply: &ModelReply) -> bool {
-    let texts = reread_texts(response);
+fn is_reply_in_response(response: &[u8], reply: &ModelReply) -> bool {
+    let texts = reparse_texts(response);
     // Nulls that mean absence were taken out where the reply tells of that repair, and nowhere else.
     let repaired = reply.repairs.iter().any(|repair| repair.kind == RepairKind::NullForAbsent);
-    let kept = repaired.then(|| without_nulls(&reply.text)).flatten();
-    let same = |text: &String| *text == reply.text || kept.is_some() && without_nulls(text) == kept;
+    let kept = repaired.then(|| strip_nulls(&reply.text)).flatten();
+    let same = |text: &String| *text == reply.text || kept.is_some() && strip_nulls(text) == kept;
     texts.is_empty() || texts.iter().any(same)
 }
 
-fn without_nulls(text: &str) -> Option<Value> {
+fn strip_nulls(text: &str) -> Option<Value> {
     fn strip(value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(strip),
@@ -283,7 +295,7 @@ fn without_nulls(text: &str) -> Option<Value> {
             _ => {}
         }
     }
-    let mut value = read(text, RepairLevel::None).ok()?.value;
+    let mut value = parse_json(text, RepairLevel::None).ok()?.value;
     strip(&mut value);
     Some(value)
 }
@@ -292,9 +304,9 @@ fn compare_ids<'a>(
     what: &'static str,
     found: impl Iterator<Item = &'a String>,
     expected: impl Iterator<Item = &'a String>,
-) -> Option<Flaw> {
+) -> Option<IntegrityError> {
     let listed = |ids: Vec<&str>| if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
     let found = listed(found.map(String::as_str).collect());
     let expected = listed(expected.map(String::as_str).collect());
-    (found != expected).then_some(Flaw::Head { what, found, expected })
+    (found != expected).then_some(IntegrityError::HeadMismatch { what, found, expected })
 }

@@ -6,38 +6,41 @@
 use std::fs;
 use std::path::PathBuf;
 
-use countersign_core::protocol::{Duration, Policy, Program};
-use countersign_core::run::Effect;
-use countersign_runtime::effect::{EffectError, EffectErrorKind, Journal, Sources, World, perform};
+use countersign_core::protocol::{DurationMillis, ProgramDefinition, ProtocolPolicy};
+use countersign_core::run::EffectCall;
+use countersign_runtime::effect::{
+    EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
+};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 struct Place {
     folder: TempDir,
-    policy: Policy,
+    policy: ProtocolPolicy,
     workspace: Workspace,
-    journal: Journal,
+    journal: EffectJournal,
 }
 
 /// A workspace in which one program is allowed: a line of shell.
 fn place(script: &str) -> Place {
     let folder = tempfile::tempdir().unwrap();
-    let mut policy = Policy::default();
+    let mut policy = ProtocolPolicy::default();
     let command = ["/bin/sh", "-c", script, "sh"].map(str::to_owned).to_vec();
-    let timeout = Duration { millis: 60_000 };
+    let timeout = DurationMillis { millis: 60_000 };
     let environment = vec!["CARGO_MANIFEST_DIR".to_owned(), "NOT_SET_ANYWHERE".to_owned()];
-    policy.programs.insert("it".to_owned(), Program { command, timeout, environment });
+    policy.programs.insert("it".to_owned(), ProgramDefinition { command, timeout, environment });
     let workspace = Workspace::open(folder.path()).unwrap();
-    let journal = Journal::open(&folder.path().join(".countersign/effects")).unwrap();
+    let journal = EffectJournal::open(&folder.path().join(".countersign/effects")).unwrap();
     Place { folder, policy, workspace, journal }
 }
 
 impl Place {
-    async fn perform(&self, id: &str, order: &Effect) -> Result<Value, EffectError> {
-        let sources = Sources::default();
+    async fn perform(&self, id: &str, order: &EffectCall) -> Result<Value, EffectError> {
+        let sources = RetrieverRegistry::default();
         let Self { policy, workspace, journal, .. } = self;
-        perform(order, id, World { policy, workspace, sources: &sources, journal }).await
+        perform_effect(order, id, EffectContext { policy, workspace, sources: &sources, journal })
+            .await
     }
 
     async fn run(&self, id: &str) -> Result<Value, EffectError> {
@@ -54,21 +57,21 @@ impl Place {
     }
 }
 
-fn run(args: &[&str], input: Option<Value>) -> Effect {
+fn run(args: &[&str], input: Option<Value>) -> EffectCall {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-    Effect::Run { program: "it".to_owned(), args, input }
+    EffectCall::Run { program: "it".to_owned(), args, input }
 }
 
-fn write(path: &str, content: &str) -> Effect {
-    Effect::Write { path: path.to_owned(), content: content.to_owned(), once: false }
+fn write(path: &str, content: &str) -> EffectCall {
+    EffectCall::Write { path: path.to_owned(), content: content.to_owned(), once: false }
 }
 
-fn write_once(path: &str, content: &str) -> Effect {
-    Effect::Write { path: path.to_owned(), content: content.to_owned(), once: true }
+fn write_once(path: &str, content: &str) -> EffectCall {
+    EffectCall::Write { path: path.to_owned(), content: content.to_owned(), once: true }
 }
 
-fn copy(from: &str, to: &str) -> Effect {
-    Effect::Copy { from: from.to_owned(), to: to.to_owned(), once: false }
+fn copy(from: &str, to: &str) -> EffectCall {
+    EffectCall::Copy { from: from.to_owned(), to: to.to_owned(), once: false }
 }
 
 #[tokio::test]
@@ -115,10 +118,10 @@ async fn a_write_once_never_takes_the_place_of_something_else() {
 #[tokio::test]
 async fn of_many_who_write_once_one_is_taken() {
     let place = place("");
-    let orders: Vec<Effect> = (0..8).map(|n| write_once("out.md", &format!("{n}"))).collect();
+    let orders: Vec<EffectCall> = (0..8).map(|n| write_once("out.md", &format!("{n}"))).collect();
     let mut tasks = tokio::task::JoinSet::new();
     for order in orders {
-        let (workspace, Effect::Write { path, content, .. }) = (place.workspace.clone(), order)
+        let (workspace, EffectCall::Write { path, content, .. }) = (place.workspace.clone(), order)
         else {
             unreachable!("they are writes")
         };
@@ -161,7 +164,8 @@ async fn a_copy_once_never_takes_the_place_of_something_else() {
     for (id, path, content) in [("r/1/0", "a.md", "one"), ("r/1/1", "b.md", "two")] {
         place.perform(id, &write(path, content)).await.unwrap();
     }
-    let once = |from: &str| Effect::Copy { from: from.into(), to: "kept.md".into(), once: true };
+    let once =
+        |from: &str| EffectCall::Copy { from: from.into(), to: "kept.md".into(), once: true };
     let first = place.perform("r/2/0", &once("a.md")).await.unwrap();
     assert_eq!(place.perform("r/2/0", &once("a.md")).await.unwrap(), first, "its own bytes again");
     let error = place.perform("r/3/0", &once("b.md")).await.unwrap_err();
@@ -229,8 +233,8 @@ async fn a_finished_program_is_not_run_again() {
     place.run("r/1/1").await.unwrap();
     assert_eq!(place.file("count"), "x\nx\n", "another action is another run");
     assert_eq!(place.entries().len(), 2);
-    place.journal.forget("r/1/0").unwrap();
-    place.journal.forget("r/1/0").unwrap();
+    place.journal.remove_entry("r/1/0").unwrap();
+    place.journal.remove_entry("r/1/0").unwrap();
     assert_eq!(place.entries().len(), 1);
 }
 
@@ -238,12 +242,12 @@ async fn a_finished_program_is_not_run_again() {
 async fn a_program_whose_end_nobody_saw_is_run_again() {
     let place = place("echo $COUNTERSIGN_ACTION_ID >> count");
     // The crash came between these two.
-    place.journal.start("r/1/0", &run(&[], None)).unwrap();
+    place.journal.record_start("r/1/0", &run(&[], None)).unwrap();
     place.run("r/1/0").await.unwrap();
     assert_eq!(place.file("count"), "r/1/0\n");
     // And here after the end was noted: a journal opened anew knows it.
-    let reopened = Journal::open(&place.folder.path().join(".countersign/effects")).unwrap();
-    assert!(reopened.result("r/1/0", &run(&[], None)).unwrap().is_some());
+    let reopened = EffectJournal::open(&place.folder.path().join(".countersign/effects")).unwrap();
+    assert!(reopened.load_result("r/1/0", &run(&[], None)).unwrap().is_some());
 }
 
 #[tokio::test]
@@ -302,7 +306,7 @@ async fn an_entry_that_was_changed_by_hand_stops_the_effect() {
 #[tokio::test]
 async fn only_declared_programs_run() {
     let mut place = place("");
-    let order = Effect::Run { program: "other".to_owned(), args: vec![], input: None };
+    let order = EffectCall::Run { program: "other".to_owned(), args: vec![], input: None };
     let error = place.perform("r/1/0", &order).await.unwrap_err();
     assert_eq!(error.kind, EffectErrorKind::NotAllowed);
     assert_eq!(error.to_string(), "the policy declares no program `other`");

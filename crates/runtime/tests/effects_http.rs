@@ -4,9 +4,11 @@
 
 use std::net::SocketAddr;
 
-use countersign_core::protocol::Policy;
-use countersign_core::run::Effect;
-use countersign_runtime::effect::{EffectError, EffectErrorKind, Journal, Sources, World, perform};
+use countersign_core::protocol::ProtocolPolicy;
+use countersign_core::run::EffectCall;
+use countersign_runtime::effect::{
+    EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
+};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -60,17 +62,17 @@ fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
 
 struct Place {
     _folder: TempDir,
-    policy: Policy,
+    policy: ProtocolPolicy,
     workspace: Workspace,
-    journal: Journal,
+    journal: EffectJournal,
 }
 
 fn place(hosts: &[&str]) -> Place {
     let folder = tempfile::tempdir().unwrap();
     let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    let policy = Policy { hosts, ..Policy::default() };
+    let policy = ProtocolPolicy { hosts, ..ProtocolPolicy::default() };
     let workspace = Workspace::open(folder.path()).unwrap();
-    let journal = Journal::open(&folder.path().join(".countersign/effects")).unwrap();
+    let journal = EffectJournal::open(&folder.path().join(".countersign/effects")).unwrap();
     Place { _folder: folder, policy, workspace, journal }
 }
 
@@ -86,10 +88,11 @@ impl Place {
         url: &str,
         body: Option<Value>,
     ) -> Result<Value, EffectError> {
-        let order = Effect::Http { method: method.to_owned(), url: url.to_owned(), body };
-        let sources = Sources::default();
+        let order = EffectCall::Http { method: method.to_owned(), url: url.to_owned(), body };
+        let sources = RetrieverRegistry::default();
         let Self { policy, workspace, journal, .. } = self;
-        perform(&order, id, World { policy, workspace, sources: &sources, journal }).await
+        perform_effect(&order, id, EffectContext { policy, workspace, sources: &sources, journal })
+            .await
     }
 }
 

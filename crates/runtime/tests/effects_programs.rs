@@ -10,27 +10,33 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::protocol::{self, Hook, Origin, Policy, Program};
-use countersign_core::run::Effect;
-use countersign_core::spec::{Source, Tree};
-use countersign_runtime::effect::{EffectErrorKind, Journal, Sources, World, perform};
+use countersign_core::protocol::{
+    self, FileOrigin, HookDefinition, ProgramDefinition, ProtocolPolicy,
+};
+use countersign_core::run::EffectCall;
+use countersign_core::source::{ParsedSourceFile, SourceFile};
+use countersign_runtime::effect::{
+    EffectContext, EffectErrorKind, EffectJournal, RetrieverRegistry, perform_effect,
+};
 use countersign_runtime::hook::{self, HookResult};
-use countersign_runtime::program::{Finished, Launch, ProgramError, launch};
+use countersign_runtime::program::{
+    ProgramError, ProgramInvocation, ProgramOutput, launch_program,
+};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-async fn sh(folder: &Path, script: &str, limit: Duration) -> Result<Finished, ProgramError> {
+async fn sh(folder: &Path, script: &str, limit: Duration) -> Result<ProgramOutput, ProgramError> {
     let command = ["/bin/sh", "-c", script].map(str::to_owned);
-    launch(Launch {
+    launch_program(ProgramInvocation {
         command: &command,
         args: &[],
-        folder,
-        inherits: &["PATH".to_owned()],
-        variables: &[],
-        input: b"",
-        limit,
+        working_folder: folder,
+        inherited_env: &["PATH".to_owned()],
+        env: &[],
+        stdin: b"",
+        timeout: limit,
     })
     .await
 }
@@ -83,7 +89,7 @@ async fn what_a_program_leaves_running_ends_with_it() {
     let script = "exec 3>alive; sleep 1000 & echo started >&3; echo said; exit 0";
     let finished = sh(folder.path(), script, MINUTE).await.unwrap();
     assert!(finished.status.success());
-    assert_eq!(finished.stdout.text(), "said\n");
+    assert_eq!(finished.stdout.to_text(), "said\n");
     let mut reader = started.await.unwrap();
     assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
 }
@@ -96,7 +102,7 @@ async fn a_child_that_leaves_the_group_does_not_keep_us() {
         setsid sh -c 'echo up > ready; read line < release' & \
         read line < ready; echo said; exit 0";
     let finished = sh(folder.path(), script, MINUTE).await.unwrap();
-    assert_eq!(finished.stdout.text(), "said\n");
+    assert_eq!(finished.stdout.to_text(), "said\n");
     fs::write(folder.path().join("release"), "now\n").unwrap();
 }
 
@@ -108,29 +114,29 @@ async fn a_program_is_found_by_path_or_from_its_folder() {
     let path = folder.path().join("bin/own");
     fs::write(&path, "#!/bin/sh\necho own\n").unwrap();
     let start = async |name: &str| {
-        launch(Launch {
+        launch_program(ProgramInvocation {
             command: &[name.to_owned()],
             args: &[],
-            folder: folder.path(),
-            inherits: &[],
-            variables: &[],
-            input: b"",
-            limit: MINUTE,
+            working_folder: folder.path(),
+            inherited_env: &[],
+            env: &[],
+            stdin: b"",
+            timeout: MINUTE,
         })
         .await
     };
-    assert!(matches!(start("bin/own").await, Err(ProgramError::Missing { .. })), "may not be run");
+    assert!(matches!(start("bin/own").await, Err(ProgramError::NotFound { .. })), "may not be run");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(start("bin/own").await.unwrap().stdout.text(), "own\n");
+    assert_eq!(start("bin/own").await.unwrap().stdout.to_text(), "own\n");
     assert!(start("true").await.unwrap().status.success());
-    assert!(matches!(start("own").await, Err(ProgramError::Missing { .. })));
+    assert!(matches!(start("own").await, Err(ProgramError::NotFound { .. })));
 }
 
-fn policy(script: &str) -> Policy {
+fn policy(script: &str) -> ProtocolPolicy {
     let command = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
-    let timeout = protocol::Duration { millis: 60_000 };
-    let mut policy = Policy::default();
-    let program = Program { command, timeout, environment: vec!["PATH".to_owned()] };
+    let timeout = protocol::DurationMillis { millis: 60_000 };
+    let mut policy = ProtocolPolicy::default();
+    let program = ProgramDefinition { command, timeout, environment: vec!["PATH".to_owned()] };
     policy.programs.insert("it".to_owned(), program);
     policy
 }
@@ -139,29 +145,35 @@ fn policy(script: &str) -> Policy {
 async fn an_effect_that_took_too_long_may_be_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
-    let journal = Journal::open(&folder.path().join(".countersign/effects")).unwrap();
+    let journal = EffectJournal::open(&folder.path().join(".countersign/effects")).unwrap();
     let mut policy = policy("echo half >&2; sleep 1000");
-    policy.programs.get_mut("it").unwrap().timeout = protocol::Duration { millis: 1_000 };
-    let order = Effect::Run { program: "it".to_owned(), args: vec![], input: None };
-    let sources = Sources::default();
-    let world =
-        World { policy: &policy, workspace: &workspace, sources: &sources, journal: &journal };
-    let error = perform(&order, "r/1/0", world).await.unwrap_err();
+    policy.programs.get_mut("it").unwrap().timeout = protocol::DurationMillis { millis: 1_000 };
+    let order = EffectCall::Run { program: "it".to_owned(), args: vec![], input: None };
+    let sources = RetrieverRegistry::default();
+    let world = EffectContext {
+        policy: &policy,
+        workspace: &workspace,
+        sources: &sources,
+        journal: &journal,
+    };
+    let error = perform_effect(&order, "r/1/0", world).await.unwrap_err();
     assert_eq!((error.kind, error.retryable), (EffectErrorKind::TimedOut, true));
     assert_eq!(error.to_string(), "program `it` took longer than 1s and was ended");
     assert_eq!(error.detail, Some(json!({"stderr": "half\n"})));
-    assert_eq!(journal.result("r/1/0", &order).unwrap(), None);
+    assert_eq!(journal.load_result("r/1/0", &order).unwrap(), None);
 }
 
-fn origin() -> Origin {
-    Origin::root(&Arc::new(Tree::parse(Source::new("index.yaml", "hooks: {}")).unwrap()))
+fn origin() -> FileOrigin {
+    FileOrigin::root(&Arc::new(
+        ParsedSourceFile::parse(SourceFile::new("index.yaml", "hooks: {}")).unwrap(),
+    ))
 }
 
-async fn ask(script: &str, timeout: Option<protocol::Duration>) -> HookResult {
+async fn ask(script: &str, timeout: Option<protocol::DurationMillis>) -> HookResult {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
-    let hook = Hook::Program { program: "it".to_owned(), timeout, origin: origin() };
-    hook::perform(&hook, &json!({"phase": "work"}), "r/1/0", &policy(script), &workspace).await
+    let hook = HookDefinition::Program { program: "it".to_owned(), timeout, origin: origin() };
+    hook::run_hook(&hook, &json!({"phase": "work"}), "r/1/0", &policy(script), &workspace).await
 }
 
 fn abort(reason: &str) -> HookResult {
@@ -225,7 +237,7 @@ async fn everything_else_is_an_abort_with_the_reason() {
     .await;
     told("printf '\\377'", "its answer is not UTF-8").await;
     told("head -c 2000000 /dev/zero", "its answer is longer than 1 MiB").await;
-    let late = ask("sleep 1000", Some(protocol::Duration { millis: 200 })).await;
+    let late = ask("sleep 1000", Some(protocol::DurationMillis { millis: 200 })).await;
     assert_eq!(late, abort("hook program `it`: it took longer than 200ms and was ended"));
 }
 
@@ -234,11 +246,12 @@ async fn a_hook_needs_no_program_and_no_undeclared_one() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
     let ops = json!([{"op": "add", "path": "/a", "value": 1}]);
-    let patch = Hook::Patch { ops: ops.clone(), origin: origin() };
-    let policy = Policy::default();
-    let result = hook::perform(&patch, &Value::Null, "r/1/0", &policy, &workspace).await;
+    let patch = HookDefinition::Patch { ops: ops.clone(), origin: origin() };
+    let policy = ProtocolPolicy::default();
+    let result = hook::run_hook(&patch, &Value::Null, "r/1/0", &policy, &workspace).await;
     assert_eq!(result, HookResult::Patch { ops });
-    let program = Hook::Program { program: "x".to_owned(), timeout: None, origin: origin() };
-    let result = hook::perform(&program, &Value::Null, "r/1/0", &policy, &workspace).await;
+    let program =
+        HookDefinition::Program { program: "x".to_owned(), timeout: None, origin: origin() };
+    let result = hook::run_hook(&program, &Value::Null, "r/1/0", &policy, &workspace).await;
     assert_eq!(result, abort("hook program `x`: the policy declares no program of that name"));
 }

@@ -6,10 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign_core::protocol::{Policy, RetrievalSource};
-use countersign_core::run::Effect;
+use countersign_core::protocol::{ProtocolPolicy, RetrievalSource};
+use countersign_core::run::EffectCall;
 use countersign_runtime::effect::{
-    BoxFuture, EffectError, EffectErrorKind, Journal, Source, Sources, World, perform,
+    EffectContext, EffectError, EffectErrorKind, EffectJournal, RetrieverFuture, RetrieverRegistry,
+    SourceRetriever, perform_effect,
 };
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
@@ -20,19 +21,25 @@ fn put(folder: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn policy(kind: &str, settings: Value) -> Policy {
-    let mut policy = Policy::default();
+fn policy(kind: &str, settings: Value) -> ProtocolPolicy {
+    let mut policy = ProtocolPolicy::default();
     policy.sources.insert("doc".to_owned(), RetrievalSource { kind: kind.to_owned(), settings });
     policy
 }
 
-async fn ask(base: &Path, policy: &Policy, name: &str, query: Value) -> Result<Value, EffectError> {
+async fn ask(
+    base: &Path,
+    policy: &ProtocolPolicy,
+    name: &str,
+    query: Value,
+) -> Result<Value, EffectError> {
     let workspace = Workspace::open(base).unwrap();
-    let journal = Journal::open(&base.join(".countersign/effects")).unwrap();
-    let sources = Sources::open(policy, base);
-    let world = World { policy, workspace: &workspace, sources: &sources, journal: &journal };
-    let order = Effect::Retrieve { source: name.to_owned(), query };
-    perform(&order, "r/1/0", world).await
+    let journal = EffectJournal::open(&base.join(".countersign/effects")).unwrap();
+    let sources = RetrieverRegistry::open(policy, base);
+    let world =
+        EffectContext { policy, workspace: &workspace, sources: &sources, journal: &journal };
+    let order = EffectCall::Retrieve { source: name.to_owned(), query };
+    perform_effect(&order, "r/1/0", world).await
 }
 
 fn library() -> tempfile::TempDir {
@@ -101,7 +108,7 @@ async fn passages_are_found_by_their_words() {
 #[tokio::test]
 async fn what_a_source_cannot_do_is_an_error_with_its_name() {
     let folder = library();
-    let told = async |policy: &Policy, name: &str, query: Value| {
+    let told = async |policy: &ProtocolPolicy, name: &str, query: Value| {
         let error = ask(folder.path(), policy, name, query).await.unwrap_err();
         assert!(!error.retryable);
         (error.kind, error.to_string())
@@ -166,8 +173,8 @@ async fn a_source_does_not_follow_links() {
 
 struct Echo;
 
-impl Source for Echo {
-    fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>> {
+impl SourceRetriever for Echo {
+    fn retrieve<'a>(&'a self, query: &'a Value) -> RetrieverFuture<'a, Result<Value, EffectError>> {
         Box::pin(async move { Ok(json!([query])) })
     }
 }
@@ -175,7 +182,8 @@ impl Source for Echo {
 #[tokio::test]
 async fn a_source_of_another_kind_can_be_brought() {
     let policy = policy("neo4j", json!({}));
-    let sources = Sources::open(&policy, Path::new(".")).with("doc", Arc::new(Echo));
+    let sources =
+        RetrieverRegistry::open(&policy, Path::new(".")).with_retriever("doc", Arc::new(Echo));
     assert_eq!(sources.retrieve("doc", &json!("q")).await.unwrap(), json!(["q"]));
     assert_eq!(format!("{sources:?}"), "[\"doc\"]");
 }

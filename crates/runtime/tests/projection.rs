@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use countersign_core::protocol::StateFormat;
-use countersign_runtime::projection::{ProjectionError, Projector, read_back, state_folder, write};
+use countersign_core::protocol::StateFileLayout;
+use countersign_runtime::projection::{
+    ProjectionError, StateFileProjector, read_state_files, state_folder, write_state_files,
+};
 use serde_json::{Value, json};
 
 fn document() -> Value {
@@ -29,21 +31,24 @@ fn document() -> Value {
 fn a_single_file_holds_everything() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    assert_eq!(read_back(&state, StateFormat::Single).unwrap(), None);
-    write(&state, StateFormat::Single, &document()).unwrap();
+    assert_eq!(read_state_files(&state, StateFileLayout::Single).unwrap(), None);
+    write_state_files(&state, StateFileLayout::Single, &document()).unwrap();
     let text = fs::read_to_string(state.join("current.json")).unwrap();
     assert!(text.starts_with("{\n  \"workflow\": \"task_loop\",\n") && text.ends_with("\n}\n"));
-    assert_eq!(read_back(&state, StateFormat::Single).unwrap(), Some(document()));
-    write(&state, StateFormat::Single, &json!({"phase": "done"})).unwrap();
-    assert_eq!(read_back(&state, StateFormat::Single).unwrap(), Some(json!({"phase": "done"})));
+    assert_eq!(read_state_files(&state, StateFileLayout::Single).unwrap(), Some(document()));
+    write_state_files(&state, StateFileLayout::Single, &json!({"phase": "done"})).unwrap();
+    assert_eq!(
+        read_state_files(&state, StateFileLayout::Single).unwrap(),
+        Some(json!({"phase": "done"}))
+    );
     assert_eq!(fs::read_dir(&state).unwrap().count(), 1, "nothing is left beside");
-    assert_eq!(read_back(&state, StateFormat::Multi).unwrap(), None);
+    assert_eq!(read_state_files(&state, StateFileLayout::Multi).unwrap(), None);
 }
 
 #[test]
 fn several_files_hold_their_parts() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), StateFormat::Multi, &document()).unwrap();
+    write_state_files(folder.path(), StateFileLayout::Multi, &document()).unwrap();
     let part = |name: &str| -> Value {
         serde_json::from_slice(&fs::read(folder.path().join(name)).unwrap()).unwrap()
     };
@@ -53,12 +58,12 @@ fn several_files_hold_their_parts() {
     assert_eq!(part("sprint.json"), json!({"sprint_id": "s1", "sprint_goal": "done"}));
     assert_eq!(part("tasks.json"), json!({"tasks": [{"id": "t1"}], "current_task_id": "t1"}));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
-    assert_eq!(read_back(folder.path(), StateFormat::Multi).unwrap(), Some(document()));
+    assert_eq!(read_state_files(folder.path(), StateFileLayout::Multi).unwrap(), Some(document()));
     // What is gone from the document is gone from its file.
-    write(folder.path(), StateFormat::Multi, &json!({"phase": "done"})).unwrap();
+    write_state_files(folder.path(), StateFileLayout::Multi, &json!({"phase": "done"})).unwrap();
     assert_eq!(part("tasks.json"), json!({}));
     assert_eq!(
-        read_back(folder.path(), StateFormat::Multi).unwrap(),
+        read_state_files(folder.path(), StateFileLayout::Multi).unwrap(),
         Some(json!({"phase": "done"}))
     );
 }
@@ -66,28 +71,28 @@ fn several_files_hold_their_parts() {
 #[test]
 fn a_write_that_a_crash_cut_short_is_not_taken() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), StateFormat::Multi, &document()).unwrap();
+    write_state_files(folder.path(), StateFileLayout::Multi, &document()).unwrap();
     fs::write(folder.path().join(".countersign-writing"), "").unwrap();
     fs::write(folder.path().join("workflow.json"), r#"{"phase": "next"}"#).unwrap();
-    let error = read_back(folder.path(), StateFormat::Multi).unwrap_err();
+    let error = read_state_files(folder.path(), StateFileLayout::Multi).unwrap_err();
     assert!(matches!(error, ProjectionError::HalfWritten { .. }), "{error}");
-    write(folder.path(), StateFormat::Multi, &document()).unwrap();
-    assert_eq!(read_back(folder.path(), StateFormat::Multi).unwrap(), Some(document()));
+    write_state_files(folder.path(), StateFileLayout::Multi, &document()).unwrap();
+    assert_eq!(read_state_files(folder.path(), StateFileLayout::Multi).unwrap(), Some(document()));
 }
 
 #[test]
 fn a_reader_beside_a_writer_never_sees_a_mixture() {
     let folder = tempfile::tempdir().unwrap();
     let of = |number: usize| json!({"phase": number, "sprint_id": number, "tasks": number});
-    write(folder.path(), StateFormat::Multi, &of(0)).unwrap();
+    write_state_files(folder.path(), StateFileLayout::Multi, &of(0)).unwrap();
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for number in 1..60 {
-                write(folder.path(), StateFormat::Multi, &of(number)).unwrap();
+                write_state_files(folder.path(), StateFileLayout::Multi, &of(number)).unwrap();
             }
         });
         while !writer.is_finished() {
-            match read_back(folder.path(), StateFormat::Multi) {
+            match read_state_files(folder.path(), StateFileLayout::Multi) {
                 Ok(Some(document)) => {
                     let number = document["phase"].as_u64().unwrap() as usize;
                     assert_eq!(document, of(number));
@@ -99,21 +104,21 @@ fn a_reader_beside_a_writer_never_sees_a_mixture() {
             }
         }
     });
-    assert_eq!(read_back(folder.path(), StateFormat::Multi).unwrap(), Some(of(59)));
+    assert_eq!(read_state_files(folder.path(), StateFileLayout::Multi).unwrap(), Some(of(59)));
 }
 
 #[track_caller]
-fn refused(format: StateFormat, files: &[(&str, &[u8])], sentence: &str) {
+fn refused(format: StateFileLayout, files: &[(&str, &[u8])], sentence: &str) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
     }
-    assert_eq!(read_back(folder.path(), format).unwrap_err().to_string(), sentence);
+    assert_eq!(read_state_files(folder.path(), format).unwrap_err().to_string(), sentence);
 }
 
 #[test]
 fn what_is_wrong_with_a_file_is_told() {
-    use StateFormat::{Multi, Single};
+    use StateFileLayout::{Multi, Single};
     refused(
         Single,
         &[("current.json", b"{\n  \"a\": 1,\n}")],
@@ -132,7 +137,7 @@ fn what_is_wrong_with_a_file_is_told() {
         &[("workflow.json", b"{\"tasks\": []}"), ("tasks.json", b"{\"tasks\": []}")],
         "`tasks` stands in `tasks.json` and in a file before it",
     );
-    let array = write(Path::new("/nowhere"), Single, &json!([])).unwrap_err();
+    let array = write_state_files(Path::new("/nowhere"), Single, &json!([])).unwrap_err();
     assert_eq!(array.to_string(), "the document is not an object and has no state files");
 }
 
@@ -140,7 +145,7 @@ fn what_is_wrong_with_a_file_is_told() {
 fn a_set_of_another_tool_may_lack_its_later_files() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("workflow.json"), r#"{"phase": "a", "tasks": []}"#).unwrap();
-    let found = read_back(folder.path(), StateFormat::Multi).unwrap();
+    let found = read_state_files(folder.path(), StateFileLayout::Multi).unwrap();
     assert_eq!(found, Some(json!({"phase": "a", "tasks": []})));
 }
 
@@ -153,12 +158,13 @@ fn the_folder_lies_beside_a_protocol_or_inside_another() {
 #[test]
 fn the_last_of_many_documents_stands_in_the_files_and_nobody_waits_for_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let projector = Projector::new(folder.path().to_owned(), |error| panic!("{error}")).unwrap();
+    let projector =
+        StateFileProjector::new(folder.path().to_owned(), |error| panic!("{error}")).unwrap();
     for number in 0..500 {
-        projector.show(StateFormat::Single, &Arc::new(json!({ "number": number })));
+        projector.enqueue(StateFileLayout::Single, &Arc::new(json!({ "number": number })));
     }
     drop(projector);
-    let found = read_back(folder.path(), StateFormat::Single).unwrap();
+    let found = read_state_files(folder.path(), StateFileLayout::Single).unwrap();
     assert_eq!(found, Some(json!({ "number": 499 })));
 }
 
@@ -167,10 +173,13 @@ fn what_cannot_be_written_is_told_and_the_next_is_tried() {
     let folder = tempfile::tempdir().unwrap();
     let (told, heard) = channel();
     let tell = move |error: ProjectionError| told.send(error.to_string()).unwrap();
-    let projector = Projector::new(folder.path().to_owned(), tell).unwrap();
-    projector.show(StateFormat::Single, &Arc::new(json!([1])));
+    let projector = StateFileProjector::new(folder.path().to_owned(), tell).unwrap();
+    projector.enqueue(StateFileLayout::Single, &Arc::new(json!([1])));
     assert_eq!(heard.recv().unwrap(), "the document is not an object and has no state files");
-    projector.show(StateFormat::Single, &Arc::new(json!({ "a": 1 })));
+    projector.enqueue(StateFileLayout::Single, &Arc::new(json!({ "a": 1 })));
     drop(projector);
-    assert_eq!(read_back(folder.path(), StateFormat::Single).unwrap(), Some(json!({ "a": 1 })));
+    assert_eq!(
+        read_state_files(folder.path(), StateFileLayout::Single).unwrap(),
+        Some(json!({ "a": 1 }))
+    );
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stumbles loudly")]
 
 use countersign_core::run::ToolCall;
-use countersign_runtime::tool::{OUTPUT_LIMIT, ToolOutcome, perform};
+use countersign_runtime::tool::{MAX_OUTPUT_BYTES, ToolOutcome, perform_tool_call};
 use countersign_runtime::workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ fn workspace() -> (TempDir, Workspace) {
 }
 
 fn call(workspace: &Workspace, call: Value) -> ToolOutcome {
-    perform(workspace, &serde_json::from_value::<ToolCall>(call).unwrap())
+    perform_tool_call(workspace, &serde_json::from_value::<ToolCall>(call).unwrap())
 }
 
 #[track_caller]
@@ -90,7 +90,7 @@ fn long_answers_are_cut_between_letters_and_say_so() {
     let outcome = call(&workspace, json!({"tool": "read", "path": "long.txt"}));
     assert!(outcome.ok && outcome.truncated);
     assert_eq!(outcome.bytes, 30_000);
-    assert!(outcome.output.len() < OUTPUT_LIMIT + 100);
+    assert!(outcome.output.len() < MAX_OUTPUT_BYTES + 100);
     assert!(outcome.output.ends_with("水\n… cut here: 16383 of 30000 bytes are shown"));
 
     // Past what is read at all; 1 MiB is no multiple of three either.

@@ -6,17 +6,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::contract::Registry;
-use countersign_core::protocol::{Bundle, Protocol, load};
-use countersign_core::reply::Finish;
-use countersign_core::run::{Entry, Exchange, Incoming, ModelReply, Start, Usage};
+use countersign_core::contract::ContractRegistry;
+use countersign_core::protocol::{Protocol, ProtocolBundle, load_protocol};
+use countersign_core::reply::FinishReason;
+use countersign_core::run::{
+    ExchangeDigests, InputKind, ModelReply, ReplyUsage, RunLogEntry, RunStart,
+};
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::engine::{Engine, Opened};
-use countersign_runtime::proof::prove;
-use countersign_runtime::transfer::{Imported, Packed, TransferError, export, import};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::integrity::verify_stored_run;
+use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_runtime::transfer::{
+    ImportOutcome, TransferError, VerifiedRunFile, export_run, import_run,
+};
 use countersign_store::{
-    Blob, Fault, FaultyStore, MemoryStore, Plan, Store, Taking, TenantId, WaitFilter,
+    Blob, DueRunsRequest, FaultPlan, FaultyStore, InMemoryStore, InjectedFault, Store, TenantId,
+    WaitFilter,
 };
 use serde_json::json;
 
@@ -45,78 +50,83 @@ fn protocol() -> Arc<Protocol> {
     ];
     let files: BTreeMap<String, String> =
         files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
-    Arc::new(load(Bundle { files }, &Registry::default()).unwrap().protocol)
+    Arc::new(
+        load_protocol(ProtocolBundle { files }, &ContractRegistry::default()).unwrap().protocol,
+    )
 }
 
 fn engine(store: Arc<dyn Store>) -> Engine {
-    Engine::open(Opened {
+    Engine::open(EngineConfig {
         store,
         clock: Arc::new(SystemClock),
-        watch: Arc::new(Unwatched),
-        shipped: Arc::new(Registry::default()),
+        observer: Arc::new(NoopRunObserver),
+        shipped_contracts: Arc::new(ContractRegistry::default()),
         workspace: None,
         tenant: TenantId::default(),
     })
 }
 
-fn fresh() -> (Arc<MemoryStore>, Engine) {
-    let store = Arc::new(MemoryStore::default());
+fn fresh() -> (Arc<InMemoryStore>, Engine) {
+    let store = Arc::new(InMemoryStore::default());
     let engine = engine(Arc::clone(&store) as Arc<dyn Store>);
     (store, engine)
 }
 
 async fn keep(engine: &Engine, bytes: &[u8]) -> String {
-    let digest = countersign_core::json::sha256(&[bytes]);
+    let digest = countersign_core::json::sha256_hex(&[bytes]);
     let blob = Blob { digest: digest.clone(), bytes: bytes.to_vec() };
     engine.store().put_blob(engine.tenant(), blob).await.unwrap();
     digest
 }
 
-async fn reply(engine: &Engine, text: &str, exchange: Option<Exchange>) {
-    let pending = engine.look("r").await.unwrap().state.pending.clone();
+async fn reply(engine: &Engine, text: &str, exchange: Option<ExchangeDigests>) {
+    let pending = engine.get_run("r").await.unwrap().state.pending.clone();
     let action = pending.keys().next().unwrap().clone();
     let (text, by) = (text.to_owned(), "model".to_owned());
-    let (finish, usage) = (Finish::Stop, Usage::default());
+    let (finish, usage) = (FinishReason::Stop, ReplyUsage::default());
     let (sent, build, repairs) = (None, None, Vec::new());
     let reply = ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
-    engine.give("r", Incoming::ModelReplied(Box::new(reply)), Some("k".to_owned())).await.unwrap();
+    engine
+        .submit_input("r", InputKind::ModelReplied(Box::new(reply)), Some("k".to_owned()))
+        .await
+        .unwrap();
 }
 
 /// A run that was refused once, has bytes of both kinds, and waits for an approval.
-async fn waiting() -> (Arc<MemoryStore>, Engine) {
+async fn waiting() -> (Arc<InMemoryStore>, Engine) {
     let (store, engine) = fresh();
     let protocol = protocol();
-    let start = Start {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: "two".to_owned(),
         document: Some(json!({"n": 1})),
         by: Some("ann".to_owned()),
-        ..Start::default()
+        ..RunStart::default()
     };
-    engine.start("r", &protocol, start, None).await.unwrap();
+    engine.start_named_run("r", &protocol, start, None).await.unwrap();
     reply_plain(&engine, "no").await;
     let request = keep(&engine, "{\"prompt\": \"слово\"}".as_bytes()).await;
     let response = keep(&engine, &[0xFF, 0x00, 0x80]).await;
-    reply(&engine, "{\"word\": \"yes\"}", Some(Exchange { request, response })).await;
-    assert_eq!(engine.look("r").await.unwrap().state.waits.len(), 1);
+    reply(&engine, "{\"word\": \"yes\"}", Some(ExchangeDigests { request, response })).await;
+    assert_eq!(engine.get_run("r").await.unwrap().state.waits.len(), 1);
     (store, engine)
 }
 
 async fn reply_plain(engine: &Engine, text: &str) {
-    let pending = engine.look("r").await.unwrap().state.pending.clone();
+    let pending = engine.get_run("r").await.unwrap().state.pending.clone();
     let action = pending.keys().next().unwrap().clone();
-    let what = countersign_runtime::driver::handed_in(&action, text, "ann");
-    engine.give("r", what, None).await.unwrap();
+    let what = countersign_runtime::driver::build_manual_reply(&action, text, "ann");
+    engine.submit_input("r", what, None).await.unwrap();
 }
 
 async fn approve(engine: &Engine) {
     let (wait, by) = ("w1".to_owned(), "ann".to_owned());
-    let what = Incoming::Decided { wait, approve: true, by, note: None };
-    engine.give("r", what, None).await.unwrap();
+    let what = InputKind::Decided { wait, approve: true, by, note: None };
+    engine.submit_input("r", what, None).await.unwrap();
 }
 
-fn read(text: &str) -> Result<Packed, TransferError> {
-    Packed::read(text, &Registry::default())
+fn read(text: &str) -> Result<VerifiedRunFile, TransferError> {
+    VerifiedRunFile::parse_and_verify(text, &ContractRegistry::default())
 }
 
 #[track_caller]
@@ -128,40 +138,46 @@ fn refused(text: &str, because: &str) {
 #[tokio::test]
 async fn a_run_that_travels_is_the_same_run() {
     let (_, here) = waiting().await;
-    let file = export(&here, "r").await.unwrap();
-    assert_eq!(file, export(&here, "r").await.unwrap());
+    let file = export_run(&here, "r").await.unwrap();
+    assert_eq!(file, export_run(&here, "r").await.unwrap());
     let (_, there) = fresh();
     let packed = read(&file).unwrap();
-    assert_eq!(import(&there, &packed).await.unwrap(), Imported::New);
-    assert_eq!(export(&there, "r").await.unwrap(), file);
-    assert!(prove(&there, "r").await.unwrap().is_ok());
-    assert_eq!(there.look("r").await.unwrap().state, here.look("r").await.unwrap().state);
+    assert_eq!(import_run(&there, &packed).await.unwrap(), ImportOutcome::Created);
+    assert_eq!(export_run(&there, "r").await.unwrap(), file);
+    assert!(verify_stored_run(&there, "r").await.unwrap().is_ok());
+    assert_eq!(there.get_run("r").await.unwrap().state, here.get_run("r").await.unwrap().state);
     // It knows its keys, and it goes on.
-    assert_eq!(there.store().keyed(&there.run_id("r"), "k").await.unwrap(), Some(3));
+    assert_eq!(there.store().find_key_version(&there.run_id("r"), "k").await.unwrap(), Some(3));
     approve(&there).await;
-    assert!(there.look("r").await.unwrap().state.end.is_some());
-    assert!(prove(&there, "r").await.unwrap().is_ok());
+    assert!(there.get_run("r").await.unwrap().state.end.is_some());
+    assert!(verify_stored_run(&there, "r").await.unwrap().is_ok());
 }
 
 #[tokio::test]
 async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
     let (_, here) = waiting().await;
-    let early = read(&export(&here, "r").await.unwrap()).unwrap();
+    let early = read(&export_run(&here, "r").await.unwrap()).unwrap();
     let (_, there) = fresh();
-    import(&there, &early).await.unwrap();
-    assert_eq!(import(&there, &early).await.unwrap(), Imported::Same);
+    import_run(&there, &early).await.unwrap();
+    assert_eq!(import_run(&there, &early).await.unwrap(), ImportOutcome::Unchanged);
     approve(&here).await;
-    let late = read(&export(&here, "r").await.unwrap()).unwrap();
-    assert_eq!(import(&there, &late).await.unwrap(), Imported::Completed { from: 3 });
-    assert_eq!(import(&there, &early).await.unwrap(), Imported::Behind { here: 4 });
-    assert!(prove(&there, "r").await.unwrap().is_ok());
+    let late = read(&export_run(&here, "r").await.unwrap()).unwrap();
+    assert_eq!(
+        import_run(&there, &late).await.unwrap(),
+        ImportOutcome::Extended { previous_version: 3 }
+    );
+    assert_eq!(
+        import_run(&there, &early).await.unwrap(),
+        ImportOutcome::StoreAhead { store_version: 4 }
+    );
+    assert!(verify_stored_run(&there, "r").await.unwrap().is_ok());
 
     let (_, elsewhere) = fresh();
-    import(&elsewhere, &early).await.unwrap();
-    let what = Incoming::Cancelled { by: "bob".to_owned(), reason: None };
-    elsewhere.give("r", what, None).await.unwrap();
-    let other = import(&elsewhere, &late).await.unwrap_err().to_string();
-    let parted = early.proof.versions + 1;
+    import_run(&elsewhere, &early).await.unwrap();
+    let what = InputKind::Cancelled { by: "bob".to_owned(), reason: None };
+    elsewhere.submit_input("r", what, None).await.unwrap();
+    let other = import_run(&elsewhere, &late).await.unwrap_err().to_string();
+    let parted = early.verification.versions + 1;
     let told =
         format!("run `r` is here already with another history: they part at version {parted}");
     assert_eq!(other, told);
@@ -172,26 +188,26 @@ async fn the_same_history_twice_is_kept_once_and_another_one_is_refused() {
 #[tokio::test]
 async fn an_import_that_dies_leaves_a_beginning() {
     let (_, here) = waiting().await;
-    let file = export(&here, "r").await.unwrap();
+    let file = export_run(&here, "r").await.unwrap();
     let packed = read(&file).unwrap();
     for write in 1..=4 {
-        for fault in [Fault::Before, Fault::After] {
-            let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
-            let plan = Plan::Crash { write, fault };
+        for fault in [InjectedFault::BeforeWrite, InjectedFault::AfterWrite] {
+            let store: Arc<dyn Store> = Arc::new(InMemoryStore::default());
+            let plan = FaultPlan::Crash { write, fault };
             let dying = engine(Arc::new(FaultyStore::new(Arc::clone(&store), plan)));
-            import(&dying, &packed).await.unwrap_err();
-            let whole = write == 4 && fault == Fault::After;
+            import_run(&dying, &packed).await.unwrap_err();
+            let whole = write == 4 && fault == InjectedFault::AfterWrite;
             if !whole {
-                let taking = Taking::new("w", i64::MAX - 1, i64::MAX, 9);
-                let taken = store.take(&taking).await.unwrap();
+                let taking = DueRunsRequest::new("w", i64::MAX - 1, i64::MAX, 9);
+                let taken = store.acquire_due_runs(&taking).await.unwrap();
                 assert!(taken.is_empty(), "{write} {fault:?}");
                 let all = WaitFilter::all(TenantId::default(), 9);
-                assert!(store.waits(&all).await.unwrap().is_empty(), "{write} {fault:?}");
+                assert!(store.list_waits(&all).await.unwrap().is_empty(), "{write} {fault:?}");
             }
             let again = engine(Arc::clone(&store));
-            import(&again, &packed).await.unwrap();
-            assert_eq!(export(&again, "r").await.unwrap(), file);
-            assert!(prove(&again, "r").await.unwrap().is_ok(), "{write} {fault:?}");
+            import_run(&again, &packed).await.unwrap();
+            assert_eq!(export_run(&again, "r").await.unwrap(), file);
+            assert!(verify_stored_run(&again, "r").await.unwrap().is_ok(), "{write} {fault:?}");
         }
     }
 }
@@ -199,7 +215,7 @@ async fn an_import_that_dies_leaves_a_beginning() {
 #[tokio::test]
 async fn a_file_that_was_touched_is_refused_by_name() {
     let (_, here) = waiting().await;
-    let file = export(&here, "r").await.unwrap();
+    let file = export_run(&here, "r").await.unwrap();
     refused(
         &file.replace("\\\"word\\\\\\\": \\\\\\\"yes", "\\\"word\\\\\\\": \\\\\\\"nah"),
         "version 3 does not follow",
@@ -228,8 +244,8 @@ async fn a_file_that_was_touched_is_refused_by_name() {
 #[tokio::test]
 async fn a_chain_that_was_forged_does_not_decide_the_same() {
     let (_, here) = waiting().await;
-    let file = export(&here, "r").await.unwrap();
-    let mut hash = countersign_core::run::GENESIS.to_owned();
+    let file = export_run(&here, "r").await.unwrap();
+    let mut hash = countersign_core::run::GENESIS_HASH.to_owned();
     let mut forged = Vec::new();
     for line in file.lines() {
         let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -238,7 +254,7 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
                 .as_str()
                 .unwrap()
                 .replace("\"phase\":\"decide\"", "\"phase\":\"done\"");
-            hash = countersign_core::run::link(&hash, &body);
+            hash = countersign_core::run::hash_entry(&hash, &body);
             (value["body"], value["hash"]) = (body.into(), hash.clone().into());
         }
         forged.push(value);
@@ -251,37 +267,47 @@ async fn a_chain_that_was_forged_does_not_decide_the_same() {
 #[tokio::test]
 async fn bytes_that_are_lost_are_told_before_anything_is_written() {
     let (_, here) = waiting().await;
-    let packed = read(&export(&here, "r").await.unwrap()).unwrap();
+    let packed = read(&export_run(&here, "r").await.unwrap()).unwrap();
     let (_, there) = fresh();
     // The same log without its bytes: a store that lost them.
-    let bare =
-        serde_json::to_string(&countersign_runtime::engine::Pinned::of(&packed.protocol)).unwrap();
+    let bare = serde_json::to_string(&countersign_runtime::engine::PinnedProtocol::from_protocol(
+        &packed.protocol,
+    ))
+    .unwrap();
     there.store().put_protocol(there.tenant(), &packed.protocol.digest, &bare).await.unwrap();
-    let log = here.log("r").await.unwrap();
-    let head = here.store().head(&here.run_id("r")).await.unwrap().unwrap();
-    for Entry { version, first, last, time, hash, body } in log {
-        let update = countersign_store::HeadUpdate {
+    let log = here.read_log("r").await.unwrap();
+    let head = here.store().load_head(&here.run_id("r")).await.unwrap().unwrap();
+    for RunLogEntry { version, first_seq, last_seq, time, hash, body } in log {
+        let update = countersign_store::RunHeadUpdate {
             status: "waiting".to_owned(),
             phase: "decide".to_owned(),
             updated_at: 0,
             summary: String::new(),
         };
-        let entry = countersign_store::EntryRow { version, first, last, time: time.0, hash, body };
-        let commit = countersign_store::Commit::new(there.run_id("r"), version - 1, entry, update);
+        let entry = countersign_store::LogEntryRow {
+            version,
+            first: first_seq,
+            last: last_seq,
+            time: time.0,
+            hash,
+            body,
+        };
+        let commit =
+            countersign_store::RunCommit::new(there.run_id("r"), version - 1, entry, update);
         if version == 1 {
             let new = countersign_store::NewRun {
                 protocol: head.protocol.clone(),
                 workflow: "two".to_owned(),
                 created_at: 0,
             };
-            there.store().create(new, commit).await.unwrap();
+            there.store().create_run(new, commit).await.unwrap();
         } else {
-            there.store().append(commit).await.unwrap();
+            there.store().append_commit(commit).await.unwrap();
         }
     }
-    let error = export(&there, "r").await.unwrap_err().to_string();
+    let error = export_run(&there, "r").await.unwrap_err().to_string();
     assert!(error.starts_with("run `r` cannot be exported whole: the bytes "), "{error}");
     // Nor does what lists and inboxes read agree with this log.
-    let flaw = prove(&there, "r").await.unwrap().unwrap_err().to_string();
+    let flaw = verify_stored_run(&there, "r").await.unwrap().unwrap_err().to_string();
     assert!(flaw.contains("the store lists the run with summary"), "{flaw}");
 }

@@ -3,14 +3,18 @@
 use std::fs;
 use std::path::PathBuf;
 
-use countersign_core::protocol::{Duration, Program, RetrievalSource};
-use countersign_core::run::Time;
+use countersign_core::protocol::{DurationMillis, ProgramDefinition, RetrievalSource};
+use countersign_core::run::Timestamp;
 use countersign_runtime::trust::{AllowList, TrustError, TrustFile, TrustRecord};
 use serde_json::{Value, json};
 
-fn program(command: &str) -> Program {
+fn program(command: &str) -> ProgramDefinition {
     let command = command.split(' ').map(str::to_owned).collect();
-    Program { command, timeout: Duration { millis: 1_000 }, environment: Vec::new() }
+    ProgramDefinition {
+        command,
+        timeout: DurationMillis { millis: 1_000 },
+        environment: Vec::new(),
+    }
 }
 
 #[test]
@@ -65,21 +69,21 @@ fn record(digest: &str) -> TrustRecord {
         list: vec!["program mark: ./mark.sh".to_owned()],
         commands: vec![vec!["./mark.sh".to_owned()]],
         by: "ann".to_owned(),
-        at: Time(1),
+        at: Timestamp(1),
     }
 }
 
 #[test]
 fn trust_is_kept_once_privately_and_revoked() {
     let folder = tempfile::tempdir().unwrap();
-    let file = TrustFile::at(folder.path().join("countersign/trust.json"));
-    assert!(!file.has("a").unwrap(), "no file is no trust");
+    let file = TrustFile::from_path(folder.path().join("countersign/trust.json"));
+    assert!(!file.contains_digest("a").unwrap(), "no file is no trust");
     assert!(file.add(record("a")).unwrap());
     assert!(!file.add(record("a")).unwrap(), "it is trusted already");
     assert!(file.add(record("b")).unwrap());
-    assert!(file.has("a").unwrap() && file.has("b").unwrap());
+    assert!(file.contains_digest("a").unwrap() && file.contains_digest("b").unwrap());
     assert_eq!(file.remove(|one| one.digest == "a").unwrap(), [record("a")]);
-    assert_eq!(file.records().unwrap(), [record("b")]);
+    assert_eq!(file.read_records().unwrap(), [record("b")]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -93,14 +97,14 @@ fn trust_is_kept_once_privately_and_revoked() {
 #[test]
 fn several_at_once_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let file = TrustFile::at(folder.path().join("trust.json"));
+    let file = TrustFile::from_path(folder.path().join("trust.json"));
     std::thread::scope(|scope| {
         for number in 0..8 {
             let file = &file;
             scope.spawn(move || file.add(record(&format!("digest {number}"))).unwrap());
         }
     });
-    assert_eq!(file.records().unwrap().len(), 8);
+    assert_eq!(file.read_records().unwrap().len(), 8);
 }
 
 #[cfg(unix)]
@@ -108,19 +112,22 @@ fn several_at_once_lose_nothing() {
 fn a_file_that_others_can_write_proves_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
-    let file = TrustFile::at(folder.path().join("trust.json"));
+    let file = TrustFile::from_path(folder.path().join("trust.json"));
     file.add(record("a")).unwrap();
     fs::set_permissions(file.path(), fs::Permissions::from_mode(0o620)).unwrap();
-    assert!(matches!(file.has("a"), Err(TrustError::NotPrivate { .. })));
+    assert!(matches!(file.contains_digest("a"), Err(TrustError::NotPrivate { .. })));
 }
 
 #[test]
 fn a_file_that_is_something_else_trusts_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let file = TrustFile::at(folder.path().join("trust.json"));
+    let file = TrustFile::from_path(folder.path().join("trust.json"));
     file.add(record("a")).unwrap();
     for text in ["", "{}", "[]", "{\"v\":2,\"trusted\":[]}"] {
         fs::write(file.path(), text).unwrap();
-        assert!(matches!(file.has("a"), Err(TrustError::Unreadable { .. })), "{text:?}");
+        assert!(
+            matches!(file.contains_digest("a"), Err(TrustError::Unreadable { .. })),
+            "{text:?}"
+        );
     }
 }

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use countersign_runtime::workspace::{
-    EntryKind, LIST_LIMIT, READ_LIMIT, SearchLimits, Workspace, WorkspaceError,
+    FileSearchLimits, FolderEntryKind, MAX_LISTED_ENTRIES, MAX_READ_BYTES, Workspace,
+    WorkspaceError,
 };
 use tempfile::TempDir;
 
@@ -17,7 +18,7 @@ fn workspace() -> (TempDir, Workspace) {
 }
 
 fn names(workspace: &Workspace, path: &str) -> Vec<String> {
-    let listing = workspace.list(path, LIST_LIMIT).unwrap();
+    let listing = workspace.list(path, MAX_LISTED_ENTRIES).unwrap();
     listing.entries.into_iter().map(|entry| entry.name).collect()
 }
 
@@ -28,7 +29,7 @@ fn what_is_written_is_read() {
     assert_eq!((written.path.as_str(), written.bytes), ("a/b/c.txt", 5));
     assert_eq!(written.sha256, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
     assert_eq!(workspace.write_atomic("./a/b/c.txt", b"hello").unwrap(), written);
-    let content = workspace.read("a/b/c.txt", READ_LIMIT).unwrap();
+    let content = workspace.read("a/b/c.txt", MAX_READ_BYTES).unwrap();
     assert_eq!(
         (content.bytes.as_slice(), content.size, content.truncated),
         (&b"hello"[..], 5, false)
@@ -71,7 +72,7 @@ fn every_refusal_is_a_sentence() {
     let (folder, workspace) = workspace();
     fs::create_dir(folder.path().join("folder")).unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
-    let read = |path: &str| workspace.read(path, READ_LIMIT).unwrap_err().to_string();
+    let read = |path: &str| workspace.read(path, MAX_READ_BYTES).unwrap_err().to_string();
     let no_path = "is no path inside the workspace";
     assert_eq!(read("../x"), format!("`../x` {no_path}: `..` is not allowed in it"));
     assert_eq!(
@@ -88,7 +89,7 @@ fn every_refusal_is_a_sentence() {
     let write = |path: &str| workspace.write_atomic(path, b"").unwrap_err().to_string();
     assert_eq!(write("folder"), "`folder` is a folder, and a file was expected");
     assert_eq!(write("file/x"), "`file/x` is no folder, and a folder was expected");
-    let list = workspace.list("file", LIST_LIMIT).unwrap_err().to_string();
+    let list = workspace.list("file", MAX_LISTED_ENTRIES).unwrap_err().to_string();
     assert_eq!(list, "`file` is no folder, and a folder was expected");
     assert!(read(&"x".repeat(2_000)).len() < 600, "a long path is told in short");
     let absent = Workspace::open(Path::new("/nowhere/at/all")).unwrap_err();
@@ -119,14 +120,17 @@ fn links_inside_are_followed_and_links_out_are_refused() {
     for path in ["absolute", "door/secret", "relative/secret"] {
         let read = workspace.read(path, 10).unwrap_err();
         assert_eq!(read.to_string(), format!("`{path}` leads out of the workspace"));
-        assert!(matches!(workspace.exists(path), Err(WorkspaceError::LeadsOut { .. })), "{path}");
+        assert!(
+            matches!(workspace.exists(path), Err(WorkspaceError::OutsideWorkspace { .. })),
+            "{path}"
+        );
     }
     for path in ["door/new", "door/new/deeper", "relative/new"] {
         let write = workspace.write_atomic(path, b"x").unwrap_err();
-        assert!(matches!(write, WorkspaceError::LeadsOut { .. }), "{path}: {write}");
+        assert!(matches!(write, WorkspaceError::OutsideWorkspace { .. }), "{path}: {write}");
     }
     assert!(workspace.list("door", 10).is_err());
-    assert!(workspace.search("canary", "door", SearchLimits::default()).is_err());
+    assert!(workspace.search("canary", "door", FileSearchLimits::default()).is_err());
     assert!(workspace.read("loop", 10).is_err());
     assert!(!workspace.exists("dangling").unwrap());
     // A link to a file is replaced, never written through.
@@ -134,9 +138,9 @@ fn links_inside_are_followed_and_links_out_are_refused() {
     assert_eq!(workspace.read("real/file", 10).unwrap().bytes, b"inside");
     workspace.write_atomic("deep/side/second", b"2").unwrap();
     assert_eq!(fs::read(at("real/second")).unwrap(), b"2");
-    let listing = workspace.list("", LIST_LIMIT).unwrap();
+    let listing = workspace.list("", MAX_LISTED_ENTRIES).unwrap();
     let door = listing.entries.iter().find(|entry| entry.name == "door").unwrap();
-    assert_eq!(door.kind, EntryKind::Other);
+    assert_eq!(door.kind, FolderEntryKind::Other);
     assert_eq!(fs::read(outside.path().join("secret")).unwrap(), b"canary");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
 }
@@ -150,7 +154,7 @@ fn a_pipe_is_told_and_not_waited_for() {
     let error = workspace.read("pipe", 10).unwrap_err().to_string();
     assert_eq!(error, "`pipe` is neither a file nor a folder, and a file was expected");
     assert!(workspace.write_atomic("pipe", b"").is_err());
-    assert_eq!(workspace.search("x", "", SearchLimits::default()).unwrap().files, 0);
+    assert_eq!(workspace.search("x", "", FileSearchLimits::default()).unwrap().files, 0);
 }
 
 #[test]
@@ -167,7 +171,7 @@ fn what_is_hidden_is_neither_seen_nor_touched() {
     let workspace = workspace.hide([absolute.as_path(), Path::new("/elsewhere")]).unwrap();
 
     assert_eq!(names(&workspace, ""), ["seen.txt"]);
-    let hits = workspace.search("needle", "", SearchLimits::default()).unwrap();
+    let hits = workspace.search("needle", "", FileSearchLimits::default()).unwrap();
     assert_eq!(hits.hits.iter().map(|hit| hit.path.as_str()).collect::<Vec<_>>(), ["seen.txt"]);
     for path in [
         ".opencode/protocol/index.yaml",
@@ -216,7 +220,7 @@ fn a_link_to_something_hidden_is_hidden() {
     assert_eq!(names(&workspace, ""), ["around", "outer"]);
     assert_eq!(names(&workspace, "around"), Vec::<String>::new());
     for path in ["", "around"] {
-        let hits = workspace.search("needle", path, SearchLimits::default()).unwrap();
+        let hits = workspace.search("needle", path, FileSearchLimits::default()).unwrap();
         assert_eq!(hits.hits, [], "{path}");
     }
 }
@@ -230,17 +234,17 @@ fn a_search_tells_lines_and_passes_over_what_is_no_text() {
     workspace.write_atomic("latin", b"needle \xff").unwrap();
     let long = format!("{}needle{}", "ä".repeat(500), "z".repeat(500));
     workspace.write_atomic("long", long.as_bytes()).unwrap();
-    let found = workspace.search("nEEdle", "", SearchLimits::default()).unwrap();
+    let found = workspace.search("nEEdle", "", FileSearchLimits::default()).unwrap();
     let told: Vec<_> = found.hits.iter().map(|hit| (hit.path.as_str(), hit.line)).collect();
     assert_eq!(told, [("a/x.txt", 1), ("b.md", 2), ("b.md", 3), ("long", 1)]);
     let around = &found.hits[3].text;
     assert!(around.contains("needle") && around.starts_with('…') && around.ends_with('…'));
     assert!(around.chars().count() < 250);
-    assert_eq!(found.stopped, None);
-    let cyrillic = workspace.search("два", "b.md", SearchLimits::default()).unwrap();
+    assert_eq!(found.incomplete_reason, None);
+    let cyrillic = workspace.search("два", "b.md", FileSearchLimits::default()).unwrap();
     assert_eq!(cyrillic.hits[0].text, "ДВА needle");
     for query in ["", "a\nb", &"x".repeat(1_001)] {
-        let error = workspace.search(query, "", SearchLimits::default()).unwrap_err();
+        let error = workspace.search(query, "", FileSearchLimits::default()).unwrap_err();
         assert!(matches!(error, WorkspaceError::BadQuery { .. }), "{query:?}");
     }
 }
@@ -253,14 +257,14 @@ fn a_search_ends_at_its_limits_and_says_which() {
     }
     workspace.write_atomic("big", &b"hit ".repeat(100)).unwrap();
     let search = |limits| workspace.search("hit", "", limits).unwrap();
-    let limits = SearchLimits { file_bytes: 100, ..SearchLimits::default() };
-    assert_eq!((search(limits).hits.len(), search(limits).too_long), (20, 1));
-    let found = search(SearchLimits { hits: 5, ..limits });
-    assert_eq!((found.hits.len(), found.stopped), (5, Some("the most lines are found")));
-    let found = search(SearchLimits { files: 3, ..limits });
-    assert_eq!((found.hits.len(), found.stopped), (6, Some("the most files are read")));
-    let found = search(SearchLimits { bytes: 9, ..limits });
-    assert_eq!((found.hits.len(), found.stopped), (4, Some("the most bytes are read")));
+    let limits = FileSearchLimits { file_bytes: 100, ..FileSearchLimits::default() };
+    assert_eq!((search(limits).hits.len(), search(limits).skipped_large), (20, 1));
+    let found = search(FileSearchLimits { hits: 5, ..limits });
+    assert_eq!((found.hits.len(), found.incomplete_reason), (5, Some("the most lines are found")));
+    let found = search(FileSearchLimits { files: 3, ..limits });
+    assert_eq!((found.hits.len(), found.incomplete_reason), (6, Some("the most files are read")));
+    let found = search(FileSearchLimits { bytes: 9, ..limits });
+    assert_eq!((found.hits.len(), found.incomplete_reason), (4, Some("the most bytes are read")));
 }
 
 #[test]
@@ -270,5 +274,5 @@ fn a_long_folder_is_listed_to_the_limit() {
         workspace.write_atomic(&format!("f{number}"), b"").unwrap();
     }
     let listing = workspace.list("", 5).unwrap();
-    assert_eq!((listing.entries.len(), listing.more), (5, 2));
+    assert_eq!((listing.entries.len(), listing.omitted), (5, 2));
 }

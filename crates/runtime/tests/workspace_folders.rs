@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use countersign_runtime::folder::{
-    FolderError, Home, MOST_FILES, find, find_named, hide_protocol, read,
+    EngineHome, FolderError, MAX_PROTOCOL_FILES, find_protocol_folder, hide_protocol,
+    read_protocol_folder, resolve_protocol_folder,
 };
 use countersign_runtime::workspace::Workspace;
 use tempfile::TempDir;
@@ -29,16 +30,16 @@ fn a_protocol_is_found_upwards() {
     let project = tempfile::tempdir().unwrap();
     let root = project.path().canonicalize().unwrap();
     fs::create_dir_all(root.join("src/deep")).unwrap();
-    assert_eq!(find(&root.join("src/deep")), None);
+    assert_eq!(find_protocol_folder(&root.join("src/deep")), None);
     // Something else that happens to have an index.
     put(&root, "src/index.yaml", "");
-    assert_eq!(find(&root.join("src")), None);
+    assert_eq!(find_protocol_folder(&root.join("src")), None);
     put(&root, ".opencode/protocol/index.yaml", "");
     let expected = Some(root.join(".opencode/protocol"));
     for start in ["", "src/deep", ".opencode", ".opencode/protocol"] {
-        assert_eq!(find(&root.join(start)), expected, "{start}");
+        assert_eq!(find_protocol_folder(&root.join(start)), expected, "{start}");
     }
-    assert_eq!(find(&root.join("absent")), None);
+    assert_eq!(find_protocol_folder(&root.join("absent")), None);
 }
 
 #[test]
@@ -49,14 +50,17 @@ fn a_folder_that_looks_like_a_protocol_is_one_only_where_it_is_named() {
     put(&root, "workflows/a.yaml", "");
     put(&root, "contracts/a.yaml", "");
     for start in ["", "workflows"] {
-        assert_eq!(find(&root.join(start)), None, "{start}");
+        assert_eq!(find_protocol_folder(&root.join(start)), None, "{start}");
     }
-    assert_eq!(find_named(&root), Some(root.clone()));
-    assert_eq!(find_named(&root.join("workflows")), None);
+    assert_eq!(resolve_protocol_folder(&root), Some(root.clone()));
+    assert_eq!(resolve_protocol_folder(&root.join("workflows")), None);
     put(&root, ".opencode/protocol/index.yaml", "");
-    assert_eq!(find(&root), Some(root.join(".opencode/protocol")));
-    assert_eq!(find_named(&root), Some(root.clone()), "a name is meant");
-    assert_eq!(find_named(&root.join("workflows")), Some(root.join(".opencode/protocol")));
+    assert_eq!(find_protocol_folder(&root), Some(root.join(".opencode/protocol")));
+    assert_eq!(resolve_protocol_folder(&root), Some(root.clone()), "a name is meant");
+    assert_eq!(
+        resolve_protocol_folder(&root.join("workflows")),
+        Some(root.join(".opencode/protocol"))
+    );
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn only_what_belongs_to_a_protocol_is_read() {
     put(folder.path(), "state/current.json", "{}");
     put(folder.path(), "README.md", "no");
     put(folder.path(), "index.md", "no");
-    let bundle = read(folder.path()).unwrap();
+    let bundle = read_protocol_folder(folder.path()).unwrap();
     let paths: Vec<_> = bundle.files.keys().map(String::as_str).collect();
     assert_eq!(
         paths,
@@ -104,7 +108,7 @@ fn only_what_belongs_to_a_protocol_is_read() {
 
 #[track_caller]
 fn refused(folder: &Path, sentence: &str) {
-    assert_eq!(read(folder).unwrap_err().to_string(), sentence);
+    assert_eq!(read_protocol_folder(folder).unwrap_err().to_string(), sentence);
 }
 
 #[test]
@@ -116,7 +120,10 @@ fn faults_name_the_file() {
     let told =
         format!("`{}` has no `index.yaml` and is no protocol folder", empty.path().display());
     refused(empty.path(), &told);
-    assert!(matches!(read(&empty.path().join("absent")), Err(FolderError::Io { .. })));
+    assert!(matches!(
+        read_protocol_folder(&empty.path().join("absent")),
+        Err(FolderError::Io { .. })
+    ));
 }
 
 #[test]
@@ -128,10 +135,10 @@ fn limits_hold() {
         "the protocol folder holds more than 4 MiB; `rules/a.md` is where it is too much",
     );
     let folder = protocol();
-    for number in 0..MOST_FILES - 2 {
+    for number in 0..MAX_PROTOCOL_FILES - 2 {
         put(folder.path(), &format!("rules/{number}.md"), "");
     }
-    assert_eq!(read(folder.path()).unwrap().files.len(), MOST_FILES);
+    assert_eq!(read_protocol_folder(folder.path()).unwrap().files.len(), MAX_PROTOCOL_FILES);
     put(folder.path(), "rules/one-more.md", "");
     refused(folder.path(), "the protocol folder has more than 1000 files");
 }
@@ -145,7 +152,7 @@ fn links_out_are_refused_and_circles_end() {
     let folder = protocol();
     fs::create_dir(folder.path().join("rules")).unwrap();
     symlink("../workflows/main.yaml", folder.path().join("rules/good.md")).unwrap();
-    assert_eq!(read(folder.path()).unwrap().files["rules/good.md"], "id: main\n");
+    assert_eq!(read_protocol_folder(folder.path()).unwrap().files["rules/good.md"], "id: main\n");
     symlink(outside.path().join("secret.md"), folder.path().join("rules/out.md")).unwrap();
     refused(folder.path(), "`rules/out.md` leads out of the protocol folder");
     fs::remove_file(folder.path().join("rules/out.md")).unwrap();
@@ -153,7 +160,7 @@ fn links_out_are_refused_and_circles_end() {
     refused(folder.path(), "`agents` leads out of the protocol folder");
     fs::remove_file(folder.path().join("agents")).unwrap();
     symlink(".", folder.path().join("rules/again")).unwrap();
-    assert!(matches!(read(folder.path()), Err(FolderError::TooDeep { .. })));
+    assert!(matches!(read_protocol_folder(folder.path()), Err(FolderError::TooDeep { .. })));
 }
 
 #[test]
@@ -162,17 +169,17 @@ fn a_home_is_made_once_and_found_from_below() {
     let root = project.path().canonicalize().unwrap();
     let below = root.join("a/b");
     fs::create_dir_all(&below).unwrap();
-    assert_eq!(Home::find(&below).unwrap(), None);
-    let home = Home::find_or_create(&root).unwrap();
+    assert_eq!(EngineHome::find(&below).unwrap(), None);
+    let home = EngineHome::find_or_create(&root).unwrap();
     assert_eq!(home.folder(), root.join(".countersign"));
     assert_eq!(home.workspace(), root);
-    assert_eq!(home.database(), root.join(".countersign/countersign.db"));
-    assert!(home.artifacts().is_dir() && home.effects().is_dir());
+    assert_eq!(home.database_path(), root.join(".countersign/countersign.db"));
+    assert!(home.artifacts_path().is_dir() && home.effects_path().is_dir());
     assert_eq!(fs::read_to_string(home.folder().join(".gitignore")).unwrap(), "*\n");
-    assert_eq!(Home::find(&below).unwrap(), Some(home.clone()));
-    fs::remove_dir(home.effects()).unwrap();
-    assert_eq!(Home::find_or_create(&below).unwrap(), home);
-    assert!(home.effects().is_dir(), "what was lost comes back");
+    assert_eq!(EngineHome::find(&below).unwrap(), Some(home.clone()));
+    fs::remove_dir(home.effects_path()).unwrap();
+    assert_eq!(EngineHome::find_or_create(&below).unwrap(), home);
+    assert!(home.effects_path().is_dir(), "what was lost comes back");
     assert!(!below.join(".countersign").exists());
 }
 
@@ -185,6 +192,6 @@ fn a_file_in_the_way_of_a_home_is_told() {
         "`{}` is no folder, and the engine keeps its files in one of that name",
         root.join(".countersign").display()
     );
-    assert_eq!(Home::find(&root).unwrap_err().to_string(), told);
-    assert_eq!(Home::create(&root).unwrap_err().to_string(), told);
+    assert_eq!(EngineHome::find(&root).unwrap_err().to_string(), told);
+    assert_eq!(EngineHome::create(&root).unwrap_err().to_string(), told);
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use countersign_core::run::ToolCall;
 use countersign_runtime::tool;
-use countersign_runtime::workspace::{SearchLimits, Workspace};
+use countersign_runtime::workspace::{FileSearchLimits, Workspace};
 use proptest::prelude::*;
 
 const CANARY: &str = "canary-4d1f";
@@ -115,7 +115,7 @@ proptest! {
             let _ = workspace.exists(path);
             let read = workspace.read(path, 1_000).map(|content| content.bytes).unwrap_or_default();
             told.push_str(&String::from_utf8_lossy(&read));
-            for hit in workspace.search("canary", path, SearchLimits::default()).unwrap_or_default().hits {
+            for hit in workspace.search("canary", path, FileSearchLimits::default()).unwrap_or_default().hits {
                 told.push_str(&hit.text);
             }
             for call in [
@@ -125,7 +125,7 @@ proptest! {
                 ToolCall::Write { path: path.clone(), content: "hostile".to_owned() },
                 ToolCall::Write { path: format!("{path}/deeper"), content: "hostile".to_owned() },
             ] {
-                told.push_str(&tool::perform(&workspace, &call).output);
+                told.push_str(&tool::perform_tool_call(&workspace, &call).output);
             }
         }
         prop_assert!(!told.contains(CANARY), "{paths:?} told the secret");

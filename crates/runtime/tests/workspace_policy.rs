@@ -4,19 +4,27 @@
 
 use std::fs;
 
-use countersign_core::protocol::{Duration, FilePolicy, PathPattern, Policy, Program};
-use countersign_runtime::workspace::{LIST_LIMIT, SearchLimits, Workspace, WorkspaceError};
+use countersign_core::protocol::{
+    DurationMillis, FilePolicy, PathPattern, ProgramDefinition, ProtocolPolicy,
+};
+use countersign_runtime::workspace::{
+    FileSearchLimits, MAX_LISTED_ENTRIES, Workspace, WorkspaceError,
+};
 use tempfile::TempDir;
 
-fn policy(show: &[&str], command: &[&str]) -> Policy {
+fn policy(show: &[&str], command: &[&str]) -> ProtocolPolicy {
     let show = show.iter().map(|text| PathPattern::parse(text).unwrap()).collect();
-    let program = Program {
+    let program = ProgramDefinition {
         command: command.iter().map(|word| (*word).to_owned()).collect(),
-        timeout: Duration { millis: 1_000 },
+        timeout: DurationMillis { millis: 1_000 },
         environment: Vec::new(),
     };
     let programs = [("tool".to_owned(), program)].into_iter().filter(|_| !command.is_empty());
-    Policy { files: FilePolicy { show }, programs: programs.collect(), ..Policy::default() }
+    ProtocolPolicy {
+        files: FilePolicy { show },
+        programs: programs.collect(),
+        ..ProtocolPolicy::default()
+    }
 }
 
 fn workspace(files: &[&str]) -> (TempDir, Workspace) {
@@ -31,7 +39,7 @@ fn workspace(files: &[&str]) -> (TempDir, Workspace) {
 }
 
 fn names(workspace: &Workspace, path: &str) -> Vec<String> {
-    let listing = workspace.list(path, LIST_LIMIT).unwrap();
+    let listing = workspace.list(path, MAX_LISTED_ENTRIES).unwrap();
     listing.entries.into_iter().map(|entry| entry.name).collect()
 }
 
@@ -43,7 +51,7 @@ fn what_the_owner_shows_is_listed_read_searched_and_written() {
     assert_eq!(names(&shown, ""), [".github", "a"]);
     assert_eq!(names(&shown, ".github"), ["ci.yml"]);
     assert_eq!(names(&shown, "a"), [".keep", "b.md"]);
-    let hits = shown.search("needle", "", SearchLimits::default()).unwrap();
+    let hits = shown.search("needle", "", FileSearchLimits::default()).unwrap();
     let paths: Vec<&str> = hits.hits.iter().map(|hit| hit.path.as_str()).collect();
     assert_eq!(paths, [".github/ci.yml", "a/.keep", "a/b.md"]);
     assert!(shown.exists(".github/ci.yml").unwrap());

@@ -28,11 +28,11 @@
 
 pub mod show;
 pub mod wire;
-pub mod catalog;
+pub mod protocol_catalog;
 pub mod live;
-pub mod house;
+pub mod app_state;
 pub mod access;
-pub mod stop;
+pub mod shutdown;
 pub mod service_limits;
 pub mod http;
 pub mod mcp;

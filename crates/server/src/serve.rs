@@ -7,39 +7,42 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
+use countersign_runtime::worker::{
+    DriverProvider, Worker, WorkerConfig, WorkerEvent, WorkerExitPolicy, WorkerObserver,
+    WorkerStopHandle,
+};
 use hyper_util::server::graceful::GracefulShutdown;
 use thiserror::Error;
 use tokio::net::TcpListener;
 
-use crate::access::{Demand, Hosts, Keyring, LocalToken};
+use crate::access::{AuthMode, HostPolicy, Keyring, LocalToken};
+use crate::app_state::AppState;
 use crate::connections::{ConnectionSlots, fit_connections};
-use crate::house::House;
-use crate::http::{App, Quotas, Rates, router};
+use crate::http::{HttpState, RateLimiter, ServerQuotas, build_router};
 use crate::service_limits::ServiceLimits;
-use crate::stop::Stopping;
+use crate::shutdown::ShutdownSignal;
 
 /// How often a key may ask in a second, where nobody says; for a while twice as often.
-const RATE: u32 = 100;
+const DEFAULT_REQUESTS_PER_SECOND: u32 = 100;
 
 /// How many runs are worked on at once.
-const AT_ONCE: usize = 64;
+const MAX_CONCURRENT_RUNS: usize = 64;
 
 /// How long answers and steps may still take when the server is to end.
-const GRACE: Duration = Duration::from_secs(20);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(20);
 
 /// Why nothing can be served.
 #[derive(Debug, Error)]
 pub enum ServeError {
     /// Another program listens there.
     #[error("`{address}` is taken: another program listens there")]
-    Taken {
+    AddressInUse {
         /// Where.
         address: SocketAddr,
     },
     /// The system does not let us listen there.
     #[error("cannot listen at `{address}`: {source}")]
-    Refused {
+    Bind {
         /// Where.
         address: SocketAddr,
         /// What the system said.
@@ -47,7 +50,7 @@ pub enum ServeError {
     },
     /// Everybody needs a key, and nobody has one.
     #[error("every request at `{address}` would need a key, and there is none that is alive")]
-    Open {
+    NoActiveKey {
         /// Where.
         address: SocketAddr,
     },
@@ -65,55 +68,67 @@ pub enum ServeError {
 }
 
 /// A server that is bound and not yet serving.
-pub struct Server {
+pub struct HttpServer {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
-    house: Arc<House>,
+    app_state: Arc<AppState>,
     keyring: Arc<Keyring>,
-    hosts: Hosts,
+    host_policy: HostPolicy,
     token: Option<Arc<LocalToken>>,
     grace: Duration,
-    rate: u32,
+    requests_per_second: u32,
     limits: ServiceLimits,
 }
 
-impl Server {
+impl HttpServer {
     /// Binds to addresses.
     pub async fn bind(
         addresses: &[SocketAddr],
-        house: Arc<House>,
+        house: Arc<AppState>,
         keyring: Arc<Keyring>,
-        demand: Demand,
+        demand: AuthMode,
     ) -> Result<Self, ServeError> {
-        let now = house.furniture().clock.now();
-        let hosts = Hosts::of(addresses, demand);
+        let now = house.deps().clock.now();
+        let hosts = HostPolicy::from_addresses(addresses, demand);
         let open = addresses.iter().find(|address| !address.ip().is_loopback());
-        if let Some(address) = open.or(addresses.first()).copied().filter(|_| !hosts.keyless())
-            && keyring.keys()?.iter().all(|key| key.dead(now).is_some())
+        if let Some(address) =
+            open.or(addresses.first()).copied().filter(|_| !hosts.allows_keyless())
+            && keyring.load_keys()?.iter().all(|key| key.inactive_reason(now).is_some())
         {
-            return Err(ServeError::Open { address });
+            return Err(ServeError::NoActiveKey { address });
         }
         let (mut listeners, mut bound) = (Vec::new(), Vec::new());
         for &address in addresses {
             let listener =
                 TcpListener::bind(address).await.map_err(|source| match source.kind() {
-                    std::io::ErrorKind::AddrInUse => ServeError::Taken { address },
-                    _ => ServeError::Refused { address, source },
+                    std::io::ErrorKind::AddrInUse => ServeError::AddressInUse { address },
+                    _ => ServeError::Bind { address, source },
                 })?;
             bound.push(listener.local_addr().unwrap_or(address));
             listeners.push(listener);
         }
         let token = match bound.first() {
-            Some(first) if hosts.keyless() && demand == Demand::BeyondLoopback => {
-                let folder = house.furniture().home.folder().to_owned();
+            Some(first) if hosts.allows_keyless() && demand == AuthMode::LoopbackToken => {
+                let folder = house.deps().home.folder().to_owned();
                 let token = LocalToken::open(&folder, first.port());
                 Some(Arc::new(token.map_err(|source| ServeError::Token { folder, source })?))
             }
             _ => None,
         };
-        let (grace, rate, limits) = (GRACE, RATE, ServiceLimits::default());
+        let (grace, rate, limits) =
+            (SHUTDOWN_GRACE, DEFAULT_REQUESTS_PER_SECOND, ServiceLimits::default());
         let addresses = bound;
-        Ok(Self { listeners, addresses, house, keyring, hosts, token, grace, rate, limits })
+        Ok(Self {
+            listeners,
+            addresses,
+            app_state: house,
+            keyring,
+            host_policy: hosts,
+            token,
+            grace,
+            requests_per_second: rate,
+            limits,
+        })
     }
 
     /// Where it listens.
@@ -122,7 +137,7 @@ impl Server {
         &self.addresses
     }
 
-    /// What whoever comes without a key must show; `None` where nobody must, or everybody needs a key.
+    /// What whoever comes without a key must show; `Empty` where nobody must, or everybody needs a key.
     #[must_use]
     pub fn token(&self) -> Option<&LocalToken> {
         self.token.as_deref()
@@ -131,7 +146,7 @@ impl Server {
     /// The same server, which lets each key ask so many times a second.
     #[must_use]
     pub fn with_rate(self, rate: u32) -> Self {
-        Self { rate, ..self }
+        Self { requests_per_second: rate, ..self }
     }
 
     /// The same server, which holds so much at once.
@@ -147,31 +162,31 @@ impl Server {
     }
 
     /// Serves, and keeps runs going, until it is to end. Then whatever is under way is brought to its end.
-    pub async fn run(self, stopping: Stopping) {
-        let house = Arc::clone(&self.house);
+    pub async fn run(self, stopping: ShutdownSignal) {
+        let house = Arc::clone(&self.app_state);
         let connections = fit_connections(self.limits.connections);
         let limits = ServiceLimits { connections, ..self.limits };
-        let app = App {
-            house: self.house,
+        let app = HttpState {
+            app_state: self.app_state,
             keyring: self.keyring,
-            hosts: self.hosts,
+            host_policy: self.host_policy,
             token: self.token,
             inboxes: Arc::default(),
             metrics: Arc::default(),
-            traces: Arc::default(),
-            rates: Arc::new(Rates::new(self.rate)),
-            quotas: Arc::new(Quotas::new(&limits)),
-            body_pause: limits.body_pause,
-            answers: Arc::default(),
-            stopping: stopping.clone(),
+            tracing: Arc::default(),
+            rate_limiter: Arc::new(RateLimiter::new(self.requests_per_second)),
+            quotas: Arc::new(ServerQuotas::new(&limits)),
+            body_idle_timeout: limits.body_pause,
+            idempotency_cache: Arc::default(),
+            shutdown: stopping.clone(),
         };
-        let (router, _) = router(app);
+        let (router, _) = build_router(app);
         let slots = ConnectionSlots::new(connections, router);
         let served = self.listeners.into_iter().map(|listener| {
-            tokio::spawn(accept(listener, slots.clone(), stopping.clone(), self.grace))
+            tokio::spawn(accept_connections(listener, slots.clone(), stopping.clone(), self.grace))
         });
         let served: Vec<_> = served.collect();
-        work(&house, stopping, self.grace).await;
+        run_worker(&house, stopping, self.grace).await;
         for one in served {
             // A listener that broke down has nothing left to end.
             drop(one.await);
@@ -180,74 +195,80 @@ impl Server {
 }
 
 /// Keeps runs going until the server is to end.
-pub(crate) async fn work(house: &Arc<House>, mut stopping: Stopping, grace: Duration) {
-    let furniture = house.furniture();
-    let terms = Terms {
+pub(crate) async fn run_worker(
+    house: &Arc<AppState>,
+    mut stopping: ShutdownSignal,
+    grace: Duration,
+) {
+    let furniture = house.deps();
+    let terms = WorkerConfig {
         host: furniture.host.clone(),
-        capacity: AT_ONCE,
-        grace: i64::try_from(grace.as_millis()).unwrap_or(i64::MAX),
-        ..Terms::new(house.worker())
+        capacity: MAX_CONCURRENT_RUNS,
+        grace_period: i64::try_from(grace.as_millis()).unwrap_or(i64::MAX),
+        ..WorkerConfig::new(house.worker())
     };
     let (store, clock) = (Arc::clone(&furniture.store), Arc::clone(&furniture.clock));
-    let crew = Arc::clone(house) as Arc<dyn Crew>;
-    let report = Arc::new(Warnings(Arc::clone(house)));
+    let crew = Arc::clone(house) as Arc<dyn DriverProvider>;
+    let report = Arc::new(WorkerWarnings(Arc::clone(house)));
     let worker = Worker::new(store, clock, crew, report, terms);
-    let worker = match house.presence() {
-        Some(presence) => worker.present(Arc::clone(presence)),
+    let worker = match house.heartbeat() {
+        Some(presence) => worker.with_heartbeat(Arc::clone(presence)),
         None => worker,
     };
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = WorkerStopHandle::new();
     let mut ear = stopping.clone();
     let told = async {
-        ear.said().await;
+        ear.wait().await;
         stopper.stop();
         std::future::pending::<()>().await;
     };
     let ended = tokio::select! {
-        ended = worker.work(Ending::Told, stop) => ended,
+        ended = worker.run(WorkerExitPolicy::OnStop, stop) => ended,
         () = told => Ok(()),
     };
     if let Err(error) = ended {
         let told = format!("no run is worked on any more, but by other processes: {error}");
-        furniture.watch.warned("any", &told);
-        stopping.said().await;
+        furniture.watch.on_warning("any", &told);
+        stopping.wait().await;
     }
 }
 
 /// Tells what went wrong, and nothing else.
-struct Warnings(Arc<House>);
+struct WorkerWarnings(Arc<AppState>);
 
-impl Report for Warnings {
-    fn told(&self, news: News) {
-        let watch = &self.0.furniture().watch;
+impl WorkerObserver for WorkerWarnings {
+    fn on_event(&self, news: WorkerEvent) {
+        let watch = &self.0.deps().watch;
         match news {
-            News::Failed(run, why) => {
-                watch.warned(&run.id, &format!("it cannot be worked on: {why}"));
+            WorkerEvent::RunFailed(run, why) => {
+                watch.on_warning(&run.id, &format!("it cannot be worked on: {why}"));
             }
-            News::Away(why) => watch.warned("any", &format!("the store is away: {why}")),
-            News::Back(_) => watch.warned("any", "the store is back"),
+            WorkerEvent::StoreUnavailable(why) => {
+                watch.on_warning("any", &format!("the store is away: {why}"))
+            }
+            WorkerEvent::StoreRecovered(_) => watch.on_warning("any", "the store is back"),
             _ => {}
         }
     }
 }
 
-async fn accept(
+async fn accept_connections(
     listener: TcpListener,
     slots: ConnectionSlots,
-    mut stopping: Stopping,
+    mut stopping: ShutdownSignal,
     grace: Duration,
 ) {
     let graceful = GracefulShutdown::new();
     loop {
         let reserved = tokio::select! {
             biased;
-            () = stopping.said() => break,
-            reserved = slots.reserve() => reserved,
+            () = stopping.wait() => break,
+            reserved = slots.reserve_slot() => reserved,
         };
         let Some(reserved) = reserved else { break };
         let stream = tokio::select! {
             biased;
-            () = stopping.said() => break,
+            () = stopping.wait() => break,
             taken = listener.accept() => match taken {
                 Ok((stream, _)) => stream,
                 Err(_) => {
@@ -257,7 +278,7 @@ async fn accept(
                 }
             },
         };
-        let (connection, permit) = slots.serve(stream, reserved);
+        let (connection, permit) = slots.serve_connection(stream, reserved);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that goes away is no fault of ours.

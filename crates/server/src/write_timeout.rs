@@ -10,31 +10,31 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 /// How long a client may leave an answer lying before it is given up.
-const STALLED: Duration = Duration::from_secs(30);
+const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A stream on which a write that makes no progress for [`STALLED`] is an error.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     /// Runs while the other side takes nothing.
-    stalled: Option<Pin<Box<Sleep>>>,
+    stall_timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
     pub(crate) fn new(stream: S) -> Self {
-        Self { stream, stalled: None }
+        Self { stream, stall_timer: None }
     }
 
     /// What a write came to, or that it took too long.
-    fn within_time<T>(
+    fn check_progress<T>(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stalled = None;
+            self.stall_timer = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALLED)));
+        let stalled = self.stall_timer.get_or_insert_with(|| Box::pin(sleep(WRITE_STALL_TIMEOUT)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -57,7 +57,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.within_time(context, written)
+        self.check_progress(context, written)
     }
 
     fn poll_write_vectored(
@@ -66,7 +66,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.within_time(context, written)
+        self.check_progress(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -75,12 +75,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        self.within_time(context, flushed)
+        self.check_progress(context, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.within_time(context, shut)
+        self.check_progress(context, shut)
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
             let mut all = Vec::new();
             let mut some = [0; 8];
             loop {
-                sleep(STALLED / 2).await;
+                sleep(WRITE_STALL_TIMEOUT / 2).await;
                 match theirs.read(&mut some).await.unwrap() {
                     0 => return all,
                     count => all.extend_from_slice(&some[..count]),

@@ -9,7 +9,7 @@ mod rig;
 
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
-use testkit::{GrowthDoor, Meter, process_time};
+use testkit::{GrowthTarget, ResourceMeter, process_time};
 use tokio::runtime::Runtime;
 
 use rig::{Client, serve, sound_bodies};
@@ -17,7 +17,7 @@ use rig::{Client, serve, sound_bodies};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-const METER: Meter = Meter {
+const METER: ResourceMeter = ResourceMeter {
     time: process_time,
     reset: || ALLOCATOR.reset_peak_usage(),
     current: || ALLOCATOR.current_usage(),
@@ -46,7 +46,7 @@ fn bodies_of_every_route() {
     let runtime = Runtime::new().unwrap();
     let rig = runtime.block_on(serve());
     let client = rig.client();
-    let mut door = GrowthDoor::new("http_body", &METER);
+    let mut door = GrowthTarget::new("http_body", &METER);
     for (path, body) in sound_bodies() {
         for member in MEMBERS {
             if member != "never" && body.get(member).is_none() {
@@ -59,11 +59,11 @@ fn bodies_of_every_route() {
                     body.to_string().into_bytes()
                 };
                 let run = |body: &Vec<u8>| runtime.block_on(send(&client, path, body.clone()));
-                door.family(&format!("{path} {member}: {family}"), BASE, make, run);
+                door.measure_family(&format!("{path} {member}: {family}"), BASE, make, run);
             }
         }
     }
-    door.judge();
+    door.assert_linear();
     drop(runtime.block_on(rig.end()));
 }
 

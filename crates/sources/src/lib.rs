@@ -4,9 +4,9 @@
 //! policy declares. A source that cannot be asked is an error with its name; an empty answer means
 //! that it was asked and has nothing. Nothing here decides what the evidence is good for.
 
-mod kinds;
+mod builtin_sources;
 mod settings;
-mod evidence;
+mod evidence_builder;
 mod query;
 mod tls;
 mod sqlite;
@@ -14,6 +14,6 @@ mod postgres;
 mod documents;
 mod neo4j;
 
+pub use builtin_sources::BuiltinSources;
 pub use documents::{PdfReader, read_pdf_from_stdin};
-pub use kinds::Kinds;
-pub use settings::Environment;
+pub use settings::EnvLookup;

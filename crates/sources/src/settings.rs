@@ -5,112 +5,112 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use countersign_core::nearest;
+use countersign_core::find_similar_name;
 use countersign_core::protocol::parse_duration;
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use serde_json::{Map, Value};
 
 /// The longest that a source may be waited for.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+const MAX_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The settings of one source.
 #[derive(Clone, Copy)]
-pub(crate) struct Settings<'a> {
+pub(crate) struct SourceSettings<'a> {
     /// What the policy calls the source.
     pub(crate) name: &'a str,
     values: Option<&'a Map<String, Value>>,
     base: &'a Path,
-    environment: &'a Environment,
+    environment: &'a EnvLookup,
 }
 
 /// What the machine's owner says, by the names of variables.
-pub type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
+pub type EnvLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-impl<'a> Settings<'a> {
+impl<'a> SourceSettings<'a> {
     /// The settings of a source, where only these keys mean something.
-    pub(crate) fn read(
+    pub(crate) fn parse(
         name: &'a str,
         settings: &'a Value,
         base: &'a Path,
-        environment: &'a Environment,
+        environment: &'a EnvLookup,
         known: &[&str],
     ) -> Result<Self, EffectError> {
         let read = Self { name, values: settings.as_object(), base, environment };
         let mut keys = read.values.into_iter().flat_map(Map::keys);
         if let Some(key) = keys.find(|key| *key != "kind" && !known.contains(&key.as_str())) {
-            let near = nearest(key, known.iter().copied())
+            let near = find_similar_name(key, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Err(
-                read.fault(format!("has a setting `{key}` that its kind does not know{near}"))
-            );
+            return Err(read
+                .config_error(format!("has a setting `{key}` that its kind does not know{near}")));
         }
         Ok(read)
     }
 
     /// The error that says what is wrong with the source.
-    pub(crate) fn fault(&self, what: impl std::fmt::Display) -> EffectError {
-        not_configured(self.name, what)
+    pub(crate) fn config_error(&self, what: impl std::fmt::Display) -> EffectError {
+        source_config_error(self.name, what)
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
         self.values.and_then(|values| values.get(key))
     }
 
-    pub(crate) fn text(&self, key: &str) -> Result<Option<&'a str>, EffectError> {
+    pub(crate) fn get_text(&self, key: &str) -> Result<Option<&'a str>, EffectError> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text)),
-            Some(_) => Err(self.fault(format!("has a `{key}` that is not a text"))),
+            Some(_) => Err(self.config_error(format!("has a `{key}` that is not a text"))),
         }
     }
 
     /// A whole number from 1 to `most`.
-    pub(crate) fn count(&self, key: &str, default: u64, most: u64) -> Result<u64, EffectError> {
+    pub(crate) fn get_count(&self, key: &str, default: u64, most: u64) -> Result<u64, EffectError> {
         let Some(value) = self.get(key) else { return Ok(default) };
         let count = value.as_u64().filter(|count| (1..=most).contains(count));
         count.ok_or_else(|| {
-            self.fault(format!("has a `{key}` that is not a number from 1 to {most}"))
+            self.config_error(format!("has a `{key}` that is not a number from 1 to {most}"))
         })
     }
 
     /// How long an answer may take: `timeout`.
-    pub(crate) fn timeout(&self) -> Result<Duration, EffectError> {
+    pub(crate) fn get_timeout(&self) -> Result<Duration, EffectError> {
         let Some(value) = self.get("timeout") else { return Ok(Duration::from_secs(5)) };
         let read = value.as_str().and_then(parse_duration);
         let read = read.and_then(|read| u64::try_from(read.millis).ok()).map(Duration::from_millis);
-        let fits = |wait: &Duration| (Duration::from_millis(1)..=LONGEST_WAIT).contains(wait);
+        let fits = |wait: &Duration| (Duration::from_millis(1)..=MAX_TIMEOUT).contains(wait);
         read.filter(fits).ok_or_else(|| {
-            self.fault("has a `timeout` that is not a duration up to `60s`, such as `5s`")
+            self.config_error("has a `timeout` that is not a duration up to `60s`, such as `5s`")
         })
     }
 
     /// How far the source can be trusted: `confidence`, from 0 to 1.
-    pub(crate) fn confidence(&self, default: f64) -> Result<f64, EffectError> {
+    pub(crate) fn get_confidence(&self, default: f64) -> Result<f64, EffectError> {
         let Some(value) = self.get("confidence") else { return Ok(default) };
         let fits = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
-        fits.ok_or_else(|| self.fault("has a `confidence` that is not a number from 0 to 1"))
+        fits.ok_or_else(|| self.config_error("has a `confidence` that is not a number from 0 to 1"))
     }
 
     /// A path inside the folder of work, or one that the machine's owner names in a variable.
-    pub(crate) fn place(&self, key: &str) -> Result<Option<PathBuf>, EffectError> {
+    pub(crate) fn get_path(&self, key: &str) -> Result<Option<PathBuf>, EffectError> {
         let variable = format!("{key}_env");
-        match (self.text(key)?, self.text(&variable)?) {
+        match (self.get_text(key)?, self.get_text(&variable)?) {
             (Some(_), Some(_)) => {
-                Err(self.fault(format!("has both `{key}` and `{variable}`; one was expected")))
+                Err(self
+                    .config_error(format!("has both `{key}` and `{variable}`; one was expected")))
             }
-            (Some(path), None) => self.inside(key, path).map(Some),
-            (None, Some(_)) => self.variable(&variable).map(|path| Some(PathBuf::from(path))),
+            (Some(path), None) => self.resolve_inside(key, path).map(Some),
+            (None, Some(_)) => self.read_variable(&variable).map(|path| Some(PathBuf::from(path))),
             (None, None) => Ok(None),
         }
     }
 
-    fn inside(&self, key: &str, path: &str) -> Result<PathBuf, EffectError> {
+    fn resolve_inside(&self, key: &str, path: &str) -> Result<PathBuf, EffectError> {
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if path.contains(['\0', '\\']) || !Path::new(path).components().all(plain) {
             let advice = format!("name another place in a variable, with `{key}_env`");
-            return Err(
-                self.fault(format!("has a `{key}` that leads out of the folder of work; {advice}"))
-            );
+            return Err(self.config_error(format!(
+                "has a `{key}` that leads out of the folder of work; {advice}"
+            )));
         }
         Ok(self.base.join(path))
     }
@@ -121,19 +121,25 @@ impl<'a> Settings<'a> {
     }
 
     /// What the variable holds that a setting names. The value is never told.
-    pub(crate) fn variable(&self, key: &str) -> Result<String, EffectError> {
-        let name = self.text(key)?.ok_or_else(|| {
-            self.fault(format!("has no `{key}`; the name of an environment variable was expected"))
+    pub(crate) fn read_variable(&self, key: &str) -> Result<String, EffectError> {
+        let name = self.get_text(key)?.ok_or_else(|| {
+            self.config_error(format!(
+                "has no `{key}`; the name of an environment variable was expected"
+            ))
         })?;
         match (self.environment)(name) {
             Some(value) if !value.trim().is_empty() => Ok(value),
-            Some(_) => Err(self.fault(format!("needs the variable `{name}`, which is empty"))),
-            None => Err(self.fault(format!("needs the variable `{name}`, which is not set"))),
+            Some(_) => {
+                Err(self.config_error(format!("needs the variable `{name}`, which is empty")))
+            }
+            None => {
+                Err(self.config_error(format!("needs the variable `{name}`, which is not set")))
+            }
         }
     }
 }
 
 /// A source that the policy names and that cannot be had.
-pub(crate) fn not_configured(name: &str, what: impl std::fmt::Display) -> EffectError {
-    EffectError::lasting(EffectErrorKind::NotConfigured, format!("source `{name}` {what}"))
+pub(crate) fn source_config_error(name: &str, what: impl std::fmt::Display) -> EffectError {
+    EffectError::new_permanent(EffectErrorKind::NotConfigured, format!("source `{name}` {what}"))
 }

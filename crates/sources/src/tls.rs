@@ -6,19 +6,23 @@ use countersign_postgres::TlsError;
 use countersign_runtime::effect::EffectError;
 use tokio_rustls::TlsConnector;
 
-use crate::settings::not_configured;
+use crate::settings::source_config_error;
 
 /// A connector that trusts what the system trusts, or only the authority in a file.
-pub(crate) fn connector(name: &str, authority: Option<&Path>) -> Result<TlsConnector, EffectError> {
-    countersign_postgres::connector(authority).map_err(|fault| unencrypted(name, fault))
+pub(crate) fn build_source_connector(
+    name: &str,
+    authority: Option<&Path>,
+) -> Result<TlsConnector, EffectError> {
+    countersign_postgres::build_tls_connector(authority)
+        .map_err(|fault| tls_config_error(name, fault))
 }
 
 /// Why a source cannot encrypt what it says.
-pub(crate) fn unencrypted(name: &str, fault: TlsError) -> EffectError {
+pub(crate) fn tls_config_error(name: &str, fault: TlsError) -> EffectError {
     match fault {
-        TlsError::NoAuthority => {
-            not_configured(name, "has a `ca` that is not a PEM file of certificates")
+        TlsError::InvalidCaFile => {
+            source_config_error(name, "has a `ca` that is not a PEM file of certificates")
         }
-        other => not_configured(name, other),
+        other => source_config_error(name, other),
     }
 }

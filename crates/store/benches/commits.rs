@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_store::{
-    ActionRow, Commit, EntryRow, HeadUpdate, NewRun, RunId, SqliteStore, Store,
+    ActionRow, LogEntryRow, NewRun, RunCommit, RunHeadUpdate, RunId, SqliteStore, Store,
 };
 use rusqlite::Connection;
 
@@ -137,10 +137,10 @@ async fn spin(
                 while start.elapsed() < slice {
                     let begun = Instant::now();
                     if work == Work::Cycle {
-                        assert!(store.head(&run.id).await.unwrap().is_some());
-                        assert!(store.load(&run.id, None).await.unwrap().is_some());
+                        assert!(store.load_head(&run.id).await.unwrap().is_some());
+                        assert!(store.load_run(&run.id, None).await.unwrap().is_some());
                     }
-                    store.append(run.next()).await.unwrap();
+                    store.append_commit(run.next()).await.unwrap();
                     waits.push(begun.elapsed());
                 }
                 (run, waits)
@@ -168,14 +168,14 @@ impl Stepper {
         let body = format!(r#"{{"pointer":"/a","text":"{}"}}"#, "x".repeat(270));
         let mut run = Self { id: RunId::local(format!("01JCN0{name:>20}")), version: 0, body };
         let new = NewRun { protocol: "p".into(), workflow: "intake".into(), created_at: 0 };
-        store.create(new, run.next()).await.unwrap();
+        store.create_run(new, run.next()).await.unwrap();
         run
     }
 
-    fn next(&mut self) -> Commit {
+    fn next(&mut self) -> RunCommit {
         let (expected, seq) = (self.version, 3 * self.version);
         self.version += 1;
-        let entry = EntryRow {
+        let entry = LogEntryRow {
             version: self.version,
             first: seq + 1,
             last: seq + 3,
@@ -183,7 +183,7 @@ impl Stepper {
             hash: format!("{seq:064x}"),
             body: self.body.repeat(3),
         };
-        let head = HeadUpdate {
+        let head = RunHeadUpdate {
             status: "running".into(),
             phase: "clarify".into(),
             updated_at: 1_763_200_000_000,
@@ -195,11 +195,11 @@ impl Stepper {
             body: self.body.repeat(10),
         });
         let id = format!("{}/{}/0", self.id.id, self.version);
-        Commit {
+        RunCommit {
             snapshot,
             actions: vec![ActionRow { id, kind: "call_model".into(), body: self.body.clone() }],
-            finished: vec![format!("{}/{expected}/0", self.id.id)],
-            ..Commit::new(self.id.clone(), expected, entry, head)
+            finished_actions: vec![format!("{}/{expected}/0", self.id.id)],
+            ..RunCommit::new(self.id.clone(), expected, entry, head)
         }
     }
 }

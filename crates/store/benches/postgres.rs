@@ -9,10 +9,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_postgres::{Given, Server};
+use countersign_postgres::{PgConnectOptions, PgServer};
 use countersign_store::{
-    ActionRow, Commit, EntryRow, HeadUpdate, NewRun, PostgresSettings, PostgresStore, RunId,
-    SnapshotRow, Store,
+    ActionRow, LogEntryRow, NewRun, PostgresSettings, PostgresStore, RunCommit, RunHeadUpdate,
+    RunId, SnapshotRow, Store,
 };
 
 const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
@@ -22,7 +22,10 @@ fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
     let slice = Duration::from_millis(if measured { 4000 } else { 20 });
     let Ok(address) = std::env::var(ADDRESS) else {
-        testkit::not_run("the bench of the store on PostgreSQL", &format!("{ADDRESS} is not set"));
+        testkit::report_not_run(
+            "the bench of the store on PostgreSQL",
+            &format!("{ADDRESS} is not set"),
+        );
         return;
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -30,7 +33,7 @@ fn main() {
         println!("{:<22}{:>9}{:>10}{:>10}", "", "steps/s", "p50 ms", "p99 ms");
         for (writers, runs) in [(1, 1), (2, 8), (4, 8), (1, 64), (2, 64), (4, 64), (8, 64)] {
             let settings = PostgresSettings { writers, ..PostgresSettings::default() };
-            let server = Server::parse(&address, &Given::default()).unwrap();
+            let server = PgServer::parse(&address, &PgConnectOptions::default()).unwrap();
             let store: Arc<dyn Store> =
                 Arc::new(PostgresStore::open(server, settings).await.unwrap());
             let mut waits = spin(&store, writers, runs, slice).await;
@@ -63,7 +66,7 @@ async fn spin(
         );
         let mut run = Stepper::new(id);
         let new = NewRun { protocol: "p".into(), workflow: "intake".into(), created_at: 0 };
-        store.create(new, run.next()).await.unwrap();
+        store.create_run(new, run.next()).await.unwrap();
         steppers.push(run);
     }
     let start = Instant::now();
@@ -73,7 +76,7 @@ async fn spin(
             let mut waits = Vec::new();
             while start.elapsed() < slice {
                 let begun = Instant::now();
-                store.append(run.next()).await.unwrap();
+                store.append_commit(run.next()).await.unwrap();
                 waits.push(begun.elapsed());
             }
             waits
@@ -99,10 +102,10 @@ impl Stepper {
         Self { id: RunId::local(id), version: 0, body }
     }
 
-    fn next(&mut self) -> Commit {
+    fn next(&mut self) -> RunCommit {
         let (expected, seq) = (self.version, 3 * self.version);
         self.version += 1;
-        let entry = EntryRow {
+        let entry = LogEntryRow {
             version: self.version,
             first: seq + 1,
             last: seq + 3,
@@ -110,7 +113,7 @@ impl Stepper {
             hash: format!("{seq:064x}"),
             body: self.body.repeat(3),
         };
-        let head = HeadUpdate {
+        let head = RunHeadUpdate {
             status: "running".into(),
             phase: "clarify".into(),
             updated_at: 1_763_200_000_000,
@@ -122,12 +125,12 @@ impl Stepper {
             body: self.body.repeat(10),
         });
         let id = format!("{}/{}/0", self.id.id, self.version);
-        Commit {
+        RunCommit {
             snapshot,
             actions: vec![ActionRow { id, kind: "call_model".into(), body: self.body.clone() }],
-            finished: vec![format!("{}/{expected}/0", self.id.id)],
+            finished_actions: vec![format!("{}/{expected}/0", self.id.id)],
             wake_at: Some(1_763_200_000_000),
-            ..Commit::new(self.id.clone(), expected, entry, head)
+            ..RunCommit::new(self.id.clone(), expected, entry, head)
         }
     }
 }

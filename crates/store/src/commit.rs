@@ -15,7 +15,7 @@ pub struct NewRun {
 
 /// One step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
+pub struct RunCommit {
     /// The run that took the step.
     pub run: RunId,
     /// The version the step was decided on; 0 for the first.
@@ -23,13 +23,13 @@ pub struct Commit {
     /// The version the step makes: one more.
     pub version: u64,
     /// What is now true; its places follow the log without a gap.
-    pub entry: EntryRow,
+    pub entry: LogEntryRow,
     /// The state after this step, when it is time to keep one.
     pub snapshot: Option<SnapshotRow>,
     /// Actions to do from now on.
     pub actions: Vec<ActionRow>,
     /// Ids of actions that need not be done any more; taken away before `actions` are added.
-    pub finished: Vec<String>,
+    pub finished_actions: Vec<String>,
     /// Waits that begin.
     pub waits_opened: Vec<WaitRow>,
     /// Ids of waits that are over; taken away before `waits_opened` are added.
@@ -37,22 +37,22 @@ pub struct Commit {
     /// Bytes the events speak of.
     pub blobs: Vec<Blob>,
     /// The idempotency key of the input, where it has one.
-    pub key: Option<String>,
+    pub idempotency_key: Option<String>,
     /// Where the run stands now.
-    pub head: HeadUpdate,
+    pub head: RunHeadUpdate,
     /// When a worker must look at the run: from this moment on it is due. A run that is due at the
     /// moment of the commit, and was before, is so since then: a step on the way changes nothing.
-    /// `None` where only something from outside can move it.
+    /// `Empty` where only something from outside can move it.
     pub wake_at: Option<i64>,
     /// The lease the step was made under. Refused when its epoch is not the current one; a later
     /// `until` renews it.
     pub lease: Option<Lease>,
 }
 
-impl Commit {
+impl RunCommit {
     /// A commit to the version after `expected_version`, with an entry, a head and nothing else.
     #[must_use]
-    pub fn new(run: RunId, expected_version: u64, entry: EntryRow, head: HeadUpdate) -> Self {
+    pub fn new(run: RunId, expected_version: u64, entry: LogEntryRow, head: RunHeadUpdate) -> Self {
         Self {
             run,
             expected_version,
@@ -60,11 +60,11 @@ impl Commit {
             entry,
             snapshot: None,
             actions: Vec::new(),
-            finished: Vec::new(),
+            finished_actions: Vec::new(),
             waits_opened: Vec::new(),
             waits_closed: Vec::new(),
             blobs: Vec::new(),
-            key: None,
+            idempotency_key: None,
             head,
             wake_at: None,
             lease: None,
@@ -72,14 +72,14 @@ impl Commit {
     }
 
     /// Whether it makes a run due that whoever commits does not work on.
-    pub(crate) fn calls(&self) -> bool {
+    pub(crate) fn makes_run_due(&self) -> bool {
         self.lease.is_none() && self.wake_at.is_some_and(|time| time <= self.entry.time)
     }
 }
 
 /// One version in a run's log: all its events, as one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryRow {
+pub struct LogEntryRow {
     /// The version.
     pub version: u64,
     /// The place of its first event in the log, from 1.
@@ -127,7 +127,7 @@ pub struct Blob {
 
 /// Where a run stands after a commit, for lists and for the next commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeadUpdate {
+pub struct RunHeadUpdate {
     /// Its status, in the words of whoever decides.
     pub status: String,
     /// The phase it is in.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::RunId;
 
 /// The error below ours. Shared, because one failed flush fails many callers.
-pub type Cause = Arc<dyn Error + Send + Sync>;
+pub type SharedError = Arc<dyn Error + Send + Sync>;
 
 /// Why a store did not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -42,14 +42,14 @@ pub enum StoreError {
         run: RunId,
     },
     /// The caller asked for something no store may keep; nothing was kept.
-    #[error("not a well-formed request: {what}")]
+    #[error("not a well-formed request: {reason}")]
     Malformed {
         /// What is wrong with it.
-        what: String,
+        reason: String,
     },
     /// The file was written by a newer program.
     #[error("the database has schema {found}, this program knows schemas up to {known}")]
-    TooNew {
+    SchemaTooNew {
         /// The schema of the file.
         found: u32,
         /// The newest schema this program knows.
@@ -57,45 +57,47 @@ pub enum StoreError {
     },
     /// The database belongs to another program.
     #[error("the file is a database of another program: expected one of Countersign, or none")]
-    Foreign,
+    ForeignDatabase,
     /// Another process kept the database for too long; nothing was kept.
     #[error("the database is kept busy by another process")]
     Busy {
         /// What the database said.
         #[source]
-        source: Cause,
+        source: SharedError,
     },
     /// The database did not do its work; whether a write was kept is not known.
     #[error("the database is not available")]
     Unavailable {
         /// What the database said.
         #[source]
-        source: Cause,
+        source: SharedError,
     },
     /// The file at the path is not the one that is open; nothing was kept. Passes when the file is put back.
     #[error(
         "`{}` was deleted, moved or replaced while it was open; put it back, or restart this process", path.display()
     )]
-    Replaced {
+    FileReplaced {
         /// The file, or its write-ahead log.
         path: PathBuf,
     },
     /// So little room is left on the disk that commits may fail soon.
-    #[error("the disk of the database has {free} bytes left, and needs {floor}: free some space")]
-    LowSpace {
+    #[error(
+        "the disk of the database has {free} bytes left, and needs {required}: free some space"
+    )]
+    LowDiskSpace {
         /// Bytes that are free.
         free: u64,
         /// Bytes that should be.
-        floor: u64,
+        required: u64,
     },
     /// There is no room for more; nothing was kept.
     #[error("the database or its disk is full")]
-    Full,
+    DiskFull,
     /// What is stored cannot be right.
-    #[error("the database is damaged: {what}")]
+    #[error("the database is damaged: {reason}")]
     Corrupt {
         /// What was found.
-        what: String,
+        reason: String,
     },
     /// The store has stopped; whether a write was kept is not known.
     #[error("the store is closed")]
@@ -105,14 +107,17 @@ pub enum StoreError {
 impl StoreError {
     /// Whether it may pass by itself: asking again later may help.
     #[must_use]
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            Self::Busy { .. } | Self::Unavailable { .. } | Self::Replaced { .. } | Self::Full
+            Self::Busy { .. }
+                | Self::Unavailable { .. }
+                | Self::FileReplaced { .. }
+                | Self::DiskFull
         )
     }
 
     pub(crate) fn malformed(what: impl Into<String>) -> Self {
-        Self::Malformed { what: what.into() }
+        Self::Malformed { reason: what.into() }
     }
 }

@@ -1,11 +1,11 @@
 //! What Countersign keeps: the log of every run, and the indexes that find a run again.
 //!
 //! A [`Store`] holds bytes under keys. It does not know what an event means, has no clock (times
-//! come from outside, in milliseconds since the epoch) and starts nothing. [`MemoryStore`] is the
+//! come from outside, in milliseconds since the epoch) and starts nothing. [`InMemoryStore`] is the
 //! reference, [`SqliteStore`] the embedded one, `PostgresStore` (feature `postgres`) the one for many
 //! machines; all pass one suite (feature `suite`).
 //!
-//! A run is changed by one call, [`Store::append`]: everything in a [`Commit`] is kept together, or
+//! A run is changed by one call, [`Store::append_commit`]: everything in a [`RunCommit`] is kept together, or
 //! nothing is.
 //!
 //! ```text
@@ -20,48 +20,49 @@ mod store;
 mod error;
 mod run_id;
 mod commit;
-mod head;
+mod run_head;
 mod wait;
 mod lease;
 mod worker;
-mod wakes;
-mod rounds;
+mod wake;
+mod round_robin;
 mod prune;
-mod well_formed;
-mod ruling;
+mod validation;
+mod stored_run_state;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod checksum;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod prefix;
-mod memory;
+mod in_memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "suite")]
-mod faulty;
+mod faulty_store;
 #[cfg(feature = "suite")]
 pub mod suite;
 
-pub use commit::{ActionRow, Blob, Commit, EntryRow, HeadUpdate, NewRun, SnapshotRow};
-pub use error::{Cause, StoreError};
+pub use commit::{ActionRow, Blob, LogEntryRow, NewRun, RunCommit, RunHeadUpdate, SnapshotRow};
+pub use error::{SharedError, StoreError};
 #[cfg(feature = "suite")]
-pub use faulty::{Fault, FaultyStore, Plan};
-pub use head::{Head, Loaded, RunCursor, RunFilter};
+pub use faulty_store::{FaultPlan, FaultyStore, InjectedFault};
+pub use in_memory::InMemoryStore;
 pub use lease::{Lease, MAX_WORKER_DEATHS};
-pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{
-    Call, Dialogue, LeaseClock, PostgresDatabase, PostgresHealth, PostgresSchema, PostgresSettings,
-    PostgresStep, PostgresStore, Purpose, Scope,
+    LeaseClock, PgTransaction, PgTransactionMode, PostgresDatabase, PostgresHealth,
+    PostgresMigration, PostgresSchema, PostgresSettings, PostgresStore, SqlStatement, TenantScope,
 };
-pub use prune::{Moment, Pruned, Pruning, Seal};
+pub use prune::{PruneRequest, PruneSeal, PruneStats, StoreWatermark};
+pub use run_head::{LoadedRun, RunCursor, RunFilter, RunHead};
 pub use run_id::{RunId, TenantId};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{
-    Health, Migration, RawFile, Schema, Settings, Sought, SqliteFile, SqliteStore, Trees,
+    RawFile, Sought, SqliteFile, SqliteHealth, SqliteMigration, SqliteSchema, SqliteSettings,
+    SqliteStore, Trees,
 };
-pub use store::{RESOLVE_LIMIT, Reply, Store};
+pub use store::{RESOLVE_LIMIT, Store, StoreFuture};
 pub use wait::{WaitCursor, WaitFilter, WaitRow};
-pub use wakes::Wakes;
-pub use worker::{Taking, Worker, WorkerRow};
+pub use wake::WakeListener;
+pub use worker::{DueRunsRequest, WorkerInfo, WorkerRow};

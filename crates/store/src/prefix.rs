@@ -1,7 +1,7 @@
 //! Where the texts with a prefix end, for stores that find them by an index.
 
 /// The first text that comes after every text with this prefix.
-pub(crate) fn past(prefix: &str) -> Option<String> {
+pub(crate) fn prefix_upper_bound(prefix: &str) -> Option<String> {
     let mut text = prefix.to_owned();
     while let Some(last) = text.pop() {
         // The range steps over the surrogates, which are no characters.
@@ -15,14 +15,14 @@ pub(crate) fn past(prefix: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::past;
+    use super::prefix_upper_bound;
 
     #[test]
     fn a_prefix_ends_before_the_next_text() {
-        assert_eq!(past("ab").as_deref(), Some("ac"));
-        assert_eq!(past("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-        assert_eq!(past("a\u{10ffff}").as_deref(), Some("b"));
-        assert_eq!(past("\u{10ffff}"), None);
-        assert_eq!(past(""), None);
+        assert_eq!(prefix_upper_bound("ab").as_deref(), Some("ac"));
+        assert_eq!(prefix_upper_bound("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
+        assert_eq!(prefix_upper_bound("a\u{10ffff}").as_deref(), Some("b"));
+        assert_eq!(prefix_upper_bound("\u{10ffff}"), None);
+        assert_eq!(prefix_upper_bound(""), None);
     }
 }

@@ -4,9 +4,9 @@ use crate::{RunId, SnapshotRow, StoreError};
 
 /// What stands in the row of a run whose bodies were taken out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seal {
+pub struct PruneSeal {
     /// When they were.
-    pub at: i64,
+    pub pruned_at: i64,
     /// A digest of the rows of its log as they stood then, without the bodies: whoever prunes makes it, and whoever
     /// checks makes it again.
     pub digest: String,
@@ -14,28 +14,28 @@ pub struct Seal {
 
 /// What is to be taken out of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pruning {
+pub struct PruneRequest {
     /// The run.
     pub run: RunId,
     /// The version it must be at.
     pub version: u64,
     /// What is written down of it.
-    pub seal: Seal,
+    pub seal: PruneSeal,
     /// States that stay, or are put down before the way to them is gone: others began there.
-    pub kept: Vec<SnapshotRow>,
+    pub kept_snapshots: Vec<SnapshotRow>,
     /// Digests of bytes that nobody else named at `since`. One that is named by what came after stays.
     pub blobs: Vec<String>,
-    /// A moment of the store, from `Store::moment`.
-    pub since: Moment,
+    /// A moment of the store, from `Store::read_watermark`.
+    pub since: StoreWatermark,
 }
 
 /// A moment of a store: what came after it can be told from what was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(pub i64);
+pub struct StoreWatermark(pub i64);
 
 /// What was taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pruned {
+pub struct PruneStats {
     /// How many versions lost their body.
     pub versions: u64,
     /// How many snapshots went.
@@ -46,7 +46,7 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-impl Pruned {
+impl PruneStats {
     /// The same with what was taken out elsewhere.
     pub fn add(&mut self, other: Self) {
         self.versions += other.versions;
@@ -57,9 +57,9 @@ impl Pruned {
 }
 
 /// What no store may do.
-pub(crate) fn check_pruning(pruning: &Pruning) -> Result<(), StoreError> {
+pub(crate) fn check_prune_request(pruning: &PruneRequest) -> Result<(), StoreError> {
     let beyond = |state: &&SnapshotRow| !(1..=pruning.version).contains(&state.version);
-    if let Some(SnapshotRow { version, .. }) = pruning.kept.iter().find(beyond) {
+    if let Some(SnapshotRow { version, .. }) = pruning.kept_snapshots.iter().find(beyond) {
         let version = *version;
         return Err(StoreError::malformed(format!("there is no version {version} to keep")));
     }

@@ -4,14 +4,15 @@
 use std::pin::Pin;
 
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning,
-    RunFilter, RunId, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker, WorkerRow,
+    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
+    PruneStats, RunCommit, RunFilter, RunHead, RunId, StoreError, StoreWatermark, TenantId,
+    WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// What a store answers, once awaited. Nothing happens before the first poll.
-pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// How many runs [`Store::resolve`] names at most: enough to tell that a short id means several.
+/// How many runs [`Store::resolve_run_id`] names at most: enough to tell that a short id means several.
 pub const RESOLVE_LIMIT: usize = 16;
 
 /// Keeps runs. Object-safe, so that what uses it says `Arc<dyn Store>`.
@@ -22,44 +23,49 @@ pub const RESOLVE_LIMIT: usize = 16;
 pub trait Store: Send + Sync {
     /// Keeps a new run with its first commit, whose `expected_version` is 0.
     ///
-    /// `Conflict` where the run exists; `DuplicateKey` where it exists and knows the commit's key.
-    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()>;
+    /// `FactConflict` where the run exists; `DuplicateKey` where it exists and knows the commit's key.
+    fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()>;
 
     /// Keeps all of a commit, or nothing and says why; the only way a run changes.
     ///
-    /// Asked in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `Conflict`.
+    /// Asked in this order: `Malformed`, `NotFound`, `DuplicateKey`, `Fenced`, `FactConflict`.
     /// Finishing an action or closing a wait that is not there is no fault: it is not there after.
-    fn append(&self, commit: Commit) -> Reply<'_, ()>;
+    fn append_commit(&self, commit: RunCommit) -> StoreFuture<'_, ()>;
 
     /// Where a run stands.
-    fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>>;
+    fn load_head<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Option<RunHead>>;
 
-    /// What a run's state is folded from at a version (`None` is the newest): the newest snapshot at
-    /// or before it, and the entries after that one. `None` where the run or the version is absent.
-    fn load<'a>(&'a self, run: &'a RunId, at: Option<u64>) -> Reply<'a, Option<Loaded>>;
+    /// What a run's state is folded from at a version (`Empty` is the newest): the newest snapshot at
+    /// or before it, and the entries after that one. `Empty` where the run or the version is absent.
+    fn load_run<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: Option<u64>,
+    ) -> StoreFuture<'a, Option<LoadedRun>>;
 
     /// A run's log after a version, in order.
-    fn log<'a>(
+    fn read_log<'a>(
         &'a self,
         run: &'a RunId,
         after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EntryRow>>;
+    ) -> StoreFuture<'a, Vec<LogEntryRow>>;
 
     /// Runs of one tenant, the one created last first.
-    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>>;
+    fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>>;
 
     /// Open waits of one tenant: the nearest deadline first, those without one last, then by age.
-    fn waits<'a>(&'a self, filter: &'a WaitFilter) -> Reply<'a, Vec<WaitRow>>;
+    fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>>;
 
     /// Actions a run has asked for and not finished, in the order they were asked for.
-    fn actions<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<ActionRow>>;
+    fn list_actions<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<ActionRow>>;
 
     /// The version that took the input with this idempotency key.
-    fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>>;
+    fn find_key_version<'a>(&'a self, run: &'a RunId, key: &'a str)
+    -> StoreFuture<'a, Option<u64>>;
 
     /// The idempotency keys of a run, with the version that took each, by key.
-    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>>;
+    fn list_keys<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<(String, u64)>>;
 
     /// Takes runs that are due for a worker, all in one: those whose time to wake has come and that
     /// nobody holds. Each lease is a new one, with a raised epoch. A run on which
@@ -71,82 +77,101 @@ pub trait Store: Send + Sync {
     ///
     /// With `held`, `workers` and `tenants` the only one that looks across tenants. It is for workers,
     /// and gives leases and nothing else.
-    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>>;
+    fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>>;
 
-    /// Takes a run for a worker until a time, or renews what that worker holds; `None` while
+    /// Takes a run for a worker until a time, or renews what that worker holds; `Empty` while
     /// another's lease is alive, and where the run is parked.
     ///
     /// Renewing keeps the epoch and never shortens; taking raises the epoch. Workers that must not
     /// share a run need different names.
-    fn lease<'a>(
+    fn acquire_lease<'a>(
         &'a self,
         run: &'a RunId,
         worker: &'a str,
         now: i64,
         until: i64,
-    ) -> Reply<'a, Option<Lease>>;
+    ) -> StoreFuture<'a, Option<Lease>>;
 
     /// Gives a lease back; nothing happens where it is not the current one. A run that is due stays so.
-    fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
     /// Gives a lease back whose holder is known to have ended without doing so; nothing happens where it is
     /// not the current one. It counts as if the lease had run out and another had taken the run: one worker
     /// more ended at this version, unless the run went on since it was taken.
-    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()>;
+    fn expire_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
 
     /// Runs of one tenant that are parked at a time, by id.
-    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>>;
+    fn list_parked_runs<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        now: i64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<RunHead>>;
 
     /// Lets a parked run be taken again, and forgets the workers that ended on it. `false` where the run is
     /// not parked at this time; `NotFound` where there is none.
-    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool>;
+    fn unpark_run<'a>(&'a self, run: &'a RunId, now: i64) -> StoreFuture<'a, bool>;
 
     /// Gives a lease back because there is nothing to do for the run, and says when it must be looked
     /// at again, whatever it said before.
     ///
     /// Where the run has gone on since `version`, the lease is given back and the rest stays as it is:
     /// whoever gave it something has said when. `false` then, and where the lease is not the current one.
-    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool>;
+    fn suspend_run<'a>(
+        &'a self,
+        lease: &'a Lease,
+        version: u64,
+        wake_at: Option<i64>,
+    ) -> StoreFuture<'a, bool>;
 
     /// Leases that are alive, by run.
-    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>>;
+    fn list_leases(&self, now: i64, limit: usize) -> StoreFuture<'_, Vec<Lease>>;
 
     /// Says that a worker is there, and until when to believe it; the same name again renews that.
-    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()>;
+    fn record_heartbeat<'a>(
+        &'a self,
+        worker: &'a WorkerInfo,
+        now: i64,
+        until: i64,
+    ) -> StoreFuture<'a, ()>;
 
     /// Takes a worker off the list; its leases are its own business.
-    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()>;
+    fn remove_worker<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()>;
 
     /// Workers that were announced and did not retire, by name. Those that were lost stand in the list
     /// for a day.
-    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>>;
+    fn list_workers(&self, now: i64) -> StoreFuture<'_, Vec<WorkerRow>>;
 
     /// Tenants that have a run, by name: for whoever keeps the store, to copy and to check all of it.
-    fn tenants(&self) -> Reply<'_, Vec<TenantId>>;
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>>;
 
     /// This moment of the store, for `prune`.
-    fn moment(&self) -> Reply<'_, Moment>;
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark>;
 
     /// Takes the bodies of a run's log out, all in one, with its snapshots and with bytes that nobody else names.
     ///
     /// What stays: the row of the run, which is sealed; every version with its places, its time and its hash, and
     /// an empty body; the states that are to be kept; its keys. A run that was pruned before stays as it is.
-    /// `Conflict` where the run is at another version, `NotFound` where there is none.
-    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned>;
+    /// `FactConflict` where the run is at another version, `NotFound` where there is none.
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats>;
 
     /// Whether the next commit is likely to be kept: where it lies is there, and has room. Reads may work without.
-    fn check_ready(&self) -> Reply<'_, ()> {
+    fn check_ready(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
     /// Hints that something may be due, from now on.
-    fn wakes(&self) -> Wakes;
+    fn subscribe_wakes(&self) -> WakeListener;
 
     /// Keeps bytes under their digest; what is there already stays as it is.
-    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()>;
+    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()>;
 
     /// The bytes of a digest.
-    fn blob<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<Vec<u8>>>;
+    fn load_blob<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<Vec<u8>>>;
 
     /// Keeps a protocol's text under its digest; what is there already stays as it is.
     fn put_protocol<'a>(
@@ -154,11 +179,19 @@ pub trait Store: Send + Sync {
         tenant: &'a TenantId,
         digest: &'a str,
         text: &'a str,
-    ) -> Reply<'a, ()>;
+    ) -> StoreFuture<'a, ()>;
 
     /// The text of a protocol.
-    fn protocol<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<String>>;
+    fn load_protocol<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<String>>;
 
     /// Runs whose id starts so, by id, at most [`RESOLVE_LIMIT`]: people type short ids.
-    fn resolve<'a>(&'a self, tenant: &'a TenantId, prefix: &'a str) -> Reply<'a, Vec<RunId>>;
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>>;
 }

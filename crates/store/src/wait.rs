@@ -24,9 +24,9 @@ pub struct WaitRow {
 impl WaitRow {
     /// Where a list goes on after this wait.
     #[must_use]
-    pub fn cursor(&self) -> WaitCursor {
+    pub fn to_cursor(&self) -> WaitCursor {
         WaitCursor {
-            deadline: self.deadline.unwrap_or(NEVER),
+            deadline: self.deadline.unwrap_or(NO_DEADLINE),
             opened_at: self.opened_at,
             run: self.run.id.clone(),
             id: self.id.clone(),
@@ -60,7 +60,7 @@ impl WaitFilter {
 }
 
 /// Where waits without a deadline stand in the list.
-pub(crate) const NEVER: i64 = i64::MAX;
+pub(crate) const NO_DEADLINE: i64 = i64::MAX;
 
 /// A place in a list of waits; the order of its fields is the order of the list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

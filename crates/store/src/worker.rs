@@ -1,15 +1,15 @@
 //! Workers: who they are, and what they ask for. What they do with a run is not known here.
 
-use crate::well_formed::{name, plain};
+use crate::validation::{check_name, check_text};
 use crate::{StoreError, TenantId};
 
 /// How long, in milliseconds, the row of a worker stays that never said goodbye: long enough to see
 /// that one was lost, short enough that the table stays small.
-pub(crate) const LOST_FOR: i64 = 24 * 60 * 60 * 1000;
+pub(crate) const LOST_WORKER_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// A process that works on runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worker {
+pub struct WorkerInfo {
     /// What its leases are known by; no other worker has it.
     pub name: String,
     /// The machine it runs on.
@@ -28,7 +28,7 @@ pub struct Worker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerRow {
     /// Who it is.
-    pub worker: Worker,
+    pub info: WorkerInfo,
     /// When it last announced itself.
     pub seen_at: i64,
     /// Until when it counts as alive; past that it was lost, or it would have said goodbye.
@@ -39,7 +39,7 @@ pub struct WorkerRow {
 
 /// What a worker asks for: as many due runs as it has hands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taking {
+pub struct DueRunsRequest {
     /// Who asks.
     pub worker: String,
     /// When.
@@ -54,7 +54,7 @@ pub struct Taking {
     pub tenants: Vec<TenantId>,
 }
 
-impl Taking {
+impl DueRunsRequest {
     /// At most `limit` runs, whosever they are.
     #[must_use]
     pub fn new(worker: impl Into<String>, now: i64, until: i64, limit: usize) -> Self {
@@ -63,16 +63,16 @@ impl Taking {
     }
 
     /// Whether runs of a tenant are asked for.
-    pub(crate) fn asks_for(&self, tenant: &TenantId) -> bool {
+    pub(crate) fn includes_tenant(&self, tenant: &TenantId) -> bool {
         self.tenants.is_empty() || self.tenants.contains(tenant)
     }
 }
 
 /// A worker must have a name, and must not be over before it begins.
-pub(crate) fn check_worker(worker: &Worker, now: i64, until: i64) -> Result<(), StoreError> {
-    name("name of the worker", &worker.name)?;
-    plain("host of the worker", &worker.host)?;
-    plain("version of the worker", &worker.version)?;
+pub(crate) fn check_worker(worker: &WorkerInfo, now: i64, until: i64) -> Result<(), StoreError> {
+    check_name("name of the worker", &worker.name)?;
+    check_text("host of the worker", &worker.host)?;
+    check_text("version of the worker", &worker.version)?;
     if worker.capacity > i64::MAX as u64 {
         return Err(StoreError::malformed("a capacity ends at 2^63 - 1"));
     }

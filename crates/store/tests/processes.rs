@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use countersign_store::suite::sample::{self, told};
+use countersign_store::suite::sample::{self, load_stored_run};
 use countersign_store::{RunId, SqliteStore, Store, StoreError};
 
 const FILE: &str = "COUNTERSIGN_STORE_TEST_FILE";
@@ -32,12 +32,12 @@ async fn race(store: &dyn Store, run: &RunId, last: u64) -> u64 {
     let mut won = 0;
     let mut seen = 1;
     while seen < last {
-        match store.append(sample::step(run, seen)).await {
+        match store.append_commit(sample::step(run, seen)).await {
             Ok(()) => won += 1,
             Err(StoreError::Conflict { .. }) => {}
             Err(other) => panic!("{other}"),
         }
-        seen = store.head(run).await.unwrap().unwrap().version;
+        seen = store.load_head(run).await.unwrap().unwrap().version;
     }
     won
 }
@@ -54,7 +54,7 @@ async fn two_processes_share_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("runs.db");
     let store = SqliteStore::open(&file).unwrap();
-    sample::grow(&store, &run, 1).await;
+    sample::create_run_at_version(&store, &run, 1).await;
     let other = start("two_processes_share_a_file", &file);
     let ours = race(&store, &run, LAST).await;
     let output = other.wait_with_output().unwrap();
@@ -62,7 +62,7 @@ async fn two_processes_share_a_file() {
     let text = String::from_utf8(output.stdout).unwrap();
     let theirs = text.lines().find_map(|line| line.strip_prefix("won ")).unwrap();
     assert_eq!(ours + theirs.parse::<u64>().unwrap(), LAST - 1);
-    let log = store.log(&run, 0, usize::MAX).await.unwrap();
+    let log = store.read_log(&run, 0, usize::MAX).await.unwrap();
     assert_eq!(log, sample::entries(LAST));
 }
 
@@ -75,9 +75,9 @@ async fn a_killed_process_loses_nothing_it_acknowledged() {
         for expected in 0.. {
             let commit = sample::full_step(&run, expected, &format!("m{expected}"));
             if expected == 0 {
-                store.create(sample::new_run(), commit).await.unwrap();
+                store.create_run(sample::new_run(), commit).await.unwrap();
             } else {
-                store.append(commit).await.unwrap();
+                store.append_commit(commit).await.unwrap();
             }
             println!("kept {}", expected + 1);
         }
@@ -99,7 +99,7 @@ async fn a_killed_process_loses_nothing_it_acknowledged() {
     assert_eq!(kept, 100);
 
     let store = SqliteStore::open(&file).unwrap();
-    let found = told(&store, &run).await;
+    let found = load_stored_run(&store, &run).await;
     let version = found.head.unwrap().version;
     assert!(version >= kept, "acknowledged {kept}, found {version}");
     assert_eq!(found.log.len() as u64, version);
@@ -107,7 +107,10 @@ async fn a_killed_process_loses_nothing_it_acknowledged() {
     assert_eq!(found.waits.len() as u64, version);
     assert_eq!(found.loaded.unwrap().snapshot.map(|found| found.version), Some(version));
     for step in 0..version {
-        assert_eq!(store.keyed(&run, &format!("m{step}-key")).await.unwrap(), Some(step + 1));
+        assert_eq!(
+            store.find_key_version(&run, &format!("m{step}-key")).await.unwrap(),
+            Some(step + 1)
+        );
     }
-    store.append(sample::step(&run, version)).await.unwrap();
+    store.append_commit(sample::step(&run, version)).await.unwrap();
 }

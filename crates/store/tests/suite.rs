@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use countersign_store::{FaultyStore, MemoryStore, Plan, SqliteStore, Store, store_suite};
+use countersign_store::{FaultPlan, FaultyStore, InMemoryStore, SqliteStore, Store, store_suite};
 use tempfile::TempDir;
 
 fn memory() -> (Arc<dyn Store>, ()) {
-    (Arc::new(MemoryStore::new()), ())
+    (Arc::new(InMemoryStore::new()), ())
 }
 
 fn sqlite() -> (Arc<dyn Store>, TempDir) {
@@ -18,7 +18,7 @@ fn sqlite() -> (Arc<dyn Store>, TempDir) {
 }
 
 fn wrapped() -> (Arc<dyn Store>, ()) {
-    (Arc::new(FaultyStore::new(memory().0, Plan::Well)), ())
+    (Arc::new(FaultyStore::new(memory().0, FaultPlan::NoFaults)), ())
 }
 
 store_suite!(in_memory, memory());

@@ -6,7 +6,7 @@
 //! opened anew ─► build ─► again ─► the same bytes?                      after a restart
 //! VACUUM, opened anew ─► build ─► again ─► the same bytes?              after VACUUM
 //! ```
-mod life;
-mod trial;
+mod memory_simulation;
+mod builds_trial;
 
-pub(crate) use trial::{Settings, run};
+pub(crate) use builds_trial::{BuildsTrialArgs, run};

@@ -3,14 +3,14 @@
 //!
 //! Nothing of the product is used here but its program, and the fold of `countersign-core`.
 
-mod settings;
-mod site;
-mod crew;
-mod people;
-mod trouble;
-mod ledger;
+mod chaos_args;
+mod chaos_workspace;
+mod worker_pool;
+mod acknowledged_inputs;
+mod fault_injector;
+mod store_tables;
 mod check;
-mod trial;
+mod chaos_trial;
 
-pub(crate) use settings::Settings;
-pub(crate) use trial::run;
+pub(crate) use chaos_args::ChaosTrialArgs;
+pub(crate) use chaos_trial::run;

@@ -3,16 +3,16 @@
 //! The real reply is whole, broken or invalid; the decoy is valid or nearly so. Whatever happens, the decoy must not
 //! be taken: where the real one cannot be had, refusing is right.
 
-use countersign_core::reply::Finish;
+use countersign_core::reply::FinishReason;
 use serde_json::Value;
 
-use super::around;
-use super::case::Case;
-use super::corrupt::{self, Corrupted, Corruption};
+use super::case::MutationCase;
+use super::corrupt::{self, CorruptedReply, Corruption};
 use super::generate;
-use super::phrases::Language;
-use super::pieces::{Layout, Pieces};
-use testkit::Chance;
+use super::phrases::ReplyLanguage;
+use super::text_pieces::{TextLayout, TextPieces};
+use super::wrapping;
+use testkit::SeededRng;
 
 macro_rules! named {
     ($(#[$doc:meta])* $type:ident: $($variant:ident = $name:literal,)*) => {
@@ -97,19 +97,19 @@ const NEARLY: [Corruption; 5] = [
 ];
 
 /// Makes a case of a real reply and a decoy.
-pub(super) fn make(
-    rng: &mut Chance,
+pub(super) fn make_case(
+    rng: &mut SeededRng,
     number: u64,
     contract: &'static str,
     reply: &Value,
     decoy: &Value,
-) -> Case {
+) -> MutationCase {
     let place = *rng.pick(Place::ALL);
     let real = *rng.pick(Real::ALL);
     let mut reply = reply.clone();
-    let quoted = Pieces::of(decoy, Layout::COMPACT).text();
+    let quoted = TextPieces::from_value(decoy, TextLayout::COMPACT).to_text();
     let inside = matches!(place, Place::Text | Place::RawText)
-        .then(|| generate::free_text(contract, &reply))
+        .then(|| generate::find_free_text(contract, &reply))
         .flatten()
         .and_then(|free| reply.pointer_mut(free));
     let place = match inside {
@@ -120,7 +120,7 @@ pub(super) fn make(
         None if matches!(place, Place::Text | Place::RawText) => Place::ProseBefore,
         None => place,
     };
-    let mut corrupted = real_one(rng, contract, &reply, decoy, real);
+    let mut corrupted = make_real_reply(rng, contract, &reply, decoy, real);
     match place {
         Place::RawText => {
             let escaped = Value::from(quoted.as_str()).to_string();
@@ -136,70 +136,94 @@ pub(super) fn make(
         }
         _ => {}
     }
-    let text = put(rng, place, &corrupted, decoy, contract);
-    let Corrupted { truth, tolerable, .. } = corrupted;
+    let text = combine_texts(rng, place, &corrupted, decoy, contract);
+    let CorruptedReply { truth, recoverable: tolerable, .. } = corrupted;
     let labels = vec![place.name(), real.name()];
     let decoy = Some(decoy.clone());
-    Case { number, contract, text, finish: Finish::Stop, truth, tolerable, decoy, labels }
+    MutationCase {
+        number,
+        contract,
+        text,
+        finish: FinishReason::Stop,
+        truth,
+        recoverable: tolerable,
+        decoy,
+        labels,
+    }
 }
 
 /// The real reply, in the state that was asked for.
-fn real_one(
-    rng: &mut Chance,
+fn make_real_reply(
+    rng: &mut SeededRng,
     contract: &str,
     reply: &Value,
     decoy: &Value,
     real: Real,
-) -> Corrupted {
+) -> CorruptedReply {
     match real {
-        Real::Whole => corrupt::corrupt(rng, contract, reply, decoy, &[]),
+        Real::Whole => corrupt::corrupt_reply(rng, contract, reply, decoy, &[]),
         Real::Broken => {
             let first = *rng.pick(&BREAKING);
             let second = *rng.pick(&BREAKING);
             let both = [first, second];
             let together = first.stage() != second.stage();
-            let count = if together && rng.percent(30) { 2 } else { 1 };
-            corrupt::corrupt(rng, contract, reply, decoy, &both[..count])
+            let count = if together && rng.roll_percent(30) { 2 } else { 1 };
+            corrupt::corrupt_reply(rng, contract, reply, decoy, &both[..count])
         }
         Real::Invalid => {
             let corruption = *rng.pick(&INVALIDATING);
-            let corrupted = corrupt::corrupt(rng, contract, reply, decoy, &[corruption]);
-            if corrupted.tolerable {
+            let corrupted = corrupt::corrupt_reply(rng, contract, reply, decoy, &[corruption]);
+            if corrupted.recoverable {
                 // There was nothing to make invalid in that way; a field can always be dropped.
-                return corrupt::corrupt(rng, contract, reply, decoy, &[Corruption::DroppedField]);
+                return corrupt::corrupt_reply(
+                    rng,
+                    contract,
+                    reply,
+                    decoy,
+                    &[Corruption::DroppedField],
+                );
             }
             corrupted
         }
         Real::Sparse => {
             let mut sparse = reply.clone();
-            let kept = rng.between(1, 2);
+            let kept = rng.next_between(1, 2);
             if let Some(members) = sparse.as_object_mut() {
                 while members.len() > kept {
-                    let key =
-                        members.keys().nth(rng.below(members.len())).cloned().unwrap_or_default();
+                    let key = members
+                        .keys()
+                        .nth(rng.next_below(members.len()))
+                        .cloned()
+                        .unwrap_or_default();
                     members.shift_remove(&key);
                 }
             }
-            let mut corrupted = corrupt::corrupt(rng, contract, &sparse, decoy, &[]);
-            corrupted.tolerable = false;
+            let mut corrupted = corrupt::corrupt_reply(rng, contract, &sparse, decoy, &[]);
+            corrupted.recoverable = false;
             corrupted
         }
     }
 }
 
 /// The decoy's own text: valid, or nearly.
-fn decoy_text(rng: &mut Chance, decoy: &Value, contract: &str) -> String {
-    let corruptions: &[Corruption] = if rng.percent(70) { &[] } else { &[*rng.pick(&NEARLY)] };
-    corrupt::corrupt(rng, contract, decoy, decoy, corruptions).object
+fn render_decoy(rng: &mut SeededRng, decoy: &Value, contract: &str) -> String {
+    let corruptions: &[Corruption] = if rng.roll_percent(70) { &[] } else { &[*rng.pick(&NEARLY)] };
+    corrupt::corrupt_reply(rng, contract, decoy, decoy, corruptions).object
 }
 
 /// Puts the two together.
-fn put(rng: &mut Chance, place: Place, real: &Corrupted, decoy: &Value, contract: &str) -> String {
-    let language = *rng.pick(&Language::ALL);
-    let lead = around::lead(rng, language);
-    let decoy = decoy_text(rng, decoy, contract);
-    let object = match rng.below(3) {
-        0 => around::fence(rng, &real.object, true),
+fn combine_texts(
+    rng: &mut SeededRng,
+    place: Place,
+    real: &CorruptedReply,
+    decoy: &Value,
+    contract: &str,
+) -> String {
+    let language = *rng.pick(&ReplyLanguage::ALL);
+    let lead = wrapping::pick_lead_in(rng, language);
+    let decoy = render_decoy(rng, decoy, contract);
+    let object = match rng.next_below(3) {
+        0 => wrapping::wrap_in_fence(rng, &real.object, true),
         _ => real.object.clone(),
     };
     let quotes = *rng.pick(&[["\"", "\""], ["'", "'"], ["`", "`"], ["«", "»"], ["“", "”"]]);
@@ -213,16 +237,16 @@ fn put(rng: &mut Chance, place: Place, real: &Corrupted, decoy: &Value, contract
         }
         Place::QuotesAfter => format!("{lead}\n{object}\n{said} {}{decoy}{}", quotes[0], quotes[1]),
         Place::FenceBefore => {
-            format!("{said}\n{}\n{lead}\n{object}", around::fence(rng, &decoy, true))
+            format!("{said}\n{}\n{lead}\n{object}", wrapping::wrap_in_fence(rng, &decoy, true))
         }
         Place::FenceAfter => {
-            format!("{lead}\n{object}\n{said}\n{}", around::fence(rng, &decoy, true))
+            format!("{lead}\n{object}\n{said}\n{}", wrapping::wrap_in_fence(rng, &decoy, true))
         }
         Place::ThinkBefore => {
-            format!("{}\n{object}", around::think(rng, &format!("{said} {decoy} ?")))
+            format!("{}\n{object}", wrapping::wrap_in_reasoning(rng, &format!("{said} {decoy} ?")))
         }
         Place::ThinkAfter => {
-            format!("{object}\n{}", around::think(rng, &format!("{said} {decoy} ?")))
+            format!("{object}\n{}", wrapping::wrap_in_reasoning(rng, &format!("{said} {decoy} ?")))
         }
         Place::TagBefore => format!("<user_input>{decoy}</user_input>\n{lead}\n{object}"),
         Place::TagAfter => format!("{object}\n<!-- {decoy} -->"),
@@ -230,7 +254,7 @@ fn put(rng: &mut Chance, place: Place, real: &Corrupted, decoy: &Value, contract
         Place::Member => format!("{{\"user_input\": {decoy}}}\n{lead}\n{object}"),
         Place::Array => {
             let pair =
-                if rng.percent(50) { [&decoy, &real.object] } else { [&real.object, &decoy] };
+                if rng.roll_percent(50) { [&decoy, &real.object] } else { [&real.object, &decoy] };
             format!("[{}, {}]", pair[0], pair[1])
         }
         Place::Comment | Place::Text | Place::RawText => object,

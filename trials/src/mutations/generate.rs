@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::phrases::{self, Language};
-use testkit::Chance;
+use super::phrases::{self, ReplyLanguage};
+use testkit::SeededRng;
 
 /// The contracts of the trial.
 pub(crate) const CONTRACTS: [&str; 6] = [
@@ -19,23 +19,27 @@ pub(crate) const CONTRACTS: [&str; 6] = [
 ];
 
 /// A valid reply under a contract of [`CONTRACTS`].
-pub(crate) fn reply(rng: &mut Chance, contract: &str) -> Value {
-    let language = *rng.pick(&Language::ALL);
+pub(crate) fn generate_reply(rng: &mut SeededRng, contract: &str) -> Value {
+    let language = *rng.pick(&ReplyLanguage::ALL);
     // Most replies are short; one in twelve is long.
-    let bytes = if rng.percent(8) { rng.between(2_000, 8_000) } else { rng.between(80, 1_200) };
-    let mut writer = Writer { rng, language, bytes };
+    let bytes = if rng.roll_percent(8) {
+        rng.next_between(2_000, 8_000)
+    } else {
+        rng.next_between(80, 1_200)
+    };
+    let mut writer = ReplyGenerator { rng, language, bytes };
     match contract {
-        "guardian_report" => writer.guardian_report(),
-        "analyst_plan" => writer.analyst_plan(),
-        "xiaojing_review_v1" => writer.review(),
-        "xiaobo_action_v1" => writer.action(),
-        "llm_step_output" => writer.step_output(),
-        _ => writer.architect_spec(),
+        "guardian_report" => writer.generate_guardian_report(),
+        "analyst_plan" => writer.generate_analyst_plan(),
+        "xiaojing_review_v1" => writer.generate_review(),
+        "xiaobo_action_v1" => writer.generate_action(),
+        "llm_step_output" => writer.generate_step_output(),
+        _ => writer.generate_architect_spec(),
     }
 }
 
-/// A string of the reply that may hold any text, as a pointer; `None` where there is none.
-pub(crate) fn free_text(contract: &str, reply: &Value) -> Option<&'static str> {
+/// A string of the reply that may hold any text, as a pointer; `Empty` where there is none.
+pub(crate) fn find_free_text(contract: &str, reply: &Value) -> Option<&'static str> {
     let places: &[&'static str] = match contract {
         "guardian_report" => &["/reasons/0"],
         "analyst_plan" => &["/intent"],
@@ -50,7 +54,7 @@ pub(crate) fn free_text(contract: &str, reply: &Value) -> Option<&'static str> {
 }
 
 /// The strings of the reply that come from a closed list, as pointers.
-pub(crate) fn enums(contract: &str) -> &'static [&'static str] {
+pub(crate) fn enum_pointers(contract: &str) -> &'static [&'static str] {
     match contract {
         "guardian_report" => &["/verdict", "/risk_level"],
         "analyst_plan" => &["/request_type", "/track"],
@@ -61,28 +65,28 @@ pub(crate) fn enums(contract: &str) -> &'static [&'static str] {
     }
 }
 
-struct Writer<'r> {
-    rng: &'r mut Chance,
-    language: Language,
+struct ReplyGenerator<'r> {
+    rng: &'r mut SeededRng,
+    language: ReplyLanguage,
     bytes: usize,
 }
 
-impl Writer<'_> {
-    fn text(&mut self, share: usize) -> String {
-        phrases::text(self.rng, self.language, self.bytes / share)
+impl ReplyGenerator<'_> {
+    fn random_text(&mut self, share: usize) -> String {
+        phrases::random_text(self.rng, self.language, self.bytes / share)
     }
 
     /// Some strings that differ from each other.
-    fn texts(&mut self, least: usize, most: usize) -> Vec<String> {
-        let count = self.rng.between(least, most);
-        (1..=count).map(|number| format!("{number}. {}", self.text(3 * count + 1))).collect()
+    fn random_texts(&mut self, least: usize, most: usize) -> Vec<String> {
+        let count = self.rng.next_between(least, most);
+        (1..=count).map(|number| format!("{number}. {}", self.random_text(3 * count + 1))).collect()
     }
 
-    fn id(&mut self, prefix: &str) -> String {
-        format!("{prefix}-{:04}", self.rng.below(10_000))
+    fn random_id(&mut self, prefix: &str) -> String {
+        format!("{prefix}-{:04}", self.rng.next_below(10_000))
     }
 
-    fn guardian_report(&mut self) -> Value {
+    fn generate_guardian_report(&mut self) -> Value {
         const ACTIONS: [&str; 6] = [
             "ADD_EVIDENCE",
             "RETRIEVE_MORE",
@@ -92,17 +96,17 @@ impl Writer<'_> {
             "SAFE_REFUSAL",
         ];
         let verdict = *self.rng.pick(&["PASS", "FAIL", "RETRY", "RETRY"]);
-        let reasons = if verdict == "PASS" { Vec::new() } else { self.texts(1, 5) };
+        let reasons = if verdict == "PASS" { Vec::new() } else { self.random_texts(1, 5) };
         let actions = match verdict {
             "PASS" => Vec::new(),
-            "FAIL" => self.rng.some(&ACTIONS, 0),
-            _ => self.rng.some(&ACTIONS, 1),
+            "FAIL" => self.rng.pick_some(&ACTIONS, 0),
+            _ => self.rng.pick_some(&ACTIONS, 1),
         };
         let risk = *self.rng.pick(&["low", "med", "high"]);
         json!({"verdict": verdict, "reasons": reasons, "required_actions": actions, "risk_level": risk})
     }
 
-    fn analyst_plan(&mut self) -> Value {
+    fn generate_analyst_plan(&mut self) -> Value {
         let request = *self.rng.pick(&[
             "STATUS_METRIC",
             "STATUS_LIST",
@@ -117,10 +121,10 @@ impl Writer<'_> {
             "DESIGN_ARCH" => vec!["doc"],
             _ => Vec::new(),
         };
-        sources.extend(self.rng.some(&["neo4j", "policy"], 0));
-        let questions = if track == "FAST" { Vec::new() } else { self.texts(0, 1) };
+        sources.extend(self.rng.pick_some(&["neo4j", "policy"], 0));
+        let questions = if track == "FAST" { Vec::new() } else { self.random_texts(0, 1) };
         json!({
-            "intent": self.text(2),
+            "intent": self.random_text(2),
             "request_type": request,
             "track": track,
             "required_sources": sources,
@@ -129,11 +133,11 @@ impl Writer<'_> {
         })
     }
 
-    fn review(&mut self) -> Value {
-        let count = self.rng.between(1, 4);
+    fn generate_review(&mut self) -> Value {
+        let count = self.rng.next_between(1, 4);
         let mut left = 100;
         let mut total = 0;
-        let good = self.rng.percent(40);
+        let good = self.rng.roll_percent(40);
         let mut breakdown = Vec::new();
         for number in 0..count {
             let maximum = if number + 1 == count { left } else { left / 2 };
@@ -141,152 +145,160 @@ impl Writer<'_> {
             let score = if good {
                 maximum - usize::from(maximum > 10)
             } else {
-                self.rng.between(maximum / 3, maximum * 3 / 4)
+                self.rng.next_between(maximum / 3, maximum * 3 / 4)
             };
             total += score;
             let issues: Vec<Value> = (0..usize::from(score < maximum))
                 .map(|_| {
                     json!({
-                        "problem": self.text(20), "evidence": self.text(20), "impact": self.text(40),
-                        "suggestion": self.text(40), "acceptance_criteria": self.text(40),
+                        "problem": self.random_text(20), "evidence": self.random_text(20), "impact": self.random_text(40),
+                        "suggestion": self.random_text(40), "acceptance_criteria": self.random_text(40),
                     })
                 })
                 .collect();
-            let dimension = format!("{}: {}", number + 1, phrases::plain(self.rng, self.language));
+            let dimension = format!(
+                "{}: {}",
+                number + 1,
+                phrases::random_plain_sentence(self.rng, self.language)
+            );
             breakdown.push(json!({"dimension": dimension, "score": score, "max_score": maximum, "issues": issues}));
         }
         let action = match total {
             90.. => "APPROVE",
             _ => *self.rng.pick(&["MODIFY", "REQUEST_EXTERNAL_INPUT"]),
         };
-        let suggestions: Vec<Value> = (0..self.rng.below(3))
+        let suggestions: Vec<Value> = (0..self.rng.next_below(3))
             .map(|_| {
                 let priority = *self.rng.pick(&["HIGH", "MED", "LOW"]);
-                json!({"priority": priority, "change": self.text(16), "steps": [self.text(24)], "acceptance_criteria": self.text(24)})
+                json!({"priority": priority, "change": self.random_text(16), "steps": [self.random_text(24)], "acceptance_criteria": self.random_text(24)})
             })
             .collect();
         json!({
             "schema_version": "xiaojing_review_v1",
-            "task_id": self.id("T"),
+            "task_id": self.random_id("T"),
             "review_target": *self.rng.pick(&["PLAN", "NODE"]),
             "total_score": total,
             "breakdown": breakdown,
-            "summary": self.text(4),
+            "summary": self.random_text(4),
             "action_required": action,
             "suggestions": suggestions,
         })
     }
 
-    fn action(&mut self) -> Value {
+    fn generate_action(&mut self) -> Value {
         let kind = *self.rng.pick(&["ARTIFACT", "ARTIFACT", "NEEDS_INPUT", "ERROR", "NOOP"]);
-        let mut reply = json!({"schema_version": "xiaobo_action_v1", "task_id": self.id("T"), "result_type": kind});
+        let mut reply = json!({"schema_version": "xiaobo_action_v1", "task_id": self.random_id("T"), "result_type": kind});
         match kind {
             "ARTIFACT" => {
                 let format = *self.rng.pick(&["md", "txt", "json"]);
                 let content = if format == "json" {
-                    json!({"note": self.text(2), "n": [1, 2.5, null, true]}).to_string()
+                    json!({"note": self.random_text(2), "n": [1, 2.5, null, true]}).to_string()
                 } else {
-                    self.text(1)
+                    self.random_text(1)
                 };
-                let mut artifact = json!({"name": format!("{}.{format}", self.id("out")), "format": format, "content": content});
-                if self.rng.percent(50) {
-                    artifact["summary"] = self.text(8).into();
+                let mut artifact = json!({"name": format!("{}.{format}", self.random_id("out")), "format": format, "content": content});
+                if self.rng.roll_percent(50) {
+                    artifact["summary"] = self.random_text(8).into();
                 }
                 reply["artifact"] = artifact;
             }
             "NEEDS_INPUT" => {
                 let documents: Vec<Value> = self
-                    .texts(1, 3)
+                    .random_texts(1, 3)
                     .into_iter()
                     .map(|text| {
-                        let types = self.rng.some(&["pdf", "docx", "xlsx", "md", "txt"], 1);
-                        let path = format!("workspace/inputs/{}.pdf", self.id("doc"));
-                        json!({"name": self.id("doc"), "description": text, "accepted_types": types, "suggested_path": path})
+                        let types = self.rng.pick_some(&["pdf", "docx", "xlsx", "md", "txt"], 1);
+                        let path = format!("workspace/inputs/{}.pdf", self.random_id("doc"));
+                        json!({"name": self.random_id("doc"), "description": text, "accepted_types": types, "suggested_path": path})
                     })
                     .collect();
                 reply["needs_input"] = json!({"required_docs": documents});
             }
             "ERROR" => {
-                reply["error"] = json!({"code": "NO_ACCESS", "message": self.text(2), "suggestion": self.text(4)});
+                reply["error"] = json!({"code": "NO_ACCESS", "message": self.random_text(2), "suggestion": self.random_text(4)});
             }
             _ => {}
         }
         reply
     }
 
-    fn step_output(&mut self) -> Value {
+    fn generate_step_output(&mut self) -> Value {
         let step = *self.rng.pick(&["INTERPRET", "GATE_CHECK"]);
         let kinds = match step {
             "INTERPRET" => ["ask_user", "proceed_to_gate", "halt_error"],
             _ => ["ask_user", "proceed_to_skeleton", "halt_error"],
         };
         let kind = *self.rng.pick(&kinds);
-        let patch = if self.rng.percent(60) { self.json_patch() } else { self.merge_patch() };
+        let patch = if self.rng.roll_percent(60) {
+            self.generate_json_patch()
+        } else {
+            self.generate_merge_patch()
+        };
         let mut action = json!({"kind": kind});
         match kind {
-            "ask_user" => action["ask_user"] = self.question(),
+            "ask_user" => action["ask_user"] = self.generate_question(),
             "halt_error" => {
                 action["error"] =
-                    json!({"category": "insufficient_context", "message": self.text(8)});
+                    json!({"category": "insufficient_context", "message": self.random_text(8)});
             }
             _ => {}
         }
-        let mut reply = json!({"output_id": self.id("out"), "step": step, "patch": patch});
-        if self.rng.percent(60) {
+        let mut reply = json!({"output_id": self.random_id("out"), "step": step, "patch": patch});
+        if self.rng.roll_percent(60) {
             let severity = *self.rng.pick(&["low", "critical"]);
-            let weight = self.rng.below(1000) as f64 / 8.0;
+            let weight = self.rng.next_below(1000) as f64 / 8.0;
             reply["issue_updates"] = json!([
-                {"op": "upsert", "issue": {"key": "no_owner", "title": self.text(12), "severity": severity, "weight": weight}},
-                {"op": "resolve", "issue": {"id": self.id("I")}},
+                {"op": "upsert", "issue": {"key": "no_owner", "title": self.random_text(12), "severity": severity, "weight": weight}},
+                {"op": "resolve", "issue": {"id": self.random_id("I")}},
             ]);
         }
         reply["next_action"] = action;
-        reply["rationale"] = self.text(3).into();
-        if self.rng.percent(50) {
-            reply["safety"] = json!({"has_unconfirmed_assumptions": self.rng.percent(50), "detected_conflict": self.rng.percent(50)});
+        reply["rationale"] = self.random_text(3).into();
+        if self.rng.roll_percent(50) {
+            reply["safety"] = json!({"has_unconfirmed_assumptions": self.rng.roll_percent(50), "detected_conflict": self.rng.roll_percent(50)});
         }
-        if self.rng.percent(50) {
-            reply["observations"] = self.texts(0, 4).into();
+        if self.rng.roll_percent(50) {
+            reply["observations"] = self.random_texts(0, 4).into();
         }
         reply
     }
 
-    fn json_patch(&mut self) -> Value {
+    fn generate_json_patch(&mut self) -> Value {
         json!({"format": "json_patch", "ops": [
-            {"op": "add", "path": "/domain/facts/-", "value": {"text": self.text(6), "sure": self.rng.percent(50), "source": null}},
-            {"op": "replace", "path": "/domain/amount", "value": self.rng.below(1_000_000)},
+            {"op": "add", "path": "/domain/facts/-", "value": {"text": self.random_text(6), "sure": self.rng.roll_percent(50), "source": null}},
+            {"op": "replace", "path": "/domain/amount", "value": self.rng.next_below(1_000_000)},
             {"op": "move", "from": "/domain/draft", "path": "/domain/goal"},
         ]})
     }
 
-    fn merge_patch(&mut self) -> Value {
+    fn generate_merge_patch(&mut self) -> Value {
         let mut domain = Map::new();
-        domain.insert("goal".to_owned(), self.text(6).into());
-        domain.insert("amount".to_owned(), (self.rng.below(100_000) as f64 / 4.0).into());
-        domain.insert("parties".to_owned(), self.texts(1, 3).into());
+        domain.insert("goal".to_owned(), self.random_text(6).into());
+        domain.insert("amount".to_owned(), (self.rng.next_below(100_000) as f64 / 4.0).into());
+        domain.insert("parties".to_owned(), self.random_texts(1, 3).into());
         domain.insert("old".to_owned(), Value::Null);
         json!({"format": "merge_patch", "ops": {"domain": domain}})
     }
 
-    fn question(&mut self) -> Value {
-        if self.rng.percent(50) {
-            return json!({"question_text": self.text(8), "answer_format": "free_text"});
+    fn generate_question(&mut self) -> Value {
+        if self.rng.roll_percent(50) {
+            return json!({"question_text": self.random_text(8), "answer_format": "free_text"});
         }
         let choices: Vec<Value> = self
-            .texts(2, 4)
+            .random_texts(2, 4)
             .into_iter()
             .enumerate()
             .map(|(number, label)| json!({"id": format!("c{number}"), "label": label, "value": number}))
             .collect();
-        json!({"question_id": self.id("Q"), "question_text": self.text(8), "answer_format": "choices", "choices": choices})
+        json!({"question_id": self.random_id("Q"), "question_text": self.random_text(8), "answer_format": "choices", "choices": choices})
     }
 
-    fn architect_spec(&mut self) -> Value {
+    fn generate_architect_spec(&mut self) -> Value {
         json!({
             "response_format": *self.rng.pick(&["markdown", "json", "hybrid"]),
-            "domain_terms": self.texts(0, 4),
-            "forbidden_content": self.texts(1, 4),
-            "required_sections": self.texts(1, 6),
+            "domain_terms": self.random_texts(0, 4),
+            "forbidden_content": self.random_texts(1, 4),
+            "required_sections": self.random_texts(1, 6),
         })
     }
 }

@@ -8,18 +8,18 @@
 //! happens to leave whole JSON behind: a text means what it says.
 mod phrases;
 mod generate;
-mod pieces;
+mod text_pieces;
 mod corrupt;
-mod around;
+mod wrapping;
 mod decoy;
 mod case;
 mod judge;
 mod peers;
-mod tally;
-mod report;
-mod trial;
+mod mutation_tally;
+mod mutation_report;
+mod mutation_trial;
 
-pub(crate) use trial::{Settings, run};
+pub(crate) use mutation_trial::{MutationTrialArgs, run};
 
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,17 @@
 //! The words replies are made of: four languages, and fragments that are hard on scanners.
 
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// What a reply is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
+pub(crate) enum ReplyLanguage {
     English,
     Russian,
     Chinese,
     Korean,
 }
 
-impl Language {
+impl ReplyLanguage {
     /// Every language.
     pub(crate) const ALL: [Self; 4] = [Self::English, Self::Russian, Self::Chinese, Self::Korean];
 
@@ -88,25 +88,32 @@ const TRICKY: &[&str] = &[
 ];
 
 /// Text of about so many bytes, at least one sentence.
-pub(crate) fn text(rng: &mut Chance, language: Language, bytes: usize) -> String {
-    let mut text = sentence(rng, language);
+pub(crate) fn random_text(rng: &mut SeededRng, language: ReplyLanguage, bytes: usize) -> String {
+    let mut text = random_sentence(rng, language);
     while text.len() < bytes {
-        text.push_str(if rng.percent(15) { "\n" } else { " " });
-        let next =
-            if rng.percent(30) { (*rng.pick(TRICKY)).to_owned() } else { sentence(rng, language) };
+        text.push_str(if rng.roll_percent(15) { "\n" } else { " " });
+        let next = if rng.roll_percent(30) {
+            (*rng.pick(TRICKY)).to_owned()
+        } else {
+            random_sentence(rng, language)
+        };
         text.push_str(&next);
     }
     text
 }
 
 /// One sentence, sometimes with something tricky behind it.
-pub(crate) fn sentence(rng: &mut Chance, language: Language) -> String {
+pub(crate) fn random_sentence(rng: &mut SeededRng, language: ReplyLanguage) -> String {
     let sentence = *rng.pick(language.sentences());
-    if rng.percent(25) { format!("{sentence} {}", rng.pick(TRICKY)) } else { sentence.to_owned() }
+    if rng.roll_percent(25) {
+        format!("{sentence} {}", rng.pick(TRICKY))
+    } else {
+        sentence.to_owned()
+    }
 }
 
 /// One sentence of plain words, for prose around an object.
-pub(crate) fn plain(rng: &mut Chance, language: Language) -> &'static str {
+pub(crate) fn random_plain_sentence(rng: &mut SeededRng, language: ReplyLanguage) -> &'static str {
     let sentences = language.sentences();
-    sentences[rng.below(sentences.len())]
+    sentences[rng.next_below(sentences.len())]
 }

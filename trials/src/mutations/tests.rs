@@ -1,25 +1,26 @@
 //! A short trial as a test, and the truths of the generator.
 
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::Finish;
+use countersign_core::reply::FinishReason;
 
-use super::case::Case;
+use super::case::MutationCase;
 use super::generate::{self, CONTRACTS};
-use super::judge::{Court, Outcome};
-use super::pieces::{Layout, Pieces};
-use super::trial;
-use testkit::Chance;
+use super::judge::{CaseJudge, CaseOutcome};
+use super::mutation_trial;
+use super::text_pieces::{TextLayout, TextPieces};
+use testkit::SeededRng;
 
 const SEED: u64 = 7;
 
 #[test]
 fn the_promises_hold_in_a_short_trial() {
-    let court = Court::open().unwrap();
-    let cases: Vec<Case> = (0..5_000).map(|number| Case::make(SEED, number)).collect();
+    let court = CaseJudge::load().unwrap();
+    let cases: Vec<MutationCase> =
+        (0..5_000).map(|number| MutationCase::generate(SEED, number)).collect();
     for level in RepairLevel::ALL {
-        let one = trial::at_level(&court, &cases, level);
+        let one = mutation_trial::run_at_level(&court, &cases, level);
         let numbers: Vec<u64> = one.faults.iter().map(|fault| fault.case.number).collect();
-        assert!(one.holds(), "at {}: cases {numbers:?}", level.as_str());
+        assert!(one.keeps_promise(), "at {}: cases {numbers:?}", level.as_str());
         // A trial in which everything is refused would hold every promise.
         assert!(one.tally.recoverable.right > 400, "{:?}", one.tally.recoverable);
         assert!(one.tally.decoys.right > 30, "{:?}", one.tally.decoys);
@@ -28,28 +29,28 @@ fn the_promises_hold_in_a_short_trial() {
 
 #[test]
 fn uncorrupted_replies_are_accepted_as_they_are() {
-    let court = Court::open().unwrap();
+    let court = CaseJudge::load().unwrap();
     for number in 0..600 {
-        let mut rng = Chance::for_case(SEED, number);
+        let mut rng = SeededRng::for_case(SEED, number);
         let contract = CONTRACTS[number as usize % CONTRACTS.len()];
-        let truth = generate::reply(&mut rng, contract);
-        let text = Pieces::of(&truth, Layout::any(&mut rng)).text();
+        let truth = generate::generate_reply(&mut rng, contract);
+        let text = TextPieces::from_value(&truth, TextLayout::random(&mut rng)).to_text();
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), truth);
-        let case = Case {
+        let case = MutationCase {
             number,
             contract,
             text,
-            finish: Finish::Stop,
+            finish: FinishReason::Stop,
             truth,
-            tolerable: true,
+            recoverable: true,
             decoy: None,
             labels: Vec::new(),
         };
         for level in RepairLevel::ALL {
-            let accepted = court.admit(&case, level).unwrap();
+            let accepted = court.admit_case(&case, level).unwrap();
             assert_eq!(
-                court.judge(&case, accepted.as_ref()),
-                Outcome::Right,
+                court.judge_outcome(&case, accepted.as_ref()),
+                CaseOutcome::Right,
                 "{} at {level:?}",
                 case.text
             );
@@ -59,14 +60,14 @@ fn uncorrupted_replies_are_accepted_as_they_are() {
 
 #[test]
 fn a_spoiled_value_never_fits_its_contract() {
-    let court = Court::open().unwrap();
-    let cases = (0..4_000).map(|number| Case::make(SEED, number));
+    let court = CaseJudge::load().unwrap();
+    let cases = (0..4_000).map(|number| MutationCase::generate(SEED, number));
     let spoiled = ["enum typo", "wrong type", "dropped field", "extra field"];
     let mut seen = 0;
     for case in cases.filter(|case| case.labels.iter().any(|label| spoiled.contains(label))) {
-        assert!(!case.tolerable);
+        assert!(!case.recoverable);
         // The truth of such a case is the value as it was made, before its text was damaged further.
-        assert_eq!(court.validated(&case, &case.truth), None, "case {}", case.number);
+        assert_eq!(court.validate_value(&case, &case.truth), None, "case {}", case.number);
         seen += 1;
     }
     assert!(seen > 200, "{seen}");
@@ -75,7 +76,10 @@ fn a_spoiled_value_never_fits_its_contract() {
 #[test]
 fn the_same_seed_gives_the_same_cases() {
     for number in 0..200 {
-        assert_eq!(Case::make(SEED, number).text, Case::make(SEED, number).text);
+        assert_eq!(
+            MutationCase::generate(SEED, number).text,
+            MutationCase::generate(SEED, number).text
+        );
     }
-    assert_ne!(Case::make(SEED, 0).text, Case::make(SEED + 1, 0).text);
+    assert_ne!(MutationCase::generate(SEED, 0).text, MutationCase::generate(SEED + 1, 0).text);
 }

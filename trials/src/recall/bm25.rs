@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use countersign_memory::rank::terms;
+use countersign_memory::rank::extract_terms;
 
-use super::conversation::Conversation;
+use super::conversation::LocomoConversation;
 
 /// A conversation as bags of words.
-pub(crate) struct Bm25 {
+pub(crate) struct Bm25Index {
     turns: Vec<Vec<String>>,
     df: BTreeMap<String, f64>,
     mean: f64,
 }
 
-impl Bm25 {
-    pub(crate) fn index(conversation: &Conversation) -> Self {
+impl Bm25Index {
+    pub(crate) fn build(conversation: &LocomoConversation) -> Self {
         let turns: Vec<Vec<String>> =
-            conversation.turns.iter().map(|turn| terms(&turn.line())).collect();
+            conversation.turns.iter().map(|turn| extract_terms(&turn.to_prompt_line())).collect();
         let mut df = BTreeMap::new();
         for turn in &turns {
             let mut once = turn.clone();
@@ -31,22 +31,22 @@ impl Bm25 {
     }
 
     /// The turns that answer, best first.
-    pub(crate) fn ask(&self, question: &str) -> Vec<usize> {
-        let mut asked = terms(question);
+    pub(crate) fn rank_turns(&self, question: &str) -> Vec<usize> {
+        let mut asked = extract_terms(question);
         asked.sort();
         asked.dedup();
         let mut scored: Vec<(f64, usize)> = self
             .turns
             .iter()
             .enumerate()
-            .map(|(at, turn)| (asked.iter().map(|term| self.score(term, turn)).sum(), at))
+            .map(|(at, turn)| (asked.iter().map(|term| self.score_turn(term, turn)).sum(), at))
             .filter(|(score, _)| *score > 0.0)
             .collect();
         scored.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
         scored.into_iter().map(|(_, at)| at).collect()
     }
 
-    fn score(&self, term: &String, turn: &[String]) -> f64 {
+    fn score_turn(&self, term: &String, turn: &[String]) -> f64 {
         let tf = turn.iter().filter(|word| *word == term).count() as f64;
         if tf == 0.0 {
             return 0.0;

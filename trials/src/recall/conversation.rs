@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::moment;
+use super::locomo_date;
 
 /// The file inside the folder of the data.
 const FILE: &str = "conversations.json";
 
 /// Why there is nothing to ask about.
 #[derive(Debug, Error)]
-pub(crate) enum DataError {
+pub(crate) enum LocomoDataError {
     /// There is no data.
     #[error(
         "the conversations of `LoCoMo` are not here: put them into `locomo-dev/{FILE}` of the folder that \
@@ -47,15 +47,15 @@ pub(crate) enum DataError {
 
 /// A conversation.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Conversation {
+pub(crate) struct LocomoConversation {
     pub(crate) id: String,
-    pub(crate) turns: Vec<Turn>,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) turns: Vec<LocomoTurn>,
+    pub(crate) questions: Vec<LocomoQuestion>,
 }
 
 /// A turn of a conversation.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Turn {
+pub(crate) struct LocomoTurn {
     pub(crate) id: String,
     /// The number of the session, from 1.
     pub(crate) session: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Turn {
 
 /// A question, and the turns that hold its answer.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Question {
+pub(crate) struct LocomoQuestion {
     #[serde(rename = "question")]
     pub(crate) text: String,
     /// 1 multi-hop, 2 temporal, 3 open, 4 single-hop, 5 without an answer.
@@ -79,45 +79,49 @@ pub(crate) struct Question {
 }
 
 /// Reads the conversations of this file, or of the data folder.
-pub(crate) fn read(path: Option<&Path>) -> Result<Vec<Conversation>, DataError> {
+pub(crate) fn read_conversations(
+    path: Option<&Path>,
+) -> Result<Vec<LocomoConversation>, LocomoDataError> {
     let path = match path {
         Some(path) => path.to_owned(),
-        None => testkit::data("locomo-dev").ok_or(DataError::Absent)?.join(FILE),
+        None => testkit::find_data("locomo-dev").ok_or(LocomoDataError::Absent)?.join(FILE),
     };
     let text = fs::read_to_string(&path)
-        .map_err(|source| DataError::Unread { path: path.clone(), source })?;
-    let conversations: Vec<Conversation> =
-        serde_json::from_str(&text).map_err(|source| DataError::Form { path, source })?;
-    conversations.iter().try_for_each(Conversation::check)?;
+        .map_err(|source| LocomoDataError::Unread { path: path.clone(), source })?;
+    let conversations: Vec<LocomoConversation> =
+        serde_json::from_str(&text).map_err(|source| LocomoDataError::Form { path, source })?;
+    conversations.iter().try_for_each(LocomoConversation::validate)?;
     Ok(conversations)
 }
 
-impl Conversation {
+impl LocomoConversation {
     /// Where each turn stands, by its id.
-    pub(crate) fn by_id(&self) -> BTreeMap<&str, usize> {
+    pub(crate) fn index_by_id(&self) -> BTreeMap<&str, usize> {
         self.turns.iter().enumerate().map(|(at, turn)| (turn.id.as_str(), at)).collect()
     }
 
-    fn check(&self) -> Result<(), DataError> {
+    fn validate(&self) -> Result<(), LocomoDataError> {
         let conversation = || self.id.clone();
-        if let Some(turn) = self.turns.iter().find(|turn| moment::parse(&turn.date).is_none()) {
+        if let Some(turn) =
+            self.turns.iter().find(|turn| locomo_date::parse_locomo_date(&turn.date).is_none())
+        {
             let (turn, date) = (turn.id.clone(), turn.date.clone());
-            return Err(DataError::Date { conversation: conversation(), turn, date });
+            return Err(LocomoDataError::Date { conversation: conversation(), turn, date });
         }
-        let known = self.by_id();
+        let known = self.index_by_id();
         let named = self.questions.iter().flat_map(|question| &question.evidence);
         match named.into_iter().find(|id| !known.contains_key(id.as_str())) {
             Some(turn) => {
-                Err(DataError::Evidence { conversation: conversation(), turn: turn.clone() })
+                Err(LocomoDataError::Evidence { conversation: conversation(), turn: turn.clone() })
             }
             None => Ok(()),
         }
     }
 }
 
-impl Turn {
+impl LocomoTurn {
     /// What the turn says, with what its picture shows.
-    pub(crate) fn words(&self) -> String {
+    pub(crate) fn text_with_image(&self) -> String {
         match &self.image {
             Some(image) => format!("{} [{image}]", self.text),
             None => self.text.clone(),
@@ -125,7 +129,7 @@ impl Turn {
     }
 
     /// The turn as a line of a prompt.
-    pub(crate) fn line(&self) -> String {
-        format!("{}: {}\n", self.speaker, self.words())
+    pub(crate) fn to_prompt_line(&self) -> String {
+        format!("{}: {}\n", self.speaker, self.text_with_image())
     }
 }

@@ -2,39 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use countersign_memory::record::{Event, EventKind, Origin, Place, Role};
-use countersign_memory::{Scope, ScopeError};
+use countersign_memory::record::{
+    EventLocation, MemoryEvent, MemoryEventKind, MemoryOrigin, SpeakerRole,
+};
+use countersign_memory::{MemoryScope, MemoryScopeError};
 
-use super::conversation::{Conversation, Turn};
-use super::moment;
+use super::conversation::{LocomoConversation, LocomoTurn};
+use super::locomo_date;
 
 /// Every turn as an event, in their order.
-pub(crate) fn events(conversation: &Conversation) -> Result<Vec<Event>, ScopeError> {
+pub(crate) fn build_events(
+    conversation: &LocomoConversation,
+) -> Result<Vec<MemoryEvent>, MemoryScopeError> {
     let mut positions = BTreeMap::new();
     let mut events = Vec::new();
     for turn in &conversation.turns {
         let position = positions.entry(turn.session).or_insert(0);
         *position += 1;
-        events.push(event(conversation, turn, *position)?);
+        events.push(build_event(conversation, turn, *position)?);
     }
     Ok(events)
 }
 
-fn event(conversation: &Conversation, turn: &Turn, position: u32) -> Result<Event, ScopeError> {
+fn build_event(
+    conversation: &LocomoConversation,
+    turn: &LocomoTurn,
+    position: u32,
+) -> Result<MemoryEvent, MemoryScopeError> {
     let session = format!("session-{}", turn.session);
-    let ts = moment::parse(&turn.date).expect("dates were checked when they were read");
-    let ts = ts.after(i64::from(position));
-    Ok(Event {
+    let ts =
+        locomo_date::parse_locomo_date(&turn.date).expect("dates were checked when they were read");
+    let ts = ts.plus_millis(i64::from(position));
+    Ok(MemoryEvent {
         id: turn.id.clone(),
-        scope: Scope::new("locomo", conversation.id.as_str(), "recall", session, "run")?,
-        place: Place { session: turn.session, position },
+        scope: MemoryScope::new("locomo", conversation.id.as_str(), "recall", session, "run")?,
+        place: EventLocation { session: turn.session, position },
         ts,
         recorded_at: ts,
-        role: Role::User,
-        kind: EventKind::Message,
-        origin: Origin::User,
+        role: SpeakerRole::User,
+        kind: MemoryEventKind::Message,
+        origin: MemoryOrigin::User,
         speaker: Some(turn.speaker.clone()),
-        text: turn.words(),
+        text: turn.text_with_image(),
         tags: Vec::new(),
         entities: Vec::new(),
         expires: None,

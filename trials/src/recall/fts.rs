@@ -2,29 +2,29 @@
 
 use rusqlite::{Connection, params};
 
-use super::conversation::Conversation;
+use super::conversation::LocomoConversation;
 
 /// A conversation in a table of FTS5.
-pub(crate) struct Fts {
+pub(crate) struct FtsIndex {
     db: Connection,
 }
 
-impl Fts {
-    pub(crate) fn index(conversation: &Conversation) -> rusqlite::Result<Self> {
+impl FtsIndex {
+    pub(crate) fn build(conversation: &LocomoConversation) -> rusqlite::Result<Self> {
         let db = Connection::open_in_memory()?;
         db.execute_batch(
             "CREATE VIRTUAL TABLE turns USING fts5(line, tokenize='porter unicode61')",
         )?;
         let mut insert = db.prepare("INSERT INTO turns (rowid, line) VALUES (?1, ?2)")?;
         for (at, turn) in conversation.turns.iter().enumerate() {
-            insert.execute(params![at as i64, turn.line()])?;
+            insert.execute(params![at as i64, turn.to_prompt_line()])?;
         }
         drop(insert);
         Ok(Self { db })
     }
 
     /// The turns that answer, best first.
-    pub(crate) fn ask(&self, question: &str) -> rusqlite::Result<Vec<usize>> {
+    pub(crate) fn rank_turns(&self, question: &str) -> rusqlite::Result<Vec<usize>> {
         let words = question.split(|character: char| !character.is_alphanumeric());
         let words: Vec<String> =
             words.filter(|word| !word.is_empty()).map(|word| format!("\"{word}\"")).collect();

@@ -7,15 +7,15 @@
 //! No model takes part unless an embedder is named: the questions name the turns that answer them. The data is not
 //! shipped; where it is absent, the trial says so.
 mod conversation;
-mod moment;
+mod locomo_date;
 mod events;
-mod ours;
+mod countersign_index;
 mod bm25;
 mod fts;
-mod packet;
-mod near;
-mod tally;
-mod report;
-mod trial;
+mod packet_composer;
+mod vector_ranking;
+mod recall_tally;
+mod recall_report;
+mod recall_trial;
 
-pub(crate) use trial::{Settings, run};
+pub(crate) use recall_trial::{RecallTrialArgs, run};

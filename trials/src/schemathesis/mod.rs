@@ -20,7 +20,7 @@ const PACKAGE: &str = "schemathesis==4.32.5";
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,unsupported_method,allow_header_conformance,ignored_auth";
 
 #[derive(Debug, Args)]
-pub(crate) struct Settings {
+pub(crate) struct SchemathesisArgs {
     /// The program; the one beside this one where absent.
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -33,7 +33,10 @@ pub(crate) struct Settings {
 }
 
 /// Runs it. Whether nothing was found.
-pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box<dyn Error>> {
+pub(crate) fn run(
+    settings: &SchemathesisArgs,
+    out: &mut impl Write,
+) -> Result<bool, Box<dyn Error>> {
     let beside = std::env::current_exe()?;
     let beside = beside.parent().ok_or("this program lies nowhere")?;
     let binary = settings.binary.clone().unwrap_or_else(|| beside.join("countersign"));
@@ -43,14 +46,14 @@ pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box
     // It is called from another folder.
     let binary = binary.canonicalize()?;
     let target = beside.parent().unwrap_or(beside);
-    let checker = match installed(&target.join("trials").join("schemathesis")) {
+    let checker = match install_checker(&target.join("trials").join("schemathesis")) {
         Ok(checker) => checker,
         Err(why) => {
             writeln!(out, "not run: schemathesis cannot be had: {why}")?;
             return Ok(true);
         }
     };
-    let serving = Serving::start(&binary)?;
+    let serving = TrialServer::start(&binary)?;
     let status = Command::new(checker)
         .args(["run", &format!("http://{}/v1/openapi.json", serving.address)])
         // Without a key every route would say no, and nothing behind it would be tried.
@@ -80,18 +83,18 @@ pub(crate) fn run(settings: &Settings, out: &mut impl Write) -> Result<bool, Box
 }
 
 /// The checker, in an environment of its own.
-fn installed(home: &Path) -> Result<PathBuf, String> {
+fn install_checker(home: &Path) -> Result<PathBuf, String> {
     let checker = home.join("bin/schemathesis");
     if !checker.is_file() {
         fs::create_dir_all(home).map_err(|error| error.to_string())?;
-        call(Command::new("python3").args(["-m", "venv"]).arg(home))?;
+        run_command(Command::new("python3").args(["-m", "venv"]).arg(home))?;
     }
     let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PACKAGE];
-    call(Command::new(home.join("bin/python")).args(pip))?;
+    run_command(Command::new(home.join("bin/python")).args(pip))?;
     Ok(checker)
 }
 
-fn call(command: &mut Command) -> Result<(), String> {
+fn run_command(command: &mut Command) -> Result<(), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;
     if output.status.success() {
@@ -103,17 +106,17 @@ fn call(command: &mut Command) -> Result<(), String> {
 }
 
 /// A server over a copy of the demo, in a folder of its own; it ends with this.
-struct Serving {
+struct TrialServer {
     folder: TempDir,
     child: Child,
     address: String,
     key: String,
 }
 
-impl Serving {
+impl TrialServer {
     fn start(binary: &Path) -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
-        call(Command::new(binary).args(["init", "demo"]).current_dir(folder.path()))?;
+        run_command(Command::new(binary).args(["init", "demo"]).current_dir(folder.path()))?;
         let made = Command::new(binary)
             .args(["key", "create", "--tenant", "local", "--role", "admin"])
             .current_dir(folder.path())
@@ -140,7 +143,7 @@ impl Serving {
     }
 }
 
-impl Drop for Serving {
+impl Drop for TrialServer {
     fn drop(&mut self) {
         // It may have ended by itself, and then there is nothing to end.
         drop(self.child.kill());

@@ -5,28 +5,35 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-mod learning;
-mod memory;
-mod runs;
-mod serve;
-mod store;
-mod trust;
-mod workers;
+mod memory_learning_args;
+mod memory_args;
+mod run_args;
+mod serve_args;
+mod store_command_args;
+mod trust_args;
+mod worker_args;
 
-pub(crate) use learning::{Age, Candidates, Judge, Learn, Promote, Propose, Refuse, Summarize};
-pub(crate) use memory::{
-    Compose, Embed, Expire, Explain, ExportMemory, Forget, ImportMemory, Memory, MemoryCommand,
-    Remember, ReplayBuild, Search, VerifyErased, Whose,
+pub(crate) use memory_args::{
+    MemoryArgs, MemoryCommand, MemoryComposeArgs, MemoryEmbedArgs, MemoryExpireArgs,
+    MemoryExplainArgs, MemoryExportArgs, MemoryForgetArgs, MemoryImportArgs, MemoryRememberArgs,
+    MemoryReplayArgs, MemorySearchArgs, ScopeArgs, VerifyErasedArgs,
 };
-pub(crate) use runs::{
-    Answer, Cancel, Check, Decide, Demo, Diff, Doctor, Export, Fork, Graph, GraphFormat, Halt,
-    History, Import, Inbox, Init, List, Next, Replay, Resume, Run, Show, Site, Status, Submit,
-    Task, TaskAction, TaskList, TaskReset,
+pub(crate) use memory_learning_args::{
+    MemoryAgeArgs, MemoryCandidatesArgs, MemoryInsightArgs, MemoryLearnArgs, MemoryPromoteArgs,
+    MemoryProposeArgs, MemoryRefuseArgs, MemorySummarizeArgs,
 };
-pub(crate) use serve::{Key, KeyCommand, Mcp, Serve};
-pub(crate) use store::{Copy, Prune, Store, StoreCommand, Verify};
-pub(crate) use trust::{AllowArgs, Trust};
-pub(crate) use workers::{Worker, Workers};
+pub(crate) use run_args::{
+    AnswerArgs, CancelArgs, CheckArgs, DecideArgs, DemoArgs, DiffArgs, DoctorArgs, ExportArgs,
+    ForkArgs, GraphArgs, GraphFormat, HaltArgs, HistoryArgs, ImportArgs, InboxArgs, InitArgs,
+    ListArgs, NextArgs, ReplayArgs, ResumeArgs, RunArgs, ShowArgs, StatusArgs, StoreArgs,
+    SubmitArgs, TaskArgs, TaskCommand, TaskListArgs, TaskResetArgs,
+};
+pub(crate) use serve_args::{KeyArgs, KeyCommand, McpArgs, ServeArgs};
+pub(crate) use store_command_args::{
+    StoreCommand, StoreCommandArgs, StoreCopyArgs, StorePruneArgs, StoreVerifyArgs,
+};
+pub(crate) use trust_args::{AllowArgs, TrustArgs};
+pub(crate) use worker_args::{WorkerArgs, WorkersArgs};
 
 /// Models propose, contracts decide.
 #[derive(Debug, Parser)]
@@ -34,86 +41,86 @@ pub(crate) use workers::{Worker, Workers};
 #[command(
     after_help = "Exit codes: 0 accepted, done · 1 refused · 2 usage, or a fault in your files · 3 the outside world"
 )]
-pub(crate) struct Args {
+pub(crate) struct CliArgs {
     /// Print JSON, for programs
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// See it work: a small protocol with a scripted model, no key, no network
-    Demo(Demo),
+    Demo(DemoArgs),
     /// Put a protocol folder here, to be changed
-    Init(Init),
+    Init(InitArgs),
     /// Look for faults in a protocol before anything runs
-    Check(Check),
+    Check(CheckArgs),
     /// Start a run, and work on it until it rests
-    Run(Run),
+    Run(RunArgs),
     /// List runs
-    List(List),
+    List(ListArgs),
     /// Tell where a run stands, and why
-    Status(Status),
+    Status(StatusArgs),
     /// Tell what happened in a run
-    History(History),
+    History(HistoryArgs),
     /// Show the document of a run
-    Show(Show),
+    Show(ShowArgs),
     /// Show what changed between two versions of a run
-    Diff(Diff),
+    Diff(DiffArgs),
     /// Tell what a run asks for: prompt, contract, schema, ids
-    Next(Next),
+    Next(NextArgs),
     /// Hand in a reply, or a patch
-    Submit(Submit),
+    Submit(SubmitArgs),
     /// List what waits for a person
-    Inbox(Inbox),
+    Inbox(InboxArgs),
     /// Answer a question, or bring a document
-    Answer(Answer),
+    Answer(AnswerArgs),
     /// Say yes to what waits for it
-    Approve(Decide),
+    Approve(DecideArgs),
     /// Say no to what waits for a yes
-    Deny(Decide),
+    Deny(DecideArgs),
     /// Stop a run until it is resumed
-    Halt(Halt),
+    Halt(HaltArgs),
     /// Let a halted or blocked run go on
-    Resume(Resume),
+    Resume(ResumeArgs),
     /// End a run for good
-    Cancel(Cancel),
+    Cancel(CancelArgs),
     /// Look at the tasks of a run, and let failed ones be tried again
-    Task(Task),
+    Task(TaskArgs),
     /// Work on runs that are due, beside any number of others
-    Worker(Worker),
+    Worker(WorkerArgs),
     /// List who works, and what they hold
-    Workers(Workers),
+    Workers(WorkersArgs),
     /// Prove a run's log: fold it, check its chain, decide everything again
-    Replay(Replay),
+    Replay(ReplayArgs),
     /// Begin a new run from a version of another
-    Fork(Fork),
+    Fork(ForkArgs),
     /// Draw a workflow, with the phase a run stands in
-    Graph(Graph),
+    Graph(GraphArgs),
     /// Write a run into one file
-    Export(Export),
+    Export(ExportArgs),
     /// Read a run from a file
-    Import(Import),
+    Import(ImportArgs),
     /// Copy the database, and check all of it
-    Store(Store),
+    Store(StoreCommandArgs),
     /// Serve HTTP, with live events, and keep runs going
-    Serve(Serve),
+    Serve(ServeArgs),
     /// Let a coding agent drive runs: MCP over standard input and output
-    Mcp(Mcp),
+    Mcp(McpArgs),
     /// Make keys for the server, list them, take them back
-    Key(Key),
+    Key(KeyArgs),
     /// Show what a protocol may use beyond files, and trust it, or not
-    Trust(Trust),
+    Trust(TrustArgs),
     /// Tell what is set up, and which setting came from where
-    Doctor(Doctor),
+    Doctor(DoctorArgs),
     /// Hold one reply against one contract
-    Admit(Admit),
+    Admit(AdmitArgs),
     /// Look at contracts, compare versions, export for providers
-    Contract(Contract),
+    Contract(ContractArgs),
     /// Remember, and compose packets of what is remembered within a budget
-    Memory(Box<Memory>),
+    Memory(Box<MemoryArgs>),
     /// Print a completion script for your shell
     #[command(
         after_help = "Example:\n  countersign completions bash > /etc/bash_completion.d/countersign"
@@ -133,7 +140,7 @@ pub(crate) enum Command {
   countersign admit xiaojing_review_v1 reply.txt --json
   countersign admit ./contracts/my_contract.yaml reply.txt --reask
   countersign admit analyst_plan reply.txt --repairs syntactic")]
-pub(crate) struct Admit {
+pub(crate) struct AdmitArgs {
     /// The contract: an id, `id@version`, or the path of a contract file
     pub(crate) contract: String,
     /// The reply; `-` or nothing reads standard input
@@ -143,13 +150,13 @@ pub(crate) struct Admit {
     pub(crate) reask: bool,
     /// What may stand around the object, instead of the contract's own word
     #[arg(long, value_enum)]
-    pub(crate) intake: Option<IntakeName>,
+    pub(crate) intake: Option<IntakeArg>,
     /// Which repairs may be made, each level with those before it, instead of the contract's own word
     #[arg(long, value_enum)]
-    pub(crate) repairs: Option<RepairsName>,
+    pub(crate) repairs: Option<RepairLevelArg>,
     /// Why the model stopped, as its provider says; a reply that was cut off is never mended
     #[arg(long, value_enum, default_value = "stop")]
-    pub(crate) finish: FinishName,
+    pub(crate) finish: FinishReasonArg,
     /// A JSON file that rules see as `state`
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
@@ -163,7 +170,7 @@ pub(crate) struct Admit {
 
 /// Looks at contracts.
 #[derive(Debug, Parser)]
-pub(crate) struct Contract {
+pub(crate) struct ContractArgs {
     /// A folder of contracts of your own
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) contracts: Option<PathBuf>,
@@ -220,12 +227,12 @@ pub(crate) enum ContractCommand {
         id: String,
         /// Who shall take it
         #[arg(long = "for", value_enum, value_name = "TARGET")]
-        target: TargetName,
+        target: ExportTargetArg,
     },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum IntakeName {
+pub(crate) enum IntakeArg {
     /// One JSON object and white space
     Strict,
     /// That, or one code fence around it
@@ -235,7 +242,7 @@ pub(crate) enum IntakeName {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum RepairsName {
+pub(crate) enum RepairLevelArg {
     /// JSON as it is
     None,
     /// Byte-order mark, fence, trailing comma, comments
@@ -247,7 +254,7 @@ pub(crate) enum RepairsName {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FinishName {
+pub(crate) enum FinishReasonArg {
     /// It was done
     Stop,
     /// It was cut off
@@ -255,7 +262,7 @@ pub(crate) enum FinishName {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum TargetName {
+pub(crate) enum ExportTargetArg {
     /// OpenAI strict structured outputs
     Openai,
     /// Anthropic structured outputs and tools

@@ -2,65 +2,69 @@
 
 use countersign_core::contract::Contract;
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::{Context, Finish, Intake, Terms, Verdict, reask};
-use countersign_server::wire::Admission;
+use countersign_core::reply::{
+    AdmissionOptions, AdmissionVerdict, FinishReason, IntakeMode, RuleContext, render_reask,
+};
+use countersign_server::wire::AdmissionView;
 use serde_json::json;
 
-use crate::args::{Admit, FinishName, IntakeName, RepairsName};
-use crate::exit::{Error, Exit};
-use crate::{files, output, show};
+use crate::args::{AdmitArgs, FinishReasonArg, IntakeArg, RepairLevelArg};
+use crate::exit::{CliError, CliExit};
+use crate::{files, output, render};
 
-pub(super) fn run(args: &Admit, json: bool) -> Result<Exit, Error> {
-    let contract = files::contract(&args.contract, args.contracts.as_deref())?;
-    let terms = terms(&contract, args);
-    let state = args.state.as_deref().map(files::value).transpose()?;
-    let run = args.run.as_deref().map(files::value).transpose()?;
-    let context = Context { state: state.as_ref(), run: run.as_ref(), new: None };
-    let (name, reply) = files::reply(args.file.as_deref())?;
+pub(super) fn run(args: &AdmitArgs, json: bool) -> Result<CliExit, CliError> {
+    let contract = files::load_contract(&args.contract, args.contracts.as_deref())?;
+    let terms = build_terms(&contract, args);
+    let state = args.state.as_deref().map(files::read_json).transpose()?;
+    let run = args.run.as_deref().map(files::read_json).transpose()?;
+    let context = RuleContext { state: state.as_ref(), run: run.as_ref(), new: None };
+    let (name, reply) = files::read_reply(args.file.as_deref())?;
 
     let verdict = contract.admit_bytes(&reply, terms, &context);
-    let unchecked = contract.unchecked(&context);
+    let unchecked = contract.list_unchecked_rules(&context);
     if json {
-        output::json(&json!(Admission::of(&contract, &verdict, &unchecked, args.reask)));
+        output::print_json(&json!(AdmissionView::from_verdict(
+            &contract, &verdict, &unchecked, args.reask
+        )));
     } else if args.reask {
-        if let Verdict::Refused(violations) = &verdict {
-            output::data(&reask(&contract, violations));
+        if let AdmissionVerdict::Refused(violations) = &verdict {
+            output::print_data(&render_reask(&contract, violations));
         }
     } else {
         match &verdict {
-            Verdict::Accepted(accepted) => {
-                show::accepted(&contract, accepted, &unchecked);
-                output::json(accepted.value());
+            AdmissionVerdict::Accepted(accepted) => {
+                render::print_accepted(&contract, accepted, &unchecked);
+                output::print_json(accepted.value());
             }
-            Verdict::Refused(violations) => {
-                show::refused(&contract, violations, (&name, &reply), &unchecked);
+            AdmissionVerdict::Refused(violations) => {
+                render::print_refused(&contract, violations, (&name, &reply), &unchecked);
             }
         }
     }
-    Ok(if verdict.accepted().is_some() { Exit::Good } else { Exit::Refused })
+    Ok(if verdict.as_accepted().is_some() { CliExit::Success } else { CliExit::Refused })
 }
 
 /// The contract's terms, but for what the command line says.
-fn terms(contract: &Contract, args: &Admit) -> Terms {
+fn build_terms(contract: &Contract, args: &AdmitArgs) -> AdmissionOptions {
     let finish = match args.finish {
-        FinishName::Stop => Finish::Stop,
-        FinishName::Length => Finish::Length,
+        FinishReasonArg::Stop => FinishReason::Stop,
+        FinishReasonArg::Length => FinishReason::Length,
     };
-    let mut terms = contract.terms(finish);
+    let mut terms = contract.admission_options(finish);
     if let Some(intake) = args.intake {
         terms.intake = match intake {
-            IntakeName::Strict => Intake::Strict,
-            IntakeName::Fenced => Intake::Fenced,
-            IntakeName::Tolerant => Intake::Tolerant,
+            IntakeArg::Strict => IntakeMode::Strict,
+            IntakeArg::Fenced => IntakeMode::Fenced,
+            IntakeArg::Tolerant => IntakeMode::Tolerant,
         };
         terms.repairs = terms.intake.default_repairs();
     }
     if let Some(repairs) = args.repairs {
         terms.repairs = match repairs {
-            RepairsName::None => RepairLevel::None,
-            RepairsName::Lossless => RepairLevel::Lossless,
-            RepairsName::Syntactic => RepairLevel::Syntactic,
-            RepairsName::Guess => RepairLevel::Guess,
+            RepairLevelArg::None => RepairLevel::None,
+            RepairLevelArg::Lossless => RepairLevel::Lossless,
+            RepairLevelArg::Syntactic => RepairLevel::Syntactic,
+            RepairLevelArg::Guess => RepairLevel::Guess,
         };
     }
     terms

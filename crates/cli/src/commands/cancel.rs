@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::Incoming;
-use countersign_runtime::watch::Unwatched;
+use countersign_core::run::InputKind;
+use countersign_runtime::run_observer::NoopRunObserver;
 
-use super::given;
-use crate::args::Cancel;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use super::after_input;
+use crate::args::CancelArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 
-pub(super) fn run(args: &Cancel, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
-        let run = house.run(Some(&args.run)).await?;
-        let what = Incoming::Cancelled { by: house.settings.user(), reason: args.reason.clone() };
-        let outcome = house.engine.give(&run, what, None).await?;
-        given::told(&house, outcome, json).await.map(|_| Exit::Good)
+pub(super) fn run(args: &CancelArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = house.resolve_run(Some(&args.run)).await?;
+        let what = InputKind::Cancelled { by: house.settings.user(), reason: args.reason.clone() };
+        let outcome = house.engine.submit_input(&run, what, None).await?;
+        after_input::drive_and_report(&house, outcome, json).await.map(|_| CliExit::Success)
     })
 }

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, WaitKind};
-use countersign_runtime::watch::Unwatched;
+use countersign_core::run::{InputKind, WaitKind};
+use countersign_runtime::run_observer::NoopRunObserver;
 
-use super::{addressed, given};
-use crate::args::Decide;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use super::{after_input, wait_address};
+use crate::args::DecideArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 
-pub(super) fn run(args: &Decide, approve: bool, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
+pub(super) fn run(args: &DecideArgs, approve: bool, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
         let kinds = [WaitKind::Approval, WaitKind::Budget, WaitKind::Trouble];
-        let (run, wait) = addressed::wait(&house, &args.wait, &kinds).await?;
+        let (run, wait) = wait_address::resolve_wait(&house, &args.wait, &kinds).await?;
         let (by, note) = (house.settings.user(), args.note.clone());
-        let what = Incoming::Decided { wait, approve, by, note };
-        let outcome = house.engine.give(&run, what, args.key.clone()).await?;
-        given::told(&house, outcome, json).await
+        let what = InputKind::Decided { wait, approve, by, note };
+        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        after_input::drive_and_report(&house, outcome, json).await
     })
 }

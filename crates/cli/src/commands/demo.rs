@@ -3,72 +3,73 @@
 use std::fs;
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, Start};
-use countersign_protocols::find;
-use countersign_runtime::watch::{Unwatched, Watch};
+use countersign_core::run::{InputKind, RunStart};
+use countersign_protocols::find_shipped_protocol;
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 
-use super::init::put;
-use super::run::{Manner, create, work};
+use super::init::write_template;
+use super::run::{InteractionMode, create_run, drive_run};
 use super::trust::trust_own_model;
-use crate::args::{Demo, Site};
-use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, wait};
+use crate::args::{DemoArgs, StoreArgs};
+use crate::context::{CliContext, block_on, load_protocol_folder};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::progress::Progress;
-use crate::show::HEADING;
+use crate::progress::ProgressPrinter;
+use crate::render::HEADING;
 
-pub(super) fn run(args: &Demo, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &DemoArgs, json: bool) -> Result<CliExit, CliError> {
     let folder = &args.folder;
     let shown = folder.display().to_string();
-    let unwritable = |source| Error::Unwritable { what: shown.clone(), source };
+    let unwritable = |source| CliError::Unwritable { what: shown.clone(), source };
     fs::create_dir_all(folder).map_err(unwritable)?;
     if fs::read_dir(folder).map_err(unwritable)?.next().is_some() {
-        return Err(Error::Usage(format!(
+        return Err(CliError::Usage(format!(
             "`{shown}` is not empty; name another folder, or remove it"
         )));
     }
-    let shipped = find("demo").expect("the demo ships");
+    let shipped = find_shipped_protocol("demo").expect("the demo ships");
     // The folder is a workplace of its own, whatever lies above it.
-    countersign_runtime::folder::Home::create(folder)?;
-    put(shipped, folder)?;
+    countersign_runtime::folder::EngineHome::create(folder)?;
+    write_template(shipped, folder)?;
     if !json {
-        output::talk(&format!(
+        output::print_message(&format!(
             "A protocol was put into {HEADING}{shown}{HEADING:#}: plan a text, write it, let a person decide, put it into a file."
         ));
         match &args.model {
-            None => output::talk(
+            None => output::print_message(
                 "The model is a script, and two of its replies are wrong on purpose. Watch what happens to them.\n",
             ),
-            Some(model) => output::talk(&format!("The model is {model}.\n")),
+            Some(model) => output::print_message(&format!("The model is {model}.\n")),
         }
     }
-    let watch: Arc<dyn Watch> =
-        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
-    wait(async {
-        let house = House::open_in(folder, &Site::default(), args.model.as_deref(), watch)?;
+    let watch: Arc<dyn RunObserver> =
+        if json { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
+    block_on(async {
+        let house =
+            CliContext::open_in(folder, &StoreArgs::default(), args.model.as_deref(), watch)?;
         trust_own_model(&house)?;
-        let (protocol, _) = protocol(&house.protocol_folder()?)?;
-        let start = Start {
+        let (protocol, _) = load_protocol_folder(&house.find_protocol_folder()?)?;
+        let start = RunStart {
             protocol: protocol.digest.clone(),
             workflow: protocol.default_workflow.clone(),
             model: args.model.clone(),
             by: Some(house.settings.user()),
-            ..Start::default()
+            ..RunStart::default()
         };
-        let run = create(&house, &protocol, start, None).await?;
+        let run = create_run(&house, &protocol, start, None).await?;
         if args.approve {
-            house.driver()?.drive(&run).await?;
-            let open = house.engine.look(&run).await?.state.waits.keys().next().cloned();
+            house.build_driver()?.drive(&run).await?;
+            let open = house.engine.get_run(&run).await?.state.waits.keys().next().cloned();
             if let Some(wait) = open {
                 let (by, note) =
                     (house.settings.user(), Some("the demo approves itself".to_owned()));
-                let what = Incoming::Decided { wait, approve: true, by, note };
-                house.engine.give(&run, what, None).await?;
+                let what = InputKind::Decided { wait, approve: true, by, note };
+                house.engine.submit_input(&run, what, None).await?;
             }
         }
-        let exit = work(&house, &run, Manner::Leaves, json).await?;
+        let exit = drive_run(&house, &run, InteractionMode::Detached, json).await?;
         if !json && !args.approve {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "\nNow you: cd {shown} && countersign approve {run} --note \"fine\""
             ));
         }

@@ -2,74 +2,83 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::patch::{Op, Patch};
+use countersign_core::patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
 
-use crate::args::Diff;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::args::DiffArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, GOOD, HEADING};
-use countersign_server::show::shortened;
+use crate::render::{BAD, GOOD, HEADING};
+use countersign_server::show::truncate_line;
 
-pub(super) fn run(args: &Diff, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(Some(&args.run)).await?;
-        let before = document(&house, &run, Some(&args.before)).await?;
-        let after = document(&house, &run, args.after.as_deref()).await?;
-        let patch = Patch::between(&before.document, &after.document);
+pub(super) fn run(args: &DiffArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(Some(&args.run)).await?;
+        let before = load_side(&house, &run, Some(&args.before)).await?;
+        let after = load_side(&house, &run, args.after.as_deref()).await?;
+        let patch = Patch::diff(&before.document, &after.document);
         if json {
-            output::json(&json!(patch));
+            output::print_json(&json!(patch));
         } else if patch.ops.is_empty() {
-            output::talk(&format!("{} and {} are the same.", before.told, after.told));
+            output::print_message(&format!("{} and {} are the same.", before.label, after.label));
         } else {
-            output::talk(&format!("from {} to {}:", before.told, after.told));
-            output::data(&lines(before.document, &patch));
+            output::print_message(&format!("from {} to {}:", before.label, after.label));
+            output::print_data(&format_changes(before.document, &patch));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
 /// One side of a comparison.
-struct Side {
+struct DiffSide {
     document: Value,
-    told: String,
+    label: String,
 }
 
 /// The document at `VERSION` of the run, or at `OTHER@VERSION`, or now.
-async fn document(house: &House, run: &str, named: Option<&str>) -> Result<Side, Error> {
+async fn load_side(
+    house: &CliContext,
+    run: &str,
+    named: Option<&str>,
+) -> Result<DiffSide, CliError> {
     let (other, version) = match named.map(|named| named.rsplit_once('@').unwrap_or(("", named))) {
         Some((other, version)) => (other, Some(version)),
         None => ("", None),
     };
-    let run = if other.is_empty() { run.to_owned() } else { house.run(Some(other)).await? };
+    let run =
+        if other.is_empty() { run.to_owned() } else { house.resolve_run(Some(other)).await? };
     let version = version
         .map(|version| {
             let expected = "expected a version, such as `3`, or `OTHER@3`";
-            version.parse::<u64>().map_err(|_| Error::Usage(format!("`{version}`: {expected}")))
+            version.parse::<u64>().map_err(|_| CliError::Usage(format!("`{version}`: {expected}")))
         })
         .transpose()?;
-    let state = house.engine.at(&run, version).await?.state;
+    let state = house.engine.load_version(&run, version).await?.state;
     let told = format!("{run}@{}", state.version);
-    Ok(Side { document: (*state.document).clone(), told })
+    Ok(DiffSide { document: (*state.document).clone(), label: told })
 }
 
 /// A line a change: `+` what came, `-` what went, `~` what was and what is.
-pub(super) fn lines(mut document: Value, patch: &Patch) -> String {
-    const SHOWN: usize = 100;
-    let brief = |value: &Value| shortened(&value.to_string(), SHOWN);
+pub(super) fn format_changes(mut document: Value, patch: &Patch) -> String {
+    const MAX_VALUE_CHARS: usize = 100;
+    let brief = |value: &Value| truncate_line(&value.to_string(), MAX_VALUE_CHARS);
     let mut text = String::new();
     for op in &patch.ops {
         let was = document.pointer(op.path().as_str()).map(&brief).unwrap_or_default();
         let place = if op.path().as_str().is_empty() { "/" } else { op.path().as_str() };
         let _ = match op {
-            Op::Add { value, .. } => writeln!(text, "{GOOD}+{GOOD:#} {place} {}", brief(value)),
-            Op::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {place} {was}"),
-            Op::Replace { value, .. } => {
+            PatchOperation::Add { value, .. } => {
+                writeln!(text, "{GOOD}+{GOOD:#} {place} {}", brief(value))
+            }
+            PatchOperation::Remove { .. } => writeln!(text, "{BAD}-{BAD:#} {place} {was}"),
+            PatchOperation::Replace { value, .. } => {
                 writeln!(text, "{HEADING}~{HEADING:#} {place} {was} → {}", brief(value))
             }
-            Op::Move { .. } | Op::Copy { .. } | Op::Test { .. } => Ok(()),
+            PatchOperation::Move { .. }
+            | PatchOperation::Copy { .. }
+            | PatchOperation::Test { .. } => Ok(()),
         };
         // Later places are those of the document as it is then.
         Patch::from_ops(vec![op.clone()]).apply(&mut document).expect("it was made for this");
@@ -85,9 +94,9 @@ mod tests {
     fn every_change_is_a_line() {
         let before = json!({"status": "a", "tasks": [{"id": 1}, {"id": 2}], "old": true});
         let after = json!({"status": "b", "tasks": [{"id": 1}], "new": {"x": null}});
-        let patch = Patch::between(&before, &after);
+        let patch = Patch::diff(&before, &after);
         assert_eq!(
-            crate::style::plain(&lines(before, &patch)),
+            crate::style::strip_styles(&format_changes(before, &patch)),
             "- /old true\n~ /status \"a\" → \"b\"\n- /tasks/1 {\"id\":2}\n+ /new {\"x\":null}\n"
         );
     }

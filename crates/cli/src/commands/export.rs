@@ -1,36 +1,36 @@
 //! `countersign export RUN`: a run as one file.
 
-use countersign_runtime::private;
-use countersign_runtime::transfer::export;
+use countersign_runtime::private_files;
+use countersign_runtime::transfer::export_run;
 use serde_json::json;
 
-use crate::args::Export;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::args::ExportArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
 
-pub(super) fn run(args: &Export, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(Some(&args.run)).await?;
-        let text = export(&house.engine, &run).await?;
+pub(super) fn run(args: &ExportArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(Some(&args.run)).await?;
+        let text = export_run(&house.engine, &run).await?;
         let file = args.output.as_ref().filter(|file| file.as_os_str() != "-");
         let Some(file) = file else {
-            output::json_text(&text);
-            return Ok(Exit::Good);
+            output::print_json_text(&text);
+            return Ok(CliExit::Success);
         };
         let shown = file.display().to_string();
-        private::write_output(file, text.as_bytes())
-            .map_err(|source| Error::Unwritable { what: shown.clone(), source })?;
+        private_files::write_output(file, text.as_bytes())
+            .map_err(|source| CliError::Unwritable { what: shown.clone(), source })?;
         if json {
-            output::json(&json!({ "run": run, "file": shown, "bytes": text.len() }));
+            output::print_json(&json!({ "run": run, "file": shown, "bytes": text.len() }));
         } else {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "run {run} is in {shown}: {} lines, {} bytes. It holds prompts, replies and documents in full.",
                 text.lines().count(),
                 text.len()
             ));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }

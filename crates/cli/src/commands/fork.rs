@@ -3,64 +3,64 @@
 use std::sync::Arc;
 
 use countersign_core::patch::Patch;
-use countersign_runtime::engine::Otherwise;
-use countersign_runtime::watch::{Unwatched, Watch};
+use countersign_runtime::engine::ForkOptions;
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 
 use super::diff;
-use super::run::{Manner, work};
+use super::run::{InteractionMode, drive_run};
 use super::trust;
-use crate::args::Fork;
-use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, wait};
+use crate::args::ForkArgs;
+use crate::context::{CliContext, block_on, load_protocol_folder};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::ProgressPrinter;
 
-pub(super) fn run(args: &Fork, json: bool) -> Result<Exit, Error> {
-    let watch: Arc<dyn Watch> =
-        if json { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
-    wait(async {
-        let house = House::open(&args.site, args.model.as_deref(), watch)?;
+pub(super) fn run(args: &ForkArgs, json: bool) -> Result<CliExit, CliError> {
+    let watch: Arc<dyn RunObserver> =
+        if json { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
+    block_on(async {
+        let house = CliContext::open(&args.store_args, args.model.as_deref(), watch)?;
         trust::trust_own_model(&house)?;
-        let run = house.run(Some(&args.run)).await?;
+        let run = house.resolve_run(Some(&args.run)).await?;
         // Another protocol where one is named, so that a changed prompt or contract can be tried.
-        let protocol = match &args.site.protocol {
-            Some(_) => Some(protocol(&house.protocol_folder()?)?.0),
+        let protocol = match &args.store_args.protocol {
+            Some(_) => Some(load_protocol_folder(&house.find_protocol_folder()?)?.0),
             None => None,
         };
         let (model, by) = (args.model.clone(), house.settings.user());
-        let otherwise = Otherwise { at: args.at, protocol, model, by };
-        let (fork, version) = house.engine.fork(&run, otherwise, None).await?;
+        let otherwise = ForkOptions { version: args.at, protocol, model, by };
+        let (fork, version) = house.engine.fork_run(&run, otherwise, None).await?;
         if !json {
-            output::talk(&format!("run {fork} goes on from version {version} of {run}"));
+            output::print_message(&format!("run {fork} goes on from version {version} of {run}"));
         }
         if args.detach {
-            return Ok(work_not(&fork, json));
+            return Ok(report_detached(&fork, json));
         }
-        let manner = if json { Manner::Leaves } else { Manner::Talks };
-        let exit = work(&house, &fork, manner, json).await?;
+        let manner = if json { InteractionMode::Detached } else { InteractionMode::Interactive };
+        let exit = drive_run(&house, &fork, manner, json).await?;
         if !json {
-            compare(&house, &run, &fork).await?;
+            print_comparison(&house, &run, &fork).await?;
         }
         Ok(exit)
     })
 }
 
 /// What the fork made otherwise, beside the run it came from as that is now.
-async fn compare(house: &House, run: &str, fork: &str) -> Result<(), Error> {
+async fn print_comparison(house: &CliContext, run: &str, fork: &str) -> Result<(), CliError> {
     let (theirs, ours) =
-        (house.engine.look(run).await?.state, house.engine.look(fork).await?.state);
-    let patch = Patch::between(&theirs.document, &ours.document);
+        (house.engine.get_run(run).await?.state, house.engine.get_run(fork).await?.state);
+    let patch = Patch::diff(&theirs.document, &ours.document);
     let (theirs_at, ours_at) = (theirs.version, ours.version);
-    output::talk(&format!("\nfrom {run}@{theirs_at} to {fork}@{ours_at}:"));
-    output::data(&diff::lines((*theirs.document).clone(), &patch));
+    output::print_message(&format!("\nfrom {run}@{theirs_at} to {fork}@{ours_at}:"));
+    output::print_data(&diff::format_changes((*theirs.document).clone(), &patch));
     Ok(())
 }
 
-fn work_not(fork: &str, json: bool) -> Exit {
+fn report_detached(fork: &str, json: bool) -> CliExit {
     if json {
-        output::json(&serde_json::json!({ "run": fork }));
+        output::print_json(&serde_json::json!({ "run": fork }));
     } else {
-        output::talk(&format!("It is left there: countersign run --resume {fork}"));
+        output::print_message(&format!("It is left there: countersign run --resume {fork}"));
     }
-    Exit::Good
+    CliExit::Success
 }

@@ -1,64 +1,67 @@
 //! `countersign graph [RUN]`: a workflow as a drawing, with the phase a run stands in.
 
-use countersign_core::run::Event;
+use countersign_core::run::RunEvent;
 use countersign_runtime::engine::EngineError;
-use countersign_server::show::graph::{Picture, mermaid, svg};
+use countersign_server::show::graph::{WorkflowGraph, render_mermaid, render_svg};
 use serde_json::json;
 
-use crate::args::{Graph, GraphFormat};
-use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, protocol_at, protocol_near, wait};
+use crate::args::{GraphArgs, GraphFormat};
+use crate::context::{
+    CliContext, block_on, find_nearest_protocol, load_protocol_folder, resolve_protocol_folder,
+};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::settings::Settings;
+use crate::settings::CliSettings;
 
-pub(super) fn run(args: &Graph, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &GraphArgs, json: bool) -> Result<CliExit, CliError> {
     let picture = match &args.run {
-        Some(named) => of_run(args, named)?,
-        None => of_workflow(args)?,
+        Some(named) => build_run_graph(args, named)?,
+        None => build_workflow_graph(args)?,
     };
     let (word, text) = match args.format {
-        GraphFormat::Mermaid => ("mermaid", mermaid(&picture)),
-        GraphFormat::Svg => ("svg", svg(&picture)),
+        GraphFormat::Mermaid => ("mermaid", render_mermaid(&picture)),
+        GraphFormat::Svg => ("svg", render_svg(&picture)),
     };
     if json {
-        output::json(&json!({ "format": word, "text": text }));
+        output::print_json(&json!({ "format": word, "text": text }));
     } else {
-        output::data(&text);
+        output::print_data(&text);
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
 /// The run's own workflow, as it was when the run began.
-fn of_run(args: &Graph, named: &str) -> Result<Picture, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(Some(named)).await?;
-        let outcome = house.engine.look(&run).await?;
+fn build_run_graph(args: &GraphArgs, named: &str) -> Result<WorkflowGraph, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(Some(named)).await?;
+        let outcome = house.engine.get_run(&run).await?;
         let events = house
             .engine
-            .log(&run)
+            .read_log(&run)
             .await?
             .iter()
-            .map(|one| one.open(&run))
-            .collect::<Result<Vec<Vec<Event>>, _>>();
+            .map(|one| one.decode_events(&run))
+            .collect::<Result<Vec<Vec<RunEvent>>, _>>();
         let events = events.map_err(|source| EngineError::corrupt(run.clone(), source))?.concat();
-        let workflow = outcome.protocol.workflow(&outcome.state.workflow).map_err(Error::Usage)?;
-        Ok(Picture::of(workflow).with_run(&outcome.state, &events))
+        let workflow =
+            outcome.protocol.find_workflow(&outcome.state.workflow).map_err(CliError::Usage)?;
+        Ok(WorkflowGraph::from_workflow(workflow).with_run(&outcome.state, &events))
     })
 }
 
-fn of_workflow(args: &Graph) -> Result<Picture, Error> {
+fn build_workflow_graph(args: &GraphArgs) -> Result<WorkflowGraph, CliError> {
     let here = std::path::Path::new(".");
     let whole = here
         .canonicalize()
-        .map_err(|source| Error::Unreadable { what: "this folder".to_owned(), source })?;
-    let settings = Settings::read(&whole, &args.site, None)?;
+        .map_err(|source| CliError::Unreadable { what: "this folder".to_owned(), source })?;
+    let settings = CliSettings::load(&whole, &args.store_args, None)?;
     let folder = match settings.protocol.value.as_deref() {
-        Some(named) => protocol_at(std::path::Path::new(named))?,
-        None => protocol_near(here)?,
+        Some(named) => resolve_protocol_folder(std::path::Path::new(named))?,
+        None => find_nearest_protocol(here)?,
     };
-    let (protocol, _) = protocol(&folder)?;
+    let (protocol, _) = load_protocol_folder(&folder)?;
     let named = args.workflow.as_deref().unwrap_or(&protocol.default_workflow);
-    let workflow = protocol.workflow(named).map_err(Error::Usage)?;
-    Ok(Picture::of(workflow))
+    let workflow = protocol.find_workflow(named).map_err(CliError::Usage)?;
+    Ok(WorkflowGraph::from_workflow(workflow))
 }

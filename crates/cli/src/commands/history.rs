@@ -1,81 +1,83 @@
 //! `countersign history [RUN]`: what came in, by whom, and what became true of it.
 
-use countersign_core::run::{Event, State, fold};
+use countersign_core::run::{RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::EngineError;
-use countersign_server::show::incoming;
+use countersign_server::show::input_text;
 use countersign_server::wire::{EventRow, VersionRow};
 use serde_json::json;
 
-use crate::args::History;
-use crate::elapsed::moment;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
-use crate::show::{self, DIM, HEADING};
+use crate::args::HistoryArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
+use crate::render::{self, DIM, HEADING};
+use crate::time_format::format_timestamp;
 use crate::{output, progress};
 
-pub(super) fn run(args: &History, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(args.run.as_deref()).await?;
-        let log = house.engine.log(&run).await?;
-        let corrupt = |source| Error::Engine(EngineError::corrupt(run.clone(), source));
+pub(super) fn run(args: &HistoryArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(args.run.as_deref()).await?;
+        let log = house.engine.read_log(&run).await?;
+        let corrupt = |source| CliError::Engine(EngineError::corrupt(run.clone(), source));
         if args.full {
             let shown = log.iter().filter(|one| one.version > args.after);
-            let events = shown.map(|one| Ok(EventRow::all(one, one.open(&run).map_err(corrupt)?)));
-            let events = events.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten();
+            let events = shown.map(|one| {
+                Ok(EventRow::list_from_entry(one, one.decode_events(&run).map_err(corrupt)?))
+            });
+            let events = events.collect::<Result<Vec<_>, CliError>>()?.into_iter().flatten();
             if json {
-                output::json(&json!(events.collect::<Vec<_>>()));
+                output::print_json(&json!(events.collect::<Vec<_>>()));
             } else {
-                events.for_each(|event| output::json_line(&json!(event)));
+                events.for_each(|event| output::print_json_line(&json!(event)));
             }
-            return Ok(Exit::Good);
+            return Ok(CliExit::Success);
         }
-        let mut state = State::blank(run.as_str());
+        let mut state = RunState::new(run.as_str());
         let mut versions = Vec::new();
         for one in &log {
-            let events = fold(&mut state, &one.body).map_err(corrupt)?;
+            let events = fold_entry(&mut state, &one.body).map_err(corrupt)?;
             if one.version <= args.after {
                 continue;
             }
             if json {
-                versions.push(VersionRow::of(one, events));
+                versions.push(VersionRow::from_entry(one, events));
             } else {
-                output::data(&block(&state, one.version, &events));
+                output::print_data(&format_version(&state, one.version, &events));
             }
         }
         if json {
-            output::json(&json!(versions));
+            output::print_json(&json!(versions));
         } else if state.version <= args.after {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "Nothing came after: run {run} is at version {}.",
                 state.version
             ));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn block(state: &State, version: u64, events: &[Event]) -> String {
+fn format_version(state: &RunState, version: u64, events: &[RunEvent]) -> String {
     let mut block = String::new();
     let mut text = None;
     for event in events {
         match event {
-            Event::Received { input } => {
-                text = incoming::text(&input.what);
+            RunEvent::Received { input } => {
+                text = input_text::submitted_text(&input.what);
                 block.push_str(&format!(
                     "{HEADING}{}{HEADING:#}  {DIM}{}{DIM:#}  {}\n",
                     version,
-                    moment(input.time),
-                    incoming::sentence(&input.what),
+                    format_timestamp(input.time),
+                    input_text::describe_input(&input.what),
                 ));
             }
-            Event::ReplyRefused { violations, .. } => {
-                let excerpt = show::beside(text.unwrap_or_default(), violations);
-                block.push_str(&indented("    ", &excerpt));
+            RunEvent::ReplyRefused { violations, .. } => {
+                let excerpt = render::format_annotated_reply(text.unwrap_or_default(), violations);
+                block.push_str(&indent("    ", &excerpt));
             }
             event => {
-                for line in progress::lines(event, state) {
-                    block.push_str(&indented("    ", line.trim_start()));
+                for line in progress::format_event(event, state) {
+                    block.push_str(&indent("    ", line.trim_start()));
                 }
             }
         }
@@ -84,6 +86,6 @@ fn block(state: &State, version: u64, events: &[Event]) -> String {
     block
 }
 
-fn indented(by: &str, text: &str) -> String {
+fn indent(by: &str, text: &str) -> String {
     text.lines().map(|line| format!("{by}{line}").trim_end().to_owned() + "\n").collect()
 }

@@ -4,22 +4,24 @@ use std::fs;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use countersign_runtime::transfer::{ImportHalt, Imported, Packed, import, import_halted};
-use countersign_runtime::trust::{Permissions, model_server};
-use countersign_runtime::watch::Unwatched;
-use countersign_server::catalog::shipped_permissions;
+use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_runtime::transfer::{
+    ImportHalt, ImportOutcome, VerifiedRunFile, import_run, import_run_halted,
+};
+use countersign_runtime::trust::{ProtocolPermissions, extract_model_server};
+use countersign_server::protocol_catalog::load_shipped_permissions;
 use serde_json::json;
 
 use super::trust::{trust_model, trust_protocol};
-use crate::args::Import;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::args::ImportArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::GOOD;
+use crate::render::GOOD;
 
-pub(super) fn run(args: &Import, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &ImportArgs, json: bool) -> Result<CliExit, CliError> {
     let shown = args.file.display().to_string();
-    let unreadable = |source| Error::Unreadable { what: shown.clone(), source };
+    let unreadable = |source| CliError::Unreadable { what: shown.clone(), source };
     let text = if args.file.as_os_str() == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
@@ -28,20 +30,21 @@ pub(super) fn run(args: &Import, json: bool) -> Result<Exit, Error> {
         fs::read_to_string(&args.file).map_err(unreadable)?
     };
     // Proved before a folder or a database is made for it.
-    let packed = Packed::read(&text, &countersign_contracts::registry())?;
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
-        let permissions = Permissions::from_protocol(&packed.protocol);
+    let packed =
+        VerifiedRunFile::parse_and_verify(&text, &countersign_contracts::load_shipped_contracts())?;
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let permissions = ProtocolPermissions::from_protocol(&packed.protocol);
         let listed = !permissions.is_empty()
-            && !shipped_permissions(&packed.protocol.name).contains(&permissions);
+            && !load_shipped_permissions(&packed.protocol.name).contains(&permissions);
         if listed && args.trust {
             trust_protocol(&house, &packed.protocol)?;
         }
         let mut wants = if listed { permissions.describe() } else { Vec::new() };
         // Whoever started the run chose its model; whoever imports it did not.
-        let server = packed.proof.state.model.as_deref().and_then(model_server);
+        let server = packed.verification.state.model.as_deref().and_then(extract_model_server);
         wants.extend(server.map(|server| format!("model server {server}, as it was started")));
-        if let (true, Some(model)) = (args.trust, &packed.proof.state.model) {
+        if let (true, Some(model)) = (args.trust, &packed.verification.state.model) {
             trust_model(&house, model)?;
         }
         let halted = !wants.is_empty() && !args.trust;
@@ -52,52 +55,54 @@ pub(super) fn run(args: &Import, json: bool) -> Result<Exit, Error> {
                  `countersign trust --run {run}` shows what and asks, then `countersign resume {run}`"
             );
             let halt = ImportHalt { by: house.settings.user(), reason };
-            import_halted(&house.engine, &packed, &halt).await?
+            import_run_halted(&house.engine, &packed, &halt).await?
         } else {
-            import(&house.engine, &packed).await?
+            import_run(&house.engine, &packed).await?
         };
-        let (run, versions) = (&packed.run, packed.proof.versions);
+        let (run, versions) = (&packed.run, packed.verification.versions);
         let (word, told) = match &imported {
-            Imported::New => ("new", format!("run {run} is here now, with {versions} versions")),
-            Imported::Completed { from } => {
+            ImportOutcome::Created => {
+                ("new", format!("run {run} is here now, with {versions} versions"))
+            }
+            ImportOutcome::Extended { previous_version: from } => {
                 ("completed", format!("run {run} went on from version {from} to {versions}"))
             }
-            Imported::Same => {
+            ImportOutcome::Unchanged => {
                 ("same", format!("run {run} was here already, with the same history"))
             }
-            Imported::Behind { here } => (
+            ImportOutcome::StoreAhead { store_version: here } => (
                 "behind",
                 format!("run {run} was here already, and has gone on since to version {here}"),
             ),
         };
         if json {
-            output::json(&json!({
+            output::print_json(&json!({
                 "run": run,
                 "outcome": word,
                 "versions": versions,
-                "events": packed.proof.events,
-                "hash": packed.proof.hash,
+                "events": packed.verification.events,
+                "hash": packed.verification.hash,
                 "wants": wants,
-                "halted": house.engine.look(run).await?.state.halted.is_some(),
+                "halted": house.engine.get_run(run).await?.state.halted.is_some(),
             }));
         } else {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "{GOOD}proved{GOOD:#}: {} events, last hash {}",
-                packed.proof.events, packed.proof.hash
+                packed.verification.events, packed.verification.hash
             ));
-            output::talk(&told);
+            output::print_message(&told);
             if !wants.is_empty() {
-                output::talk("It wants more than files:");
+                output::print_message("It wants more than files:");
                 for line in &wants {
-                    output::talk(&format!("  {line}"));
+                    output::print_message(&format!("  {line}"));
                 }
             }
-            if halted && house.engine.look(run).await?.state.halted.is_some() {
-                output::talk(&format!(
+            if halted && house.engine.get_run(run).await?.state.halted.is_some() {
+                output::print_message(&format!(
                     "It is halted. Trust that with `countersign trust --run {run}`, then `countersign resume {run}`."
                 ));
             }
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }

@@ -1,20 +1,20 @@
 //! `countersign inbox [RUN]`: what waits for a person, the nearest deadline first.
 
-use countersign_core::run::{Time, Wait, WaitKind};
-use countersign_server::show::{describe_parking, waiting};
+use countersign_core::run::{RunWait, Timestamp, WaitKind};
+use countersign_server::show::{describe_parking, wait_text};
 use countersign_server::wire::InboxRow;
-use countersign_store::{Head, WaitFilter, WaitRow};
+use countersign_store::{RunHead, WaitFilter, WaitRow};
 use serde_json::json;
 
-use crate::args::Inbox;
-use crate::elapsed::{ago, until};
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::args::InboxArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, DIM, HEADING};
+use crate::render::{BAD, DIM, HEADING};
+use crate::time_format::{format_ago, format_until};
 
 /// Every kind of wait.
-const KINDS: [WaitKind; 6] = [
+const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Question,
     WaitKind::Document,
     WaitKind::Approval,
@@ -23,92 +23,94 @@ const KINDS: [WaitKind; 6] = [
     WaitKind::Trouble,
 ];
 
-pub(super) fn run(args: &Inbox, json: bool) -> Result<Exit, Error> {
-    let kind = args.kind.as_deref().map(known).transpose()?;
-    wait(async {
-        let (waits, parked) = match House::find(&args.site)? {
-            Some(house) => (found(&house, args, kind).await?, parked(&house, args).await?),
+pub(super) fn run(args: &InboxArgs, json: bool) -> Result<CliExit, CliError> {
+    let kind = args.kind.as_deref().map(parse_wait_kind).transpose()?;
+    block_on(async {
+        let (waits, parked) = match CliContext::find(&args.store_args)? {
+            Some(house) => {
+                (load_waits(&house, args, kind).await?, list_parked_runs(&house, args).await?)
+            }
             None => (Vec::new(), Vec::new()),
         };
         if !json {
             for line in &parked {
-                output::data(line);
+                output::print_data(line);
             }
         }
         if json {
-            let rows = waits.iter().map(|(run, wait)| InboxRow::of(run, wait));
-            output::json(&json!(rows.collect::<Vec<_>>()));
+            let rows = waits.iter().map(|(run, wait)| InboxRow::from_wait(run, wait));
+            output::print_json(&json!(rows.collect::<Vec<_>>()));
         } else if waits.is_empty() && !parked.is_empty() {
-            output::talk("Nothing else waits for anybody.");
+            output::print_message("Nothing else waits for anybody.");
         } else if waits.is_empty() {
-            output::talk("Nothing waits for anybody. `countersign list` shows the runs.");
+            output::print_message("Nothing waits for anybody. `countersign list` shows the runs.");
         } else {
             let now =
                 countersign_runtime::clock::Clock::now(&countersign_runtime::clock::SystemClock);
             for (run, wait) in &waits {
-                output::data(&told(run, wait, now));
+                output::print_data(&render_wait(run, wait, now));
             }
             if waits.len() == args.limit {
-                output::talk(&format!("The first {}; more with --limit.", args.limit));
+                output::print_message(&format!("The first {}; more with --limit.", args.limit));
             }
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn known(word: &str) -> Result<WaitKind, Error> {
-    KINDS.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
-        let all = KINDS.map(WaitKind::as_str).join(", ");
-        Error::Usage(format!("no kind of wait `{word}`; there are {all}"))
+fn parse_wait_kind(word: &str) -> Result<WaitKind, CliError> {
+    WAIT_KINDS.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
+        let all = WAIT_KINDS.map(WaitKind::as_str).join(", ");
+        CliError::Usage(format!("no kind of wait `{word}`; there are {all}"))
     })
 }
 
-async fn found(
-    house: &House,
-    args: &Inbox,
+async fn load_waits(
+    house: &CliContext,
+    args: &InboxArgs,
     kind: Option<WaitKind>,
-) -> Result<Vec<(String, Wait)>, Error> {
+) -> Result<Vec<(String, RunWait)>, CliError> {
     let mut filter = WaitFilter::all(house.engine.tenant().clone(), args.limit);
     filter.kind = kind.map(|kind| kind.as_str().to_owned());
     if let Some(named) = &args.run {
-        filter.run = Some(house.run(Some(named)).await?);
+        filter.run = Some(house.resolve_run(Some(named)).await?);
     }
-    let rows = house.engine.store().waits(&filter).await?;
-    rows.into_iter().map(read).collect()
+    let rows = house.engine.store().list_waits(&filter).await?;
+    rows.into_iter().map(parse_wait_row).collect()
 }
 
 /// Runs that go on only when somebody says so, because workers ended on them.
-async fn parked(house: &House, args: &Inbox) -> Result<Vec<String>, Error> {
+async fn list_parked_runs(house: &CliContext, args: &InboxArgs) -> Result<Vec<String>, CliError> {
     if args.kind.is_some() {
         return Ok(Vec::new());
     }
     let engine = &house.engine;
     let now = engine.clock().now();
-    let heads = engine.store().parked(engine.tenant(), now.0, args.limit).await?;
+    let heads = engine.store().list_parked_runs(engine.tenant(), now.0, args.limit).await?;
     let named = match &args.run {
-        Some(named) => Some(house.run(Some(named)).await?),
+        Some(named) => Some(house.resolve_run(Some(named)).await?),
         None => None,
     };
     let heads = heads.iter().filter(|head| named.as_ref().is_none_or(|run| *run == head.run.id));
-    let line = |head: &Head| {
+    let line = |head: &RunHead| {
         let parked = describe_parking(head, now)?;
         Some(format!("{HEADING}{}{HEADING:#}  {BAD}{parked}{BAD:#}\n\n", head.run.id))
     };
     Ok(heads.filter_map(line).collect())
 }
 
-fn read(row: WaitRow) -> Result<(String, Wait), Error> {
+fn parse_wait_row(row: WaitRow) -> Result<(String, RunWait), CliError> {
     let wait = serde_json::from_str(&row.body).map_err(|error| {
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
-        Error::Store(countersign_store::StoreError::Corrupt { what })
+        CliError::Store(countersign_store::StoreError::Corrupt { reason: what })
     })?;
     Ok((row.run.id, wait))
 }
 
-fn told(run: &str, wait: &Wait, now: Time) -> String {
+fn render_wait(run: &str, wait: &RunWait, now: Timestamp) -> String {
     let left = match wait.deadline {
-        Some(at) if at < now => format!("{BAD}{}{BAD:#}", until(now, at)),
-        Some(at) => until(now, at),
+        Some(at) if at < now => format!("{BAD}{}{BAD:#}", format_until(now, at)),
+        Some(at) => format_until(now, at),
         None => "no deadline".to_owned(),
     };
     let who = wait.who.as_deref().unwrap_or("anybody");
@@ -118,14 +120,14 @@ fn told(run: &str, wait: &Wait, now: Time) -> String {
         wait.kind.as_str(),
         wait.question.trim().replace('\n', "\n    "),
     );
-    if let Some(shape) = waiting::shape(wait) {
+    if let Some(shape) = wait_text::describe_answer(wait) {
         text.push_str(&format!("    {shape}\n"));
     }
     text.push_str(&format!(
         "    {DIM}for {who}, in phase {}, asked {}{DIM:#}\n",
         wait.phase,
-        ago(now, wait.opened_at)
+        format_ago(now, wait.opened_at)
     ));
-    text.push_str(&format!("    {DIM}{}{DIM:#}\n\n", waiting::answered_by(run, wait)));
+    text.push_str(&format!("    {DIM}{}{DIM:#}\n\n", wait_text::answer_command(run, wait)));
     text
 }

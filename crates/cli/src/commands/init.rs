@@ -3,74 +3,81 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_core::nearest;
-use countersign_protocols::{SHIPPED, Shipped, find};
+use countersign_core::find_similar_name;
+use countersign_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
 use serde_json::json;
 
-use crate::args::Init;
-use crate::exit::{Error, Exit};
+use crate::args::InitArgs;
+use crate::exit::{CliError, CliExit};
 use crate::{output, table};
 
-pub(super) fn run(args: &Init, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &InitArgs, json: bool) -> Result<CliExit, CliError> {
     if args.list {
-        let rows: Vec<[String; 2]> =
-            SHIPPED.iter().map(|one| [one.name.to_owned(), one.about.to_owned()]).collect();
+        let rows: Vec<[String; 2]> = SHIPPED_PROTOCOLS
+            .iter()
+            .map(|one| [one.name.to_owned(), one.description.to_owned()])
+            .collect();
         if json {
-            output::json(
-                &SHIPPED
+            output::print_json(
+                &SHIPPED_PROTOCOLS
                     .iter()
-                    .map(|one| json!({ "name": one.name, "about": one.about }))
+                    .map(|one| json!({ "name": one.name, "about": one.description }))
                     .collect(),
             );
         } else {
-            output::data(&table::table(["TEMPLATE", "WHAT IT DOES"], &rows));
+            output::print_data(&table::render_table(["TEMPLATE", "WHAT IT DOES"], &rows));
         }
-        return Ok(Exit::Good);
+        return Ok(CliExit::Success);
     }
-    let shipped = named(&args.template)?;
-    let written = put(shipped, &args.into)?;
+    let shipped = find_template(&args.template)?;
+    let written = write_template(shipped, &args.into)?;
     if json {
-        output::json(&json!({ "template": shipped.name, "files": written }));
+        output::print_json(&json!({ "template": shipped.name, "files": written }));
     } else {
         for file in &written {
-            output::talk(&format!("  {file}"));
+            output::print_message(&format!("  {file}"));
         }
-        output::talk(&format!("{} is here: {}.", shipped.name, shipped.about));
-        output::talk("Look it over with `countersign check`, start it with `countersign run`.");
+        output::print_message(&format!("{} is here: {}.", shipped.name, shipped.description));
+        output::print_message(
+            "Look it over with `countersign check`, start it with `countersign run`.",
+        );
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
 /// The protocol that ships under a name.
-pub(super) fn named(name: &str) -> Result<&'static Shipped, Error> {
-    find(name).ok_or_else(|| {
-        let known: Vec<&str> = SHIPPED.iter().map(|one| one.name).collect();
-        let near = nearest(name, known.iter().copied())
+pub(super) fn find_template(name: &str) -> Result<&'static ShippedProtocol, CliError> {
+    find_shipped_protocol(name).ok_or_else(|| {
+        let known: Vec<&str> = SHIPPED_PROTOCOLS.iter().map(|one| one.name).collect();
+        let near = find_similar_name(name, known.iter().copied())
             .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        Error::Usage(format!("no template `{name}`{near}; there are {}", known.join(", ")))
+        CliError::Usage(format!("no template `{name}`{near}; there are {}", known.join(", ")))
     })
 }
 
 /// Writes the files of a protocol into a folder of work. Nothing that is there is overwritten.
-pub(super) fn put(shipped: &Shipped, folder: &Path) -> Result<Vec<String>, Error> {
+pub(super) fn write_template(
+    shipped: &ShippedProtocol,
+    folder: &Path,
+) -> Result<Vec<String>, CliError> {
     let inside = shipped
         .files
         .iter()
         .map(|(path, text)| (format!(".opencode/protocol/{path}"), text.as_bytes()));
-    let beside = shipped.beside.iter().map(|(path, bytes)| ((*path).to_owned(), *bytes));
+    let beside = shipped.workspace_files.iter().map(|(path, bytes)| ((*path).to_owned(), *bytes));
     let files: Vec<(String, &[u8])> = inside.chain(beside).collect();
     if let Some((taken, _)) = files.iter().find(|(path, _)| folder.join(path).exists()) {
         let taken = folder.join(taken).display().to_string();
-        return Err(Error::Usage(format!("`{taken}` is there already; nothing was written")));
+        return Err(CliError::Usage(format!("`{taken}` is there already; nothing was written")));
     }
     for (path, bytes) in &files {
-        write(&folder.join(path), bytes)?;
+        write_file(&folder.join(path), bytes)?;
     }
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let unwritable = |source| Error::Unwritable { what: path.display().to_string(), source };
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let unwritable = |source| CliError::Unwritable { what: path.display().to_string(), source };
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(unwritable)?;
     }

@@ -3,106 +3,108 @@
 use std::path::Path;
 
 use countersign_core::protocol::parse_duration;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use countersign_runtime::clock::{Clock as _, SystemClock};
-use countersign_runtime::folder::Home;
-use countersign_server::access::{Key as Kept, Keyring, KeyringError, NewKey, Role};
+use countersign_runtime::folder::EngineHome;
+use countersign_server::access::{AccessRole, ApiKey, Keyring, KeyringError, NewApiKey};
 use serde_json::{Value, json};
 
-use crate::args::{Key, KeyCommand};
-use crate::elapsed::{moment, until};
-use crate::exit::{Error, Exit};
+use crate::args::{KeyArgs, KeyCommand};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, GOOD, HEADING};
-use crate::table::table;
+use crate::render::{BAD, GOOD, HEADING};
+use crate::table::render_table;
+use crate::time_format::{format_timestamp, format_until};
 
-pub(super) fn run(args: &Key, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &KeyArgs, json: bool) -> Result<CliExit, CliError> {
     let now = SystemClock.now();
     match &args.command {
         KeyCommand::Create { tenant, role, user, expires } => {
-            let role: Role = role.parse().map_err(usage)?;
-            let expires_at = expires.as_deref().map(|text| after(text, now)).transpose()?;
+            let role: AccessRole = role.parse().map_err(usage_error)?;
+            let expires_at = expires.as_deref().map(|text| parse_expiry(text, now)).transpose()?;
             let (tenant, user) = (tenant.clone(), user.clone());
-            create(NewKey { tenant, role, user, expires_at }, now, json)
+            create_key(NewApiKey { tenant, role, user, expires_at }, now, json)
         }
-        KeyCommand::List => list(now, json),
-        KeyCommand::Revoke { id } => revoke(id, now, json),
+        KeyCommand::List => list_keys(now, json),
+        KeyCommand::Revoke { id } => revoke_key(id, now, json),
     }
 }
 
-fn create(new: NewKey, now: Time, json: bool) -> Result<Exit, Error> {
-    let home = Home::find_or_create(Path::new("."))?;
-    let (key, secret) = ring(&home).create(new, now).map_err(told)?;
+fn create_key(new: NewApiKey, now: Timestamp, json: bool) -> Result<CliExit, CliError> {
+    let home = EngineHome::find_or_create(Path::new("."))?;
+    let (key, secret) = open_keyring(&home).create(new, now).map_err(to_cli_error)?;
     if json {
-        let mut listed = listed(&key, now);
+        let mut listed = key_to_json(&key, now);
         listed["key"] = secret.reveal().into();
-        output::json(&listed);
-        return Ok(Exit::Good);
+        output::print_json(&listed);
+        return Ok(CliExit::Success);
     }
-    output::data(&format!("{}\n", secret.reveal()));
-    output::talk(&format!(
+    output::print_data(&format!("{}\n", secret.reveal()));
+    output::print_message(&format!(
         "{GOOD}made{GOOD:#} key {HEADING}{}{HEADING:#}: {} of tenant {}, acting as {}{}",
         key.id,
         key.role,
         key.tenant,
         key.user,
-        key.expires_at.map_or_else(String::new, |at| format!(", until {}", moment(at))),
+        key.expires_at.map_or_else(String::new, |at| format!(", until {}", format_timestamp(at))),
     ));
-    output::talk(
+    output::print_message(
         "It is shown this once, and only its hash is kept. It is sent as `Authorization: Bearer KEY`.",
     );
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
-fn list(now: Time, json: bool) -> Result<Exit, Error> {
-    let keys = match Home::find(Path::new("."))? {
-        Some(home) => ring(&home).keys().map_err(told)?.to_vec(),
+fn list_keys(now: Timestamp, json: bool) -> Result<CliExit, CliError> {
+    let keys = match EngineHome::find(Path::new("."))? {
+        Some(home) => open_keyring(&home).load_keys().map_err(to_cli_error)?.to_vec(),
         None => Vec::new(),
     };
     if json {
-        output::json(&keys.iter().map(|key| listed(key, now)).collect());
-        return Ok(Exit::Good);
+        output::print_json(&keys.iter().map(|key| key_to_json(key, now)).collect());
+        return Ok(CliExit::Success);
     }
     if keys.is_empty() {
-        output::talk(
+        output::print_message(
             "there is no key; `countersign key create --tenant local --role operator` makes one",
         );
-        return Ok(Exit::Good);
+        return Ok(CliExit::Success);
     }
-    let rows: Vec<[String; 6]> = keys.iter().map(|key| row(key, now)).collect();
-    output::data(&table(["KEY", "TENANT", "ROLE", "USER", "MADE", "STATE"], &rows));
-    Ok(Exit::Good)
+    let rows: Vec<[String; 6]> = keys.iter().map(|key| format_row(key, now)).collect();
+    output::print_data(&render_table(["KEY", "TENANT", "ROLE", "USER", "MADE", "STATE"], &rows));
+    Ok(CliExit::Success)
 }
 
-fn revoke(id: &str, now: Time, json: bool) -> Result<Exit, Error> {
-    let home = Home::find(Path::new("."))?;
-    let home = home.ok_or_else(|| told(KeyringError::Unknown(id.to_owned())))?;
-    let key = ring(&home).revoke(id, now).map_err(told)?;
+fn revoke_key(id: &str, now: Timestamp, json: bool) -> Result<CliExit, CliError> {
+    let home = EngineHome::find(Path::new("."))?;
+    let home = home.ok_or_else(|| to_cli_error(KeyringError::UnknownKey(id.to_owned())))?;
+    let key = open_keyring(&home).revoke(id, now).map_err(to_cli_error)?;
     if json {
-        output::json(&listed(&key, now));
+        output::print_json(&key_to_json(&key, now));
     } else {
-        output::talk(&format!("{GOOD}taken back{GOOD:#}: key {id} opens nothing any more"));
+        output::print_message(&format!(
+            "{GOOD}taken back{GOOD:#}: key {id} opens nothing any more"
+        ));
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
-fn ring(home: &Home) -> Keyring {
-    Keyring::at(home.folder().join("keys.json"))
+fn open_keyring(home: &EngineHome) -> Keyring {
+    Keyring::open(home.folder().join("keys.json"))
 }
 
-fn row(key: &Kept, now: Time) -> [String; 6] {
-    let state = match (key.dead(now), key.expires_at) {
+fn format_row(key: &ApiKey, now: Timestamp) -> [String; 6] {
+    let state = match (key.inactive_reason(now), key.expires_at) {
         (Some(why), _) => format!("{BAD}{why}{BAD:#}"),
-        (None, Some(at)) => format!("ends {}", until(now, at)),
+        (None, Some(at)) => format!("ends {}", format_until(now, at)),
         (None, None) => "alive".to_owned(),
     };
     let id = format!("{HEADING}{}{HEADING:#}", key.id);
     let (tenant, user) = (key.tenant.clone(), key.user.clone());
-    [id, tenant, key.role.to_string(), user, moment(key.created_at), state]
+    [id, tenant, key.role.to_string(), user, format_timestamp(key.created_at), state]
 }
 
 /// A key for programs; never its hash.
-fn listed(key: &Kept, now: Time) -> Value {
+fn key_to_json(key: &ApiKey, now: Timestamp) -> Value {
     json!({
         "id": key.id,
         "tenant": key.tenant,
@@ -111,27 +113,29 @@ fn listed(key: &Kept, now: Time) -> Value {
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
-        "state": key.dead(now).unwrap_or("alive"),
+        "state": key.inactive_reason(now).unwrap_or("alive"),
     })
 }
 
-fn after(text: &str, now: Time) -> Result<Time, Error> {
+fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, CliError> {
     let length = parse_duration(text).filter(|duration| duration.millis > 0);
     let length = length.ok_or_else(|| {
-        Error::Usage(format!("`--expires` must be a time such as `90d` or `12h`, found `{text}`"))
+        CliError::Usage(format!(
+            "`--expires` must be a time such as `90d` or `12h`, found `{text}`"
+        ))
     })?;
-    Ok(now.after(length.millis))
+    Ok(now.plus_millis(length.millis))
 }
 
-fn told(error: KeyringError) -> Error {
+fn to_cli_error(error: KeyringError) -> CliError {
     match error {
         KeyringError::Io { path, source } => {
-            Error::Unreadable { what: path.display().to_string(), source }
+            CliError::Unreadable { what: path.display().to_string(), source }
         }
-        other => usage(other),
+        other => usage_error(other),
     }
 }
 
-fn usage(error: impl std::error::Error) -> Error {
-    Error::Usage(error.to_string())
+fn usage_error(error: impl std::error::Error) -> CliError {
+    CliError::Usage(error.to_string())
 }

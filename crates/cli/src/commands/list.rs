@@ -1,72 +1,75 @@
 //! `countersign list`: the runs, the newest first.
 
-use countersign_core::run::{Status, Time};
+use countersign_core::run::{ExecutionStatus, Timestamp};
 use countersign_server::wire::RunRow;
-use countersign_store::{Head, RunFilter};
+use countersign_store::{RunFilter, RunHead};
 use serde_json::json;
 
-use crate::args::List;
-use crate::elapsed;
-use crate::exit::{Error, Exit};
-use crate::house::{House, NO_RUN, wait};
+use crate::args::ListArgs;
+use crate::context::{CliContext, NO_RUN_MESSAGE, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{HEADING, status_style};
-use crate::table::table;
-use countersign_server::show::{describe_parking, shortened};
+use crate::render::{HEADING, status_style};
+use crate::table::render_table;
+use crate::time_format;
+use countersign_server::show::{describe_parking, truncate_line};
 
-pub(super) fn run(args: &List, json: bool) -> Result<Exit, Error> {
-    let status = args.status.as_deref().map(known).transpose()?;
-    wait(async {
-        let Some(house) = House::find(&args.site)? else {
-            tell(&[], Time::default(), json, NO_RUN);
-            return Ok(Exit::Good);
+pub(super) fn run(args: &ListArgs, json: bool) -> Result<CliExit, CliError> {
+    let status = args.status.as_deref().map(parse_status).transpose()?;
+    block_on(async {
+        let Some(house) = CliContext::find(&args.store_args)? else {
+            print_runs(&[], Timestamp::default(), json, NO_RUN_MESSAGE);
+            return Ok(CliExit::Success);
         };
         let mut filter = RunFilter::newest(house.engine.tenant().clone(), args.limit);
         filter.status = status.map(|status| status.as_str().to_owned());
         filter.workflow.clone_from(&args.workflow);
-        let heads = house.engine.store().runs(&filter).await?;
+        let heads = house.engine.store().list_runs(&filter).await?;
         let filtered = args.status.is_some() || args.workflow.is_some();
-        let empty =
-            if filtered { "no run is like that; `countersign list` shows all" } else { NO_RUN };
-        tell(&heads, house.engine.clock().now(), json, empty);
+        let empty = if filtered {
+            "no run is like that; `countersign list` shows all"
+        } else {
+            NO_RUN_MESSAGE
+        };
+        print_runs(&heads, house.engine.clock().now(), json, empty);
         if !json && heads.len() == args.limit {
-            output::talk(&format!("The newest {}; more with --limit.", args.limit));
+            output::print_message(&format!("The newest {}; more with --limit.", args.limit));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn known(word: &str) -> Result<Status, Error> {
-    Status::ALL.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
-        let all = Status::ALL.map(Status::as_str).join(", ");
-        Error::Usage(format!("no status `{word}`; there are {all}"))
+fn parse_status(word: &str) -> Result<ExecutionStatus, CliError> {
+    ExecutionStatus::ALL.into_iter().find(|status| status.as_str() == word).ok_or_else(|| {
+        let all = ExecutionStatus::ALL.map(ExecutionStatus::as_str).join(", ");
+        CliError::Usage(format!("no status `{word}`; there are {all}"))
     })
 }
 
-fn tell(heads: &[Head], now: Time, json: bool, empty: &str) {
+fn print_runs(heads: &[RunHead], now: Timestamp, json: bool, empty: &str) {
     if json {
         let rows = heads.iter().cloned().map(|head| RunRow::new(head, now));
-        output::json(&json!(rows.collect::<Vec<_>>()));
+        output::print_json(&json!(rows.collect::<Vec<_>>()));
         return;
     }
     if heads.is_empty() {
-        output::talk(empty);
+        output::print_message(empty);
         return;
     }
-    let rows: Vec<[String; 7]> = heads.iter().map(|head| row(head, now)).collect();
+    let rows: Vec<[String; 7]> = heads.iter().map(|head| format_row(head, now)).collect();
     let header = ["RUN", "WORKFLOW", "PHASE", "STATUS", "VERSION", "CHANGED", "WHY"];
-    output::data(&table(header, &rows));
+    output::print_data(&render_table(header, &rows));
 }
 
-fn row(head: &Head, now: Time) -> [String; 7] {
-    let style = known(&head.status).map(status_style).unwrap_or_default();
+fn format_row(head: &RunHead, now: Timestamp) -> [String; 7] {
+    let style = parse_status(&head.status).map(status_style).unwrap_or_default();
     [
         format!("{HEADING}{}{HEADING:#}", head.run.id),
         head.workflow.clone(),
         head.phase.clone(),
         format!("{style}{}{style:#}", head.status),
         head.version.to_string(),
-        elapsed::ago(now, Time(head.updated_at)),
-        describe_parking(head, now).unwrap_or_else(|| shortened(&head.summary, 60)),
+        time_format::format_ago(now, Timestamp(head.updated_at)),
+        describe_parking(head, now).unwrap_or_else(|| truncate_line(&head.summary, 60)),
     ]
 }

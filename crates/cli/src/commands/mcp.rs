@@ -4,47 +4,51 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use countersign_server::access::Keyring;
-use countersign_server::house::House as Served;
-use countersign_server::mcp::{Session, over_stdio};
+use countersign_server::app_state::AppState;
+use countersign_server::mcp::{McpStdioSession, serve_stdio};
 
-use super::serve::{Warnings, furniture};
-use crate::args::Mcp;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
-use crate::signals::Signals;
-use crate::{output, show};
+use super::serve::{WarningPrinter, build_server_deps};
+use crate::args::McpArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
+use crate::signals::TerminationSignals;
+use crate::{output, render};
 
-pub(super) fn run(args: &Mcp) -> Result<Exit, Error> {
+pub(super) fn run(args: &McpArgs) -> Result<CliExit, CliError> {
     if let Some(folder) = &args.folder {
         // Before anything is opened, and before there are threads that would see it change.
-        std::env::set_current_dir(folder).map_err(|source| Error::Unreadable {
+        std::env::set_current_dir(folder).map_err(|source| CliError::Unreadable {
             what: format!("`{}`, to work there", folder.display()),
             source,
         })?;
     }
-    wait(async {
+    block_on(async {
         let model = args.model.as_deref();
-        let house =
-            House::open_remembering(&args.site, model, Arc::new(Warnings), !args.no_memory)?
-                .with_allowed(&args.allow)?;
-        let mut signals = Signals::listen();
+        let house = CliContext::open_with_memory(
+            &args.store_args,
+            model,
+            Arc::new(WarningPrinter),
+            !args.no_memory,
+        )?
+        .with_allow_list(&args.allow)?;
+        let mut signals = TerminationSignals::listen();
         if std::io::stdin().is_terminal() {
-            output::talk(
+            output::print_message(
                 "Speaks MCP on standard input and output, for a coding agent that starts it (docs/agents.md). Ctrl-C ends it.",
             );
         }
-        let session = Session {
-            house: Arc::new(Served::open(furniture(&house)?)),
-            keyring: Arc::new(Keyring::at(house.home.folder().join("keys.json"))),
-            decides: !args.no_decisions,
+        let session = McpStdioSession {
+            app_state: Arc::new(AppState::open(build_server_deps(&house)?)),
+            keyring: Arc::new(Keyring::open(house.home.folder().join("keys.json"))),
+            may_decide: !args.no_decisions,
         };
-        let spoken = over_stdio(session, signals.next()).await;
+        let spoken = serve_stdio(session, signals.recv()).await;
         let exit = match spoken {
-            Ok(()) => Exit::Good,
+            Ok(()) => CliExit::Success,
             Err(error) => {
-                let error = Error::Usage(error.to_string());
-                show::error(&error, false);
-                error.exit()
+                let error = CliError::Usage(error.to_string());
+                render::print_error(&error, false);
+                error.exit_code()
             }
         };
         // What is told of it goes out now: nothing is dropped after an exit.

@@ -1,6 +1,6 @@
 //! One file a command.
 
-mod addressed;
+mod wait_address;
 mod admit;
 mod answer;
 mod cancel;
@@ -13,10 +13,10 @@ mod diff;
 mod doctor;
 mod export;
 mod fork;
-mod given;
+mod after_input;
 mod graph;
 mod halt;
-mod held;
+mod lease_holder;
 mod history;
 mod import;
 mod inbox;
@@ -26,7 +26,7 @@ mod list;
 mod mcp;
 mod memory;
 mod next;
-mod people;
+mod prompts;
 mod replay;
 mod resume;
 mod run;
@@ -41,48 +41,48 @@ mod trust;
 mod worker;
 mod workers;
 
-use crate::args::{Args, Command};
-use crate::exit::{Error, Exit};
+use crate::args::{CliArgs, CliCommand};
+use crate::exit::{CliError, CliExit};
 
 /// Runs the command that was asked for.
-pub(crate) fn run(args: &Args) -> Result<Exit, Error> {
+pub(crate) fn run(args: &CliArgs) -> Result<CliExit, CliError> {
     let json = args.json;
     match &args.command {
-        Command::Demo(args) => demo::run(args, json),
-        Command::Init(args) => init::run(args, json),
-        Command::Check(args) => check::run(args, json),
-        Command::Run(args) => run::run(args, json),
-        Command::List(args) => list::run(args, json),
-        Command::Status(args) => status::run(args, json),
-        Command::History(args) => history::run(args, json),
-        Command::Show(args) => show::run(args, json),
-        Command::Diff(args) => diff::run(args, json),
-        Command::Next(args) => next::run(args, json),
-        Command::Submit(args) => submit::run(args, json),
-        Command::Inbox(args) => inbox::run(args, json),
-        Command::Answer(args) => answer::run(args, json),
-        Command::Approve(args) => decide::run(args, true, json),
-        Command::Deny(args) => decide::run(args, false, json),
-        Command::Halt(args) => halt::run(args, json),
-        Command::Resume(args) => resume::run(args, json),
-        Command::Cancel(args) => cancel::run(args, json),
-        Command::Task(args) => task::run(args, json),
-        Command::Worker(args) => worker::run(args, json),
-        Command::Workers(args) => workers::run(args, json),
-        Command::Replay(args) => replay::run(args, json),
-        Command::Fork(args) => fork::run(args, json),
-        Command::Graph(args) => graph::run(args, json),
-        Command::Export(args) => export::run(args, json),
-        Command::Import(args) => import::run(args, json),
-        Command::Store(args) => store::run(args, json),
-        Command::Serve(args) => serve::run(args, json),
-        Command::Mcp(args) => mcp::run(args),
-        Command::Key(args) => key::run(args, json),
-        Command::Trust(args) => trust::run(args, json),
-        Command::Doctor(args) => Ok(doctor::run(args, json)),
-        Command::Admit(args) => admit::run(args, json),
-        Command::Contract(args) => contract::run(args, json),
-        Command::Memory(args) => memory::run(args, json),
-        Command::Completions { shell } => Ok(completions::run(*shell)),
+        CliCommand::Demo(args) => demo::run(args, json),
+        CliCommand::Init(args) => init::run(args, json),
+        CliCommand::Check(args) => check::run(args, json),
+        CliCommand::Run(args) => run::run(args, json),
+        CliCommand::List(args) => list::run(args, json),
+        CliCommand::Status(args) => status::run(args, json),
+        CliCommand::History(args) => history::run(args, json),
+        CliCommand::Show(args) => show::run(args, json),
+        CliCommand::Diff(args) => diff::run(args, json),
+        CliCommand::Next(args) => next::run(args, json),
+        CliCommand::Submit(args) => submit::run(args, json),
+        CliCommand::Inbox(args) => inbox::run(args, json),
+        CliCommand::Answer(args) => answer::run(args, json),
+        CliCommand::Approve(args) => decide::run(args, true, json),
+        CliCommand::Deny(args) => decide::run(args, false, json),
+        CliCommand::Halt(args) => halt::run(args, json),
+        CliCommand::Resume(args) => resume::run(args, json),
+        CliCommand::Cancel(args) => cancel::run(args, json),
+        CliCommand::Task(args) => task::run(args, json),
+        CliCommand::Worker(args) => worker::run(args, json),
+        CliCommand::Workers(args) => workers::run(args, json),
+        CliCommand::Replay(args) => replay::run(args, json),
+        CliCommand::Fork(args) => fork::run(args, json),
+        CliCommand::Graph(args) => graph::run(args, json),
+        CliCommand::Export(args) => export::run(args, json),
+        CliCommand::Import(args) => import::run(args, json),
+        CliCommand::Store(args) => store::run(args, json),
+        CliCommand::Serve(args) => serve::run(args, json),
+        CliCommand::Mcp(args) => mcp::run(args),
+        CliCommand::Key(args) => key::run(args, json),
+        CliCommand::Trust(args) => trust::run(args, json),
+        CliCommand::Doctor(args) => Ok(doctor::run(args, json)),
+        CliCommand::Admit(args) => admit::run(args, json),
+        CliCommand::Contract(args) => contract::run(args, json),
+        CliCommand::Memory(args) => memory::run(args, json),
+        CliCommand::Completions { shell } => Ok(completions::run(*shell)),
     }
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use countersign_server::wire::NextStep;
 use serde_json::json;
 
-use super::serve::Warnings;
-use crate::args::Next;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use super::serve::WarningPrinter;
+use crate::args::NextArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
 
-pub(super) fn run(args: &Next, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Warnings))?;
-        let run = house.run(args.run.as_deref()).await?;
-        let live = house.engine.at(&run, None).await?;
-        let next = NextStep::of(&house.engine, &live).await;
+pub(super) fn run(args: &NextArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(WarningPrinter))?;
+        let run = house.resolve_run(args.run.as_deref()).await?;
+        let live = house.engine.load_version(&run, None).await?;
+        let next = NextStep::load(&house.engine, &live).await;
         if json {
-            output::json(&json!(next));
+            output::print_json(&json!(next));
         } else {
-            output::data(&next.page());
+            output::print_data(&next.render_text());
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }

@@ -4,30 +4,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use countersign_core::protocol::parse_duration;
-use countersign_core::run::Incoming;
-use countersign_runtime::watch::Unwatched;
+use countersign_core::run::InputKind;
+use countersign_runtime::run_observer::NoopRunObserver;
 
-use super::given;
-use crate::args::Resume;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use super::after_input;
+use crate::args::ResumeArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 
-pub(super) fn run(args: &Resume, json: bool) -> Result<Exit, Error> {
-    let grants = args.grants.iter().map(|grant| granted(grant)).collect::<Result<_, _>>()?;
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
-        let run = house.run(Some(&args.run)).await?;
+pub(super) fn run(args: &ResumeArgs, json: bool) -> Result<CliExit, CliError> {
+    let grants = args.grants.iter().map(|grant| parse_grant(grant)).collect::<Result<_, _>>()?;
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = house.resolve_run(Some(&args.run)).await?;
         let by = house.settings.user();
         let grants: BTreeMap<String, u64> = grants;
-        let outcome = house.engine.give(&run, Incoming::Resumed { by, grants }, None).await?;
-        given::told(&house, outcome, json).await
+        let outcome =
+            house.engine.submit_input(&run, InputKind::Resumed { by, grants }, None).await?;
+        after_input::drive_and_report(&house, outcome, json).await
     })
 }
 
 /// `tokens=10000`, `money=0.5`, `wall_time=10m`: amounts as protocol files have them.
-fn granted(grant: &str) -> Result<(String, u64), Error> {
+fn parse_grant(grant: &str) -> Result<(String, u64), CliError> {
     let wrong = |why: &str| {
-        Error::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"))
+        CliError::Usage(format!("`{grant}`: {why}; expected something like `tokens=10000`"))
     };
     let (name, amount) = grant.split_once('=').ok_or_else(|| wrong("no `=`"))?;
     let plain = name.split('@').next().unwrap_or(name);

@@ -4,60 +4,60 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Pending, Start, State, Status};
-use countersign_runtime::driver::{Driver, Outlook, Rest};
-use countersign_runtime::watch::{Unwatched, Watch};
-use countersign_server::show::{Product, products};
-use countersign_server::wire::Worked;
+use countersign_core::run::{ExecutionStatus, PendingAction, RunStart, RunState};
+use countersign_runtime::driver::{ChangeSnapshot, Driver, IdleReason};
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
+use countersign_server::show::{RunOutputView, collect_outputs};
+use countersign_server::wire::RunResultView;
 use serde_json::json;
 
-use super::held::holder;
-use super::start::begin;
-use super::{people, trust};
-use crate::args::Run;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
-use crate::progress::Progress;
-use crate::signals::Signals;
-use crate::{output, product, show};
+use super::lease_holder::describe_lease_holder;
+use super::start::start_run;
+use super::{prompts, trust};
+use crate::args::RunArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
+use crate::progress::ProgressPrinter;
+use crate::signals::TerminationSignals;
+use crate::{output, render, run_outputs};
 
-pub(super) fn run(args: &Run, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &RunArgs, json: bool) -> Result<CliExit, CliError> {
     let quiet = json || args.queue;
-    let watch: Arc<dyn Watch> =
-        if quiet { Arc::new(Unwatched) } else { Arc::new(Progress::default()) };
-    wait(async {
+    let watch: Arc<dyn RunObserver> =
+        if quiet { Arc::new(NoopRunObserver) } else { Arc::new(ProgressPrinter::default()) };
+    block_on(async {
         let model = args.model.as_deref();
-        let house = House::open_remembering(&args.site, model, watch, !args.no_memory)?;
+        let house = CliContext::open_with_memory(&args.store_args, model, watch, !args.no_memory)?;
         trust::trust_own_model(&house)?;
         let talks = !json && !args.detach;
         let manner = match (args.stay, talks) {
-            (true, _) => Manner::Stays,
-            (false, true) => Manner::Talks,
-            (false, false) => Manner::Leaves,
+            (true, _) => InteractionMode::Following,
+            (false, true) => InteractionMode::Interactive,
+            (false, false) => InteractionMode::Detached,
         };
         let run = match &args.resume {
-            Some(named) => house.run(Some(named)).await?,
-            None => begin(&house, args, talks).await?,
+            Some(named) => house.resolve_run(Some(named)).await?,
+            None => start_run(&house, args, talks).await?,
         };
         if talks {
-            trust::ask_for_run(&house, &run).await?;
+            trust::confirm_run_protocol(&house, &run).await?;
         }
         if args.queue {
-            return queued(&house, &run, json).await;
+            return report_queued_run(&house, &run, json).await;
         }
-        work(&house, &run, manner, json).await
+        drive_run(&house, &run, manner, json).await
     })
 }
 
 /// Leaves a run that was started to the workers, where there is something to do for it.
-async fn queued(house: &House, run: &str, json: bool) -> Result<Exit, Error> {
+async fn report_queued_run(house: &CliContext, run: &str, json: bool) -> Result<CliExit, CliError> {
     let (store, now) = (house.engine.store(), house.engine.clock().now());
-    let state = house.engine.look(run).await?.state;
-    let due = store.head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
-    let workers = store.workers(now.0).await?;
+    let state = house.engine.get_run(run).await?.state;
+    let due = store.load_head(&house.engine.run_id(run)).await?.and_then(|head| head.wake_at);
+    let workers = store.list_workers(now.0).await?;
     let alive = workers.iter().filter(|row| row.until > now.0).count();
     if json {
-        output::json(&json!({
+        output::print_json(&json!({
             "run": run,
             "status": state.status().as_str(),
             "phase": state.phase,
@@ -71,109 +71,115 @@ async fn queued(house: &House, run: &str, json: bool) -> Result<Exit, Error> {
             1 => "one worker is there".to_owned(),
             several => format!("{several} workers are there"),
         };
-        output::talk(&format!("run {run} is left to the workers: {who}"));
+        output::print_message(&format!("run {run} is left to the workers: {who}"));
     } else {
-        output::talk(&show::standing(&state));
+        output::print_message(&render::format_run_status(&state));
         for wait in state.waits.values() {
-            output::talk(&show::wait(run, wait));
+            output::print_message(&render::format_wait(run, wait));
         }
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
 /// What is done when a run rests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum InteractionMode {
     /// It is left as it is.
-    Leaves,
+    Detached,
     /// Whoever sits at the terminal is asked.
-    Talks,
+    Interactive,
     /// The same, and it is waited for what comes from elsewhere.
-    Stays,
+    Following,
 }
 
 /// Creates a run under a name that nobody has.
-pub(super) async fn create(
-    house: &House,
+pub(super) async fn create_run(
+    house: &CliContext,
     protocol: &Arc<Protocol>,
-    start: Start,
+    start: RunStart,
     key: Option<String>,
-) -> Result<String, Error> {
-    Ok(house.engine.begin(protocol, start, key).await?)
+) -> Result<String, CliError> {
+    Ok(house.engine.start_run(protocol, start, key).await?)
 }
 
 /// The exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: i32 = 130;
+const EXIT_INTERRUPTED: i32 = 130;
 
 /// Works on a run until it rests for good, or for somebody who is not here.
-pub(super) async fn work(
-    house: &House,
+pub(super) async fn drive_run(
+    house: &CliContext,
     run: &str,
-    manner: Manner,
+    manner: InteractionMode,
     json: bool,
-) -> Result<Exit, Error> {
-    let driver = house.driver()?;
-    let mut signals = Signals::listen();
+) -> Result<CliExit, CliError> {
+    let driver = house.build_driver()?;
+    let mut signals = TerminationSignals::listen();
     let rest = tokio::select! {
-        rest = to_rest(house, &driver, run, manner) => rest?,
-        () = signals.next() => {
+        rest = drive_until_idle(house, &driver, run, manner) => rest?,
+        () = signals.recv() => {
             // A run that is left in order is not one on which a worker ended. Where the store is away, the lease
             // runs out by itself.
-            drop(driver.hand_back().await);
+            drop(driver.release_leases().await);
             // A question at the terminal would keep the process until it is answered.
-            std::process::exit(INTERRUPTED)
+            std::process::exit(EXIT_INTERRUPTED)
         }
     };
-    let outcome = house.engine.look(run).await?;
+    let outcome = house.engine.get_run(run).await?;
     let state = &outcome.state;
-    let products = products(&house.engine, run).await?;
+    let products = collect_outputs(&house.engine, run).await?;
     if json {
-        output::json(&json!(Worked::of(state, products)));
+        output::print_json(&json!(RunResultView::from_state(state, products)));
     } else {
-        let holder = holder(house, run, &rest).await?;
-        tell(state, &rest, holder.as_deref(), &products);
+        let holder = describe_lease_holder(house, run, &rest).await?;
+        print_outcome(state, &rest, holder.as_deref(), &products);
     }
-    Ok(if state.status() == Status::Failed { Exit::Refused } else { Exit::Good })
+    Ok(if state.status() == ExecutionStatus::Failed { CliExit::Refused } else { CliExit::Success })
 }
 
-async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> Result<Rest, Error> {
+async fn drive_until_idle(
+    house: &CliContext,
+    driver: &Driver,
+    run: &str,
+    manner: InteractionMode,
+) -> Result<IdleReason, CliError> {
     let mut told = String::new();
     let mut followed = None;
     loop {
-        let (rest, seen) = driven(driver, run).await?;
-        if manner == Manner::Leaves || matches!(rest, Rest::Ended(_) | Rest::Halted | Rest::Parked)
+        let (rest, seen) = drive_and_snapshot(driver, run).await?;
+        if manner == InteractionMode::Detached
+            || matches!(rest, IdleReason::Ended(_) | IdleReason::Halted | IdleReason::Parked)
         {
             return Ok(rest);
         }
-        if let Some(holder) = holder(house, run, &rest).await? {
+        if let Some(holder) = describe_lease_holder(house, run, &rest).await? {
             if followed.as_ref() != Some(&holder) {
-                output::talk(&format!("  {holder}; following, leave with Ctrl-C"));
+                output::print_message(&format!("  {holder}; following, leave with Ctrl-C"));
                 followed = Some(holder);
             }
             // A worker that dies moves nothing: its lease runs out, and we are the next.
             tokio::select! {
-                changed = driver.changed(run, &seen) => changed?,
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                changed = driver.wait_for_change(run, &seen) => changed?,
+                () = tokio::time::sleep(RECHECK_INTERVAL) => {}
             }
             continue;
         }
-        let state = house.engine.look(run).await?.state;
+        let state = house.engine.get_run(run).await?.state;
         let alarm = match rest {
-            Rest::Until(at) => Some(at.since(house.engine.clock().now())),
+            IdleReason::WaitingUntil(at) => Some(at.millis_since(house.engine.clock().now())),
             _ => None,
         };
         if alarm.is_some_and(|pause| pause > 0)
-            && let Rest::Until(at) = rest
+            && let IdleReason::WaitingUntil(at) = rest
         {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "  waiting until {at}; leave with Ctrl-C, go on with `countersign run --resume {run}`"
             ));
         }
-        let stays = manner == Manner::Stays;
+        let stays = manner == InteractionMode::Following;
         if stays {
-            let waits = open_waits(house, &state).await?;
+            let waits = format_open_waits(house, &state).await?;
             if waits != told {
-                output::talk(&waits);
+                output::print_message(&waits);
                 told = waits;
             }
         }
@@ -184,7 +190,9 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> R
                     Ok(true)
                 }
                 // What a child waits for is asked here as well: whoever started the parent sits here.
-                (Rest::Waiting | Rest::Child(_), None) => asked(house, driver, &state).await,
+                (IdleReason::WaitingForInput | IdleReason::WaitingForChild(_), None) => {
+                    prompt_run_or_children(house, driver, &state).await
+                }
                 _ => Ok(false),
             }
         };
@@ -193,27 +201,30 @@ async fn to_rest(house: &House, driver: &Driver, run: &str, manner: Manner) -> R
             biased;
             moved = asked => match moved? {
                 true => {}
-                false if stays => driver.changed(run, &seen).await?,
+                false if stays => driver.wait_for_change(run, &seen).await?,
                 false => return Ok(rest),
             },
-            changed = driver.changed(run, &seen) => {
+            changed = driver.wait_for_change(run, &seen) => {
                 changed?;
-                output::talk("");
+                output::print_message("");
             }
         }
     }
 }
 
 /// How often it is looked whether a run that somebody else works on is free.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Works on a run until a look out before and after agree: whatever comes later can be seen to have come.
-async fn driven(driver: &Driver, run: &str) -> Result<(Rest, Outlook), Error> {
-    let mut before = driver.outlook(run).await?;
+async fn drive_and_snapshot(
+    driver: &Driver,
+    run: &str,
+) -> Result<(IdleReason, ChangeSnapshot), CliError> {
+    let mut before = driver.take_change_snapshot(run).await?;
     loop {
         let rest = driver.drive(run).await?;
-        let after = driver.outlook(run).await?;
-        if after == before || rest == Rest::Held {
+        let after = driver.take_change_snapshot(run).await?;
+        if after == before || rest == IdleReason::LeasedElsewhere {
             return Ok((rest, after));
         }
         before = after;
@@ -221,34 +232,38 @@ async fn driven(driver: &Driver, run: &str) -> Result<(Rest, Outlook), Error> {
 }
 
 /// Asks what a run and its children wait for; whether somebody answered.
-async fn asked(house: &House, driver: &Driver, state: &State) -> Result<bool, Error> {
-    if people::ask(house, state).await? {
+async fn prompt_run_or_children(
+    house: &CliContext,
+    driver: &Driver,
+    state: &RunState,
+) -> Result<bool, CliError> {
+    if prompts::prompt_for_waits(house, state).await? {
         return Ok(true);
     }
-    let Some(child) = asked_child(house, state).await? else { return Ok(false) };
+    let Some(child) = prompt_children(house, state).await? else { return Ok(false) };
     driver.drive(&child).await?;
     Ok(true)
 }
 
 /// What a run and its children wait for, in words.
-async fn open_waits(house: &House, state: &State) -> Result<String, Error> {
+async fn format_open_waits(house: &CliContext, state: &RunState) -> Result<String, CliError> {
     let mut told: Vec<String> =
-        state.waits.values().map(|wait| show::wait(&state.run, wait)).collect();
+        state.waits.values().map(|wait| render::format_wait(&state.run, wait)).collect();
     for order in state.pending.values() {
-        if let Pending::Child { run, .. } = order {
-            let state = house.engine.look(run).await?.state;
-            told.extend(state.waits.values().map(|wait| show::wait(run, wait)));
+        if let PendingAction::Child { run, .. } = order {
+            let state = house.engine.get_run(run).await?.state;
+            told.extend(state.waits.values().map(|wait| render::format_wait(run, wait)));
         }
     }
     Ok(told.join("\n"))
 }
 
 /// Asks what the children of a run wait for; the first of them that got an answer.
-async fn asked_child(house: &House, state: &State) -> Result<Option<String>, Error> {
+async fn prompt_children(house: &CliContext, state: &RunState) -> Result<Option<String>, CliError> {
     for order in state.pending.values() {
-        if let Pending::Child { run, .. } = order {
-            let state = house.engine.look(run).await?.state;
-            if people::ask(house, &state).await? {
+        if let PendingAction::Child { run, .. } = order {
+            let state = house.engine.get_run(run).await?.state;
+            if prompts::prompt_for_waits(house, &state).await? {
                 return Ok(Some(run.clone()));
             }
         }
@@ -256,22 +271,27 @@ async fn asked_child(house: &House, state: &State) -> Result<Option<String>, Err
     Ok(None)
 }
 
-fn tell(state: &State, rest: &Rest, holder: Option<&str>, products: &[Product]) {
+fn print_outcome(
+    state: &RunState,
+    rest: &IdleReason,
+    holder: Option<&str>,
+    products: &[RunOutputView],
+) {
     let run = &state.run;
-    output::talk("");
-    output::talk(&show::standing(state));
+    output::print_message("");
+    output::print_message(&render::format_run_status(state));
     if let Some((by, Some(reason))) = &state.halted {
-        output::talk(&format!("Halted by {by}: {reason}."));
+        output::print_message(&format!("Halted by {by}: {reason}."));
     }
     match holder {
-        Some(holder) => output::talk(&format!("{holder}, and goes on with it.")),
-        None => show::rest(run, rest),
+        Some(holder) => output::print_message(&format!("{holder}, and goes on with it.")),
+        None => render::print_idle_reason(run, rest),
     }
     for wait in state.waits.values() {
-        output::talk(&show::wait(run, wait));
+        output::print_message(&render::format_wait(run, wait));
     }
-    product::print(run, products);
-    output::talk(&format!(
+    run_outputs::print_outputs(run, products);
+    output::print_message(&format!(
         "Look at it: countersign status {run} · history {run} · show {run} · replay {run} --verify"
     ));
 }

@@ -1,37 +1,37 @@
 //! `countersign show [RUN]`: the document of a run, or a place of it, now or at a version.
 
-use countersign_core::patch::Pointer;
+use countersign_core::patch::JsonPointer;
 use serde_json::{Value, json};
 
-use crate::args::Show;
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::args::ShowArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
 
-pub(super) fn run(args: &Show, _json: bool) -> Result<Exit, Error> {
-    let pointer = args.pointer.as_deref().map(Pointer::parse).transpose();
-    let pointer = pointer.map_err(|error| Error::Usage(format!("--pointer: {error}")))?;
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(args.run.as_deref()).await?;
-        let state = house.engine.at(&run, args.at).await?.state;
+pub(super) fn run(args: &ShowArgs, _json: bool) -> Result<CliExit, CliError> {
+    let pointer = args.pointer.as_deref().map(JsonPointer::parse).transpose();
+    let pointer = pointer.map_err(|error| CliError::Usage(format!("--pointer: {error}")))?;
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(args.run.as_deref()).await?;
+        let state = house.engine.load_version(&run, args.at).await?.state;
         let whole = if args.state { json!(state) } else { (*state.document).clone() };
-        output::json(match &pointer {
-            Some(pointer) => at(&whole, pointer.as_str())?,
+        output::print_json(match &pointer {
+            Some(pointer) => find_value(&whole, pointer.as_str())?,
             None => &whole,
         });
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
 /// What stands at a place, or what the nearest thing around it has.
-fn at<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, Error> {
+fn find_value<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, CliError> {
     if let Some(value) = whole.pointer(pointer) {
         return Ok(value);
     }
     let mut around = pointer;
     let found = loop {
-        around = countersign_core::json::parent(around).unwrap_or_default();
+        around = countersign_core::json::parent_pointer(around).unwrap_or_default();
         if let Some(found) = whole.pointer(around) {
             break found;
         }
@@ -46,5 +46,5 @@ fn at<'v>(whole: &'v Value, pointer: &str) -> Result<&'v Value, Error> {
         Value::Array(items) => format!("is a list of {}", items.len()),
         other => format!("is {other}"),
     };
-    Err(Error::Usage(format!("nothing stands at `{pointer}`; {place} {has}")))
+    Err(CliError::Usage(format!("nothing stands at `{pointer}`; {place} {has}")))
 }

@@ -1,49 +1,54 @@
 //! `countersign status [RUN]`: where a run stands, and why.
 
-use countersign_core::protocol::Bundle;
-use countersign_core::run::{Blocked, EndKind, State, Time};
+use countersign_core::protocol::ProtocolBundle;
+use countersign_core::run::{BlockReason, RunEndKind, RunState, Timestamp};
 use countersign_runtime::folder;
-use countersign_server::show::{Product, Spending, Standing, order_told, products, waiting};
-use countersign_server::wire::RunStatus;
+use countersign_server::show::{
+    BudgetStatus, RunOutputView, RunStatusReport, collect_outputs, describe_action, wait_text,
+};
+use countersign_server::wire::RunStatusView;
 use serde_json::json;
 
-use crate::args::Status;
-use crate::elapsed::{ago, moment, stretch, until};
-use crate::exit::{Error, Exit};
-use crate::house::{House, load_bundle, wait};
-use crate::show::{BAD, DIM, GOOD, HEADING, status_style};
-use crate::table::table;
-use crate::{output, product};
-use countersign_server::show::{describe_parking, shortened};
+use crate::args::StatusArgs;
+use crate::context::{CliContext, block_on, load_bundle};
+use crate::exit::{CliError, CliExit};
+use crate::render::{BAD, DIM, GOOD, HEADING, status_style};
+use crate::table::render_table;
+use crate::time_format::{format_ago, format_duration, format_timestamp, format_until};
+use crate::{output, run_outputs};
+use countersign_server::show::{describe_parking, truncate_line};
 
-pub(super) fn run(args: &Status, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
-        let run = house.run(args.run.as_deref()).await?;
-        let outcome = house.engine.look(&run).await?;
-        let log = house.engine.log(&run).await?;
+pub(super) fn run(args: &StatusArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
+        let run = house.resolve_run(args.run.as_deref()).await?;
+        let outcome = house.engine.get_run(&run).await?;
+        let log = house.engine.read_log(&run).await?;
         let now = house.engine.clock().now();
-        let bundle = house.protocol_folder().ok().and_then(|folder| folder::read(&folder).ok());
+        let bundle = house
+            .find_protocol_folder()
+            .ok()
+            .and_then(|folder| folder::read_protocol_folder(&folder).ok());
         // Another protocol, beside a run of one that ships, is nothing to compare it with.
-        let other = |bundle: &Bundle| {
+        let other = |bundle: &ProtocolBundle| {
             load_bundle(bundle.clone()).is_ok_and(|(found, _)| found.name != outcome.protocol.name)
         };
-        let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.digest());
-        let products = products(&house.engine, &run).await?;
-        let head = house.engine.store().head(&house.engine.run_id(&run)).await?;
+        let digest = bundle.filter(|bundle| !other(bundle)).map(|bundle| bundle.compute_digest());
+        let products = collect_outputs(&house.engine, &run).await?;
+        let head = house.engine.store().load_head(&house.engine.run_id(&run)).await?;
         let parked = head.and_then(|head| describe_parking(&head, now));
-        let standing = Standing::of(outcome, &log, now, digest.as_deref(), products);
+        let standing = RunStatusReport::build(outcome, &log, now, digest.as_deref(), products);
         let standing = standing.with_parking(parked);
         if json {
-            output::json(&json!(RunStatus::from(&standing)));
+            output::print_json(&json!(RunStatusView::from(&standing)));
         } else {
-            output::data(&page(&standing, now));
+            output::print_data(&render_status(&standing, now));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn page(standing: &Standing, now: Time) -> String {
+fn render_status(standing: &RunStatusReport, now: Timestamp) -> String {
     let (state, protocol) = (&standing.outcome.state, &standing.outcome.protocol);
     let status = state.status();
     let style = status_style(status);
@@ -53,32 +58,46 @@ fn page(standing: &Standing, now: Time) -> String {
         state.workflow,
         status.as_str(),
         state.phase,
-        stretch(now.since(state.entered_at)),
+        format_duration(now.millis_since(state.entered_at)),
     );
     if let Some(parked) = &standing.parked {
         page.push_str(&format!("{BAD}{parked}{BAD:#}\n"));
     }
-    if let Some(why) = why(state) {
+    if let Some(why) = describe_reason(state) {
         page.push_str(&format!("{why}\n"));
     }
-    made(&mut page, &standing.products, &state.run);
-    waits(&mut page, state, now);
-    gates(&mut page, state, now);
-    orders(&mut page, state, now);
-    budgets(&mut page, &standing.budgets);
+    write_outputs(&mut page, &standing.outputs, &state.run);
+    write_waits(&mut page, state, now);
+    write_closed_gates(&mut page, state, now);
+    write_pending_actions(&mut page, state, now);
+    write_budgets(&mut page, &standing.budgets);
     let mut rows: Vec<(&str, String)> = vec![
         ("version", format!("{}, {} events", state.version, state.seq)),
-        ("began", format!("{} ({})", moment(state.created_at), ago(now, state.created_at))),
-        ("changed", format!("{} ({})", moment(state.updated_at), ago(now, state.updated_at))),
+        (
+            "began",
+            format!(
+                "{} ({})",
+                format_timestamp(state.created_at),
+                format_ago(now, state.created_at)
+            ),
+        ),
+        (
+            "changed",
+            format!(
+                "{} ({})",
+                format_timestamp(state.updated_at),
+                format_ago(now, state.updated_at)
+            ),
+        ),
     ];
-    if let Some(at) = standing.next_alarm {
-        rows.push(("next alarm", format!("{} ({})", moment(at), until(now, at))));
+    if let Some(at) = standing.wake_at {
+        rows.push(("next alarm", format!("{} ({})", format_timestamp(at), format_until(now, at))));
     }
     if !state.tickets.is_empty() {
         let tickets: Vec<&str> = state.tickets.iter().map(String::as_str).collect();
         rows.push(("tickets", tickets.join(", ")));
     }
-    rows.push(("models", models(standing)));
+    rows.push(("models", describe_model_usage(standing)));
     rows.push(("document", format!("{} bytes", standing.document_bytes)));
     let digest = protocol.digest.strip_prefix("sha256:").unwrap_or(&protocol.digest);
     let changed = match standing.folder_changed {
@@ -110,12 +129,12 @@ fn page(standing: &Standing, now: Time) -> String {
 }
 
 /// Why it stands where it stands, where somebody or something made it.
-fn why(state: &State) -> Option<String> {
+fn describe_reason(state: &RunState) -> Option<String> {
     if let Some((end, reason)) = &state.end {
         let how = match end {
-            EndKind::Completed => return reason.clone(),
-            EndKind::Failed => "It failed",
-            EndKind::Cancelled => "It was ended by a person",
+            RunEndKind::Completed => return reason.clone(),
+            RunEndKind::Failed => "It failed",
+            RunEndKind::Cancelled => "It was ended by a person",
         };
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
         return Some(format!("{BAD}{how}{BAD:#}{reason}"));
@@ -128,31 +147,31 @@ fn why(state: &State) -> Option<String> {
         ));
     }
     match &state.blocked {
-        Some(Blocked::Budget { budget, limit }) => {
+        Some(BlockReason::Budget { budget, limit }) => {
             Some(format!("{BAD}Blocked{BAD:#}: the budget `{budget}` of {limit} is spent."))
         }
-        Some(Blocked::Refused) => {
+        Some(BlockReason::Refused) => {
             Some(format!("{BAD}Blocked{BAD:#}: every try of the model's step was refused."))
         }
-        Some(Blocked::NoTicket { phase, ticket }) => Some(format!(
+        Some(BlockReason::NoTicket { phase, ticket }) => Some(format!(
             "{BAD}Blocked{BAD:#}: phase {phase} needs the ticket {ticket}, which the run does not hold"
         )),
-        Some(Blocked::Trouble { what }) => Some(format!("{BAD}Blocked{BAD:#}: {what}")),
+        Some(BlockReason::Trouble { what }) => Some(format!("{BAD}Blocked{BAD:#}: {what}")),
         None => None,
     }
 }
 
-fn made(page: &mut String, products: &[Product], run: &str) {
+fn write_outputs(page: &mut String, products: &[RunOutputView], run: &str) {
     for one in products {
-        page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", product::title(one, run)));
-        for line in product::text(one).lines() {
+        page.push_str(&format!("\n{HEADING}{}{HEADING:#}\n", run_outputs::format_title(one, run)));
+        for line in run_outputs::format_value(one).lines() {
             page.push_str(format!("  {line}").trim_end());
             page.push('\n');
         }
     }
 }
 
-fn waits(page: &mut String, state: &State, now: Time) {
+fn write_waits(page: &mut String, state: &RunState, now: Timestamp) {
     if state.waits.is_empty() {
         return;
     }
@@ -160,7 +179,7 @@ fn waits(page: &mut String, state: &State, now: Time) {
     for wait in state.waits.values() {
         let deadline = wait
             .deadline
-            .map_or_else(String::new, |at| format!(" {DIM}({}){DIM:#}", until(now, at)));
+            .map_or_else(String::new, |at| format!(" {DIM}({}){DIM:#}", format_until(now, at)));
         let who = wait.who.as_ref().map_or_else(String::new, |who| format!(" for {who}"));
         page.push_str(&format!(
             "  {HEADING}{}{HEADING:#}  {}{who}: {}{deadline}\n",
@@ -168,14 +187,17 @@ fn waits(page: &mut String, state: &State, now: Time) {
             wait.kind.as_str(),
             wait.question,
         ));
-        if let Some(shape) = waiting::shape(wait) {
+        if let Some(shape) = wait_text::describe_answer(wait) {
             page.push_str(&format!("      {shape}\n"));
         }
-        page.push_str(&format!("      {DIM}{}{DIM:#}\n", waiting::answered_by(&state.run, wait)));
+        page.push_str(&format!(
+            "      {DIM}{}{DIM:#}\n",
+            wait_text::answer_command(&state.run, wait)
+        ));
     }
 }
 
-fn gates(page: &mut String, state: &State, now: Time) {
+fn write_closed_gates(page: &mut String, state: &RunState, now: Timestamp) {
     if state.closed.is_empty() {
         return;
     }
@@ -189,23 +211,23 @@ fn gates(page: &mut String, state: &State, now: Time) {
         page.push_str(&format!("  → {}: {}{tries}\n", gate.to, gate.reason));
     }
     if let Some(at) = state.again_at {
-        page.push_str(&format!("  {DIM}asked again {}{DIM:#}\n", until(now, at)));
+        page.push_str(&format!("  {DIM}asked again {}{DIM:#}\n", format_until(now, at)));
     }
 }
 
-fn orders(page: &mut String, state: &State, now: Time) {
+fn write_pending_actions(page: &mut String, state: &RunState, now: Timestamp) {
     if state.pending.is_empty() {
         return;
     }
     page.push_str(&format!("\n{HEADING}To be done{HEADING:#}\n"));
     for (id, order) in &state.pending {
         let later = order.not_before().filter(|at| *at > now);
-        let later = later.map_or_else(String::new, |at| format!(", {}", until(now, at)));
-        page.push_str(&format!("  {}{later} {DIM}(order {id}){DIM:#}\n", order_told(order)));
+        let later = later.map_or_else(String::new, |at| format!(", {}", format_until(now, at)));
+        page.push_str(&format!("  {}{later} {DIM}(order {id}){DIM:#}\n", describe_action(order)));
     }
 }
 
-fn budgets(page: &mut String, budgets: &[Spending]) {
+fn write_budgets(page: &mut String, budgets: &[BudgetStatus]) {
     if budgets.is_empty() {
         return;
     }
@@ -213,49 +235,49 @@ fn budgets(page: &mut String, budgets: &[Spending]) {
         .iter()
         .map(|one| {
             let granted = if one.granted > 0 {
-                format!(", {} of it granted", amount(&one.name, one.granted))
+                format!(", {} of it granted", format_amount(&one.name, one.granted))
             } else {
                 String::new()
             };
             let of = format!(
                 "{} of {}{granted}",
-                amount(&one.name, one.spent),
-                amount(&one.name, one.most)
+                format_amount(&one.name, one.spent),
+                format_amount(&one.name, one.limit)
             );
-            [format!("  {}", one.name), bar(one.spent, one.most), of]
+            [format!("  {}", one.name), render_bar(one.spent, one.limit), of]
         })
         .collect();
-    page.push_str(&format!("\n{}", table(["Budgets", "", ""], &rows)));
+    page.push_str(&format!("\n{}", render_table(["Budgets", "", ""], &rows)));
 }
 
 /// Ten boxes; one is full as soon as anything is spent, and all only when all is.
-fn bar(spent: u64, most: u64) -> String {
-    const BOXES: u64 = 10;
+fn render_bar(spent: u64, most: u64) -> String {
+    const BAR_WIDTH: u64 = 10;
     let full = match (spent, most) {
         (0, _) => 0,
-        (_, 0) => BOXES,
-        _ if spent >= most => BOXES,
-        _ => (u128::from(spent) * u128::from(BOXES) / u128::from(most)).clamp(1, 9) as u64,
+        (_, 0) => BAR_WIDTH,
+        _ if spent >= most => BAR_WIDTH,
+        _ => (u128::from(spent) * u128::from(BAR_WIDTH) / u128::from(most)).clamp(1, 9) as u64,
     };
-    let style = if full == BOXES { BAD } else { GOOD };
-    let (full, empty) = (full as usize, (BOXES - full) as usize);
+    let style = if full == BAR_WIDTH { BAD } else { GOOD };
+    let (full, empty) = (full as usize, (BAR_WIDTH - full) as usize);
     format!("{style}{}{style:#}{DIM}{}{DIM:#}", "■".repeat(full), "□".repeat(empty))
 }
 
 /// An amount in the unit of its budget.
-fn amount(name: &str, amount: u64) -> String {
+fn format_amount(name: &str, amount: u64) -> String {
     match name.split('@').next().unwrap_or(name) {
-        "money" => money(amount),
-        "wall_time" => stretch(amount),
+        "money" => format_money(amount),
+        "wall_time" => format_duration(amount),
         _ => amount.to_string(),
     }
 }
 
-fn money(millionths: u64) -> String {
+fn format_money(millionths: u64) -> String {
     format!("{:.4}", millionths as f64 / 1e6)
 }
 
-fn models(standing: &Standing) -> String {
+fn describe_model_usage(standing: &RunStatusReport) -> String {
     let state = &standing.outcome.state;
     let (input, output, cost) = standing.usage;
     if state.calls == 0 {
@@ -266,13 +288,13 @@ fn models(standing: &Standing) -> String {
         told.push_str(&format!(", {input} tokens in, {output} out"));
     }
     if cost > 0 {
-        told.push_str(&format!(", {} spent", money(cost)));
+        told.push_str(&format!(", {} spent", format_money(cost)));
     }
     if let Some(last) = &state.last_reply {
         let tries = if last.attempt == 1 { "try" } else { "tries" };
         told.push_str(&format!(
             "; the last reply, in {}, took {} {tries}",
-            shortened(&last.phase, 40),
+            truncate_line(&last.phase, 40),
             last.attempt
         ));
         if last.repairs > 0 {
@@ -297,7 +319,11 @@ mod tests {
             (u64::MAX, u64::MAX - 1, "■■■■■■■■■■"),
             (0, 0, "□□□□□□□□□□"),
         ] {
-            assert_eq!(crate::style::plain(&bar(spent, most)), shown, "{spent} of {most}");
+            assert_eq!(
+                crate::style::strip_styles(&render_bar(spent, most)),
+                shown,
+                "{spent} of {most}"
+            );
         }
     }
 }

@@ -2,32 +2,33 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, Pending};
-use countersign_runtime::driver::handed_in;
-use countersign_runtime::watch::Unwatched;
+use countersign_core::run::{InputKind, PendingAction};
+use countersign_runtime::driver::build_manual_reply;
+use countersign_runtime::run_observer::NoopRunObserver;
 
-use super::given;
-use crate::args::Submit;
-use crate::exit::{Error, Exit};
+use super::after_input;
+use crate::args::SubmitArgs;
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::files;
-use crate::house::{House, wait};
 
-pub(super) fn run(args: &Submit, json: bool) -> Result<Exit, Error> {
-    let (_, bytes) = files::reply(args.file.as_deref())?;
+pub(super) fn run(args: &SubmitArgs, json: bool) -> Result<CliExit, CliError> {
+    let (_, bytes) = files::read_reply(args.file.as_deref())?;
     // Bytes that are no text are a reply like any other: they are refused, and that is recorded.
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
-        let run = house.run(Some(&args.run)).await?;
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = house.resolve_run(Some(&args.run)).await?;
         let by = house.settings.user();
-        let state = house.engine.look(&run).await?.state;
-        let out = state.pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
+        let state = house.engine.get_run(&run).await?.state;
+        let out =
+            state.pending.iter().find(|(_, order)| matches!(order, PendingAction::Model { .. }));
         let action = args.action.clone().or_else(|| out.map(|(id, _)| id.clone()));
         let what = match action {
-            Some(action) => handed_in(&action, &text, &by),
-            None => Incoming::Submitted { text, by },
+            Some(action) => build_manual_reply(&action, &text, &by),
+            None => InputKind::Submitted { text, by },
         };
-        let outcome = house.engine.give(&run, what, args.key.clone()).await?;
-        given::told(&house, outcome, json).await
+        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        after_input::drive_and_report(&house, outcome, json).await
     })
 }

@@ -4,47 +4,47 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::run::{Event, Incoming, State};
+use countersign_core::run::{InputKind, RunEvent, RunState};
 use countersign_runtime::engine::EngineError;
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::run_observer::NoopRunObserver;
 use serde_json::{Value, json};
 
-use super::given;
-use crate::args::{Task, TaskAction, TaskList, TaskReset};
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
-use crate::show::HEADING;
-use crate::table::table;
-use crate::{output, show};
-use countersign_server::show::shortened;
+use super::after_input;
+use crate::args::{TaskArgs, TaskCommand, TaskListArgs, TaskResetArgs};
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
+use crate::render::HEADING;
+use crate::table::render_table;
+use crate::{output, render};
+use countersign_server::show::truncate_line;
 
 /// The question that a person answers with the reason why something is tried again.
-const RESET: &str = "reset";
+const RESET_QUESTION: &str = "reset";
 
-pub(super) fn run(args: &Task, json: bool) -> Result<Exit, Error> {
-    match &args.action {
-        TaskAction::List(args) => list(args, json),
-        TaskAction::Reset(args) => reset(args, json),
+pub(super) fn run(args: &TaskArgs, json: bool) -> Result<CliExit, CliError> {
+    match &args.command {
+        TaskCommand::List(args) => list_tasks(args, json),
+        TaskCommand::Reset(args) => reset_task(args, json),
     }
 }
 
-fn list(args: &TaskList, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::look(&args.site)?;
+fn list_tasks(args: &TaskListArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_existing(&args.store_args)?;
         let run = match &args.run {
-            Some(named) => house.run(Some(named)).await?,
-            None => eldest(&house).await?,
+            Some(named) => house.resolve_run(Some(named)).await?,
+            None => find_root_run(&house).await?,
         };
         let mut rows = Vec::new();
         let mut listed = Vec::new();
-        for (key, child) in children(&house, &run).await? {
-            let state = match house.engine.look(&child).await {
+        for (key, child) in load_children(&house, &run).await? {
+            let state = match house.engine.get_run(&child).await {
                 Ok(outcome) => outcome.state,
                 // Ordered, and not begun.
-                Err(EngineError::NoRun { .. }) => continue,
+                Err(EngineError::RunNotFound { .. }) => continue,
                 Err(other) => return Err(other.into()),
             };
-            let status = status(&state);
+            let status = task_status(&state);
             let why = state.waits.values().next().map(|wait| wait.question.clone());
             listed.push(json!({
                 "task": key,
@@ -54,67 +54,70 @@ fn list(args: &TaskList, json: bool) -> Result<Exit, Error> {
                 "run_status": state.status().as_str(),
                 "waits": state.waits.values().collect::<Vec<_>>(),
             }));
-            let why = shortened(&why.unwrap_or_default(), 60);
+            let why = truncate_line(&why.unwrap_or_default(), 60);
             let task = format!("{HEADING}{key}{HEADING:#}");
             rows.push([task, status, child, state.phase.clone(), why]);
         }
         if json {
-            output::json(&Value::Array(listed));
+            output::print_json(&Value::Array(listed));
         } else if rows.is_empty() {
-            output::talk(&format!("run {run} has started no tasks"));
+            output::print_message(&format!("run {run} has started no tasks"));
         } else {
-            output::data(&table(["TASK", "STATUS", "RUN", "PHASE", "WHY"], &rows));
+            output::print_data(&render_table(["TASK", "STATUS", "RUN", "PHASE", "WHY"], &rows));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn reset(args: &TaskReset, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house = House::open(&args.site, None, Arc::new(Unwatched))?;
-        let run = house.run(Some(&args.run)).await?;
+fn reset_task(args: &TaskResetArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open(&args.store_args, None, Arc::new(NoopRunObserver))?;
+        let run = house.resolve_run(Some(&args.run)).await?;
         let run = match &args.task {
             None => run,
-            Some(task) => child(&house, &run, task).await?,
+            Some(task) => find_child(&house, &run, task).await?,
         };
-        let state = house.engine.look(&run).await?.state;
-        let Some(open) = state.waits.values().find(|wait| wait.name == RESET) else {
-            let standing = show::standing(&state);
-            return Err(Error::Usage(format!("nothing waits for a reset. {standing}")));
+        let state = house.engine.get_run(&run).await?.state;
+        let Some(open) = state.waits.values().find(|wait| wait.name == RESET_QUESTION) else {
+            let standing = render::format_run_status(&state);
+            return Err(CliError::Usage(format!("nothing waits for a reset. {standing}")));
         };
         let (by, value) = (house.settings.user(), Value::String(args.because.clone()));
-        let what = Incoming::Answered { wait: open.id.clone(), value, by };
-        let outcome = house.engine.give(&run, what, args.key.clone()).await?;
-        given::told(&house, outcome, json).await
+        let what = InputKind::Answered { wait: open.id.clone(), value, by };
+        let outcome = house.engine.submit_input(&run, what, args.key.clone()).await?;
+        after_input::drive_and_report(&house, outcome, json).await
     })
 }
 
 /// The newest run, or the one that it was started for: a task alone has none.
-async fn eldest(house: &House) -> Result<String, Error> {
-    let mut run = house.run(None).await?;
-    while let Some(parent) = &house.engine.look(&run).await?.state.parent {
+async fn find_root_run(house: &CliContext) -> Result<String, CliError> {
+    let mut run = house.resolve_run(None).await?;
+    while let Some(parent) = &house.engine.get_run(&run).await?.state.parent {
         run.clone_from(&parent.run);
     }
     Ok(run)
 }
 
 /// The child of a key.
-async fn child(house: &House, run: &str, task: &str) -> Result<String, Error> {
-    let mut children = children(house, run).await?;
+async fn find_child(house: &CliContext, run: &str, task: &str) -> Result<String, CliError> {
+    let mut children = load_children(house, run).await?;
     children.remove(task).ok_or_else(|| {
         let keys: Vec<&str> = children.keys().map(String::as_str).collect();
         let has = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
-        Error::Usage(format!("run `{run}` has no task `{task}`; it has {has}"))
+        CliError::Usage(format!("run `{run}` has no task `{task}`; it has {has}"))
     })
 }
 
 /// The children of a run that have keys, the newest of each key.
-async fn children(house: &House, run: &str) -> Result<BTreeMap<String, String>, Error> {
+async fn load_children(
+    house: &CliContext,
+    run: &str,
+) -> Result<BTreeMap<String, String>, CliError> {
     let mut children = BTreeMap::new();
-    for entry in house.engine.log(run).await? {
-        let events = entry.open(run);
+    for entry in house.engine.read_log(run).await? {
+        let events = entry.decode_events(run);
         for event in events.map_err(|source| EngineError::corrupt(run.to_owned(), source))? {
-            if let Event::ChildAsked { run, key: Some(key), .. } = event {
+            if let RunEvent::ChildAsked { run, key: Some(key), .. } = event {
                 children.insert(key, run);
             }
         }
@@ -123,7 +126,7 @@ async fn children(house: &House, run: &str) -> Result<BTreeMap<String, String>, 
 }
 
 /// What the document of a run says of its status, else the run's own.
-fn status(state: &State) -> String {
+fn task_status(state: &RunState) -> String {
     let own = || state.status().as_str().to_owned();
     state.document["status"].as_str().map_or_else(own, str::to_owned)
 }

@@ -5,16 +5,20 @@ use std::sync::Arc;
 
 use countersign_core::protocol::Protocol;
 use countersign_runtime::clock::{Clock as _, SystemClock};
-use countersign_runtime::folder::Home;
-use countersign_runtime::trust::{Permissions, TrustFile, TrustRecord, model_server};
-use countersign_server::catalog::shipped_permissions;
+use countersign_runtime::folder::EngineHome;
+use countersign_runtime::trust::{
+    ProtocolPermissions, TrustFile, TrustRecord, extract_model_server,
+};
+use countersign_server::protocol_catalog::load_shipped_permissions;
 use serde_json::{Value, json};
 
-use crate::args::Trust;
-use crate::exit::{Error, Exit};
-use crate::house::{House, protocol, protocol_at, protocol_near, wait};
-use crate::settings::Settings;
-use crate::show::{GOOD, HEADING};
+use crate::args::TrustArgs;
+use crate::context::{
+    CliContext, block_on, find_nearest_protocol, load_protocol_folder, resolve_protocol_folder,
+};
+use crate::exit::{CliError, CliExit};
+use crate::render::{GOOD, HEADING};
+use crate::settings::CliSettings;
 use crate::{output, terminal};
 
 /// Something that can be trusted, and whether it is.
@@ -24,28 +28,31 @@ struct TrustRequest {
     settled: Option<&'static str>,
 }
 
-pub(super) fn run(args: &Trust, json: bool) -> Result<Exit, Error> {
-    let file = trust_file()?;
+pub(super) fn run(args: &TrustArgs, json: bool) -> Result<CliExit, CliError> {
+    let file = require_trust_file()?;
     if args.list {
-        return list(&file, json);
+        return list_records(&file, json);
     }
     if let Some(what) = &args.revoke {
-        return revoke(&file, what, json);
+        return revoke_records(&file, what, json);
     }
-    wait(async {
+    block_on(async {
         let requests = match &args.run {
-            Some(named) => run_requests(args, &file, named).await?,
-            None => folder_requests(args, &file)?,
+            Some(named) => collect_run_requests(args, &file, named).await?,
+            None => collect_folder_requests(args, &file)?,
         };
-        decide(&file, requests, args.yes, json).await
+        confirm_requests(&file, requests, args.yes, json).await
     })
 }
 
 /// The protocol and the allow-list of a folder of work, as far as they want anything.
-fn folder_requests(args: &Trust, file: &TrustFile) -> Result<Vec<TrustRequest>, Error> {
+fn collect_folder_requests(
+    args: &TrustArgs,
+    file: &TrustFile,
+) -> Result<Vec<TrustRequest>, CliError> {
     let here = args.folder.as_deref().unwrap_or(Path::new("."));
-    let folder = work_folder(here)?;
-    let settings = Settings::read(&folder, &args.site, None)?;
+    let folder = find_work_folder(here)?;
+    let settings = CliSettings::load(&folder, &args.store_args, None)?;
     let by = settings.user();
     let mut requests = Vec::new();
     if !settings.allow.is_empty() {
@@ -58,14 +65,19 @@ fn folder_requests(args: &Trust, file: &TrustFile) -> Result<Vec<TrustRequest>, 
             by: by.clone(),
             at: SystemClock.now(),
         };
-        requests.push(request(file, record, None)?);
+        requests.push(build_request(file, record, None)?);
     }
     let found = match settings.protocol.value.as_deref() {
-        Some(named) => protocol_at(Path::new(named)),
-        None => protocol_near(&folder),
+        Some(named) => resolve_protocol_folder(Path::new(named)),
+        None => find_nearest_protocol(&folder),
     };
     match found {
-        Ok(found) => requests.extend(protocol_request(file, &protocol(&found)?.0, folder, by)?),
+        Ok(found) => requests.extend(build_protocol_request(
+            file,
+            &load_protocol_folder(&found)?.0,
+            folder,
+            by,
+        )?),
         // An allow-list may stand alone.
         Err(_) if !requests.is_empty() => {}
         Err(error) => return Err(error),
@@ -73,55 +85,55 @@ fn folder_requests(args: &Trust, file: &TrustFile) -> Result<Vec<TrustRequest>, 
     Ok(requests)
 }
 
-async fn run_requests(
-    args: &Trust,
+async fn collect_run_requests(
+    args: &TrustArgs,
     file: &TrustFile,
     named: &str,
-) -> Result<Vec<TrustRequest>, Error> {
-    let house = House::look(&args.site)?;
-    let run = house.run(Some(named)).await?;
-    let live = house.engine.look(&run).await?;
+) -> Result<Vec<TrustRequest>, CliError> {
+    let house = CliContext::open_existing(&args.store_args)?;
+    let run = house.resolve_run(Some(named)).await?;
+    let live = house.engine.get_run(&run).await?;
     let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
-    let server = live.state.model.as_deref().and_then(model_server);
+    let server = live.state.model.as_deref().and_then(extract_model_server);
     let model = server.map(|server| {
         let record = TrustRecord::for_model_server(&server, &folder, &by, SystemClock.now());
-        request(file, record, None)
+        build_request(file, record, None)
     });
-    let protocol = protocol_request(file, &live.protocol, folder, by)?;
+    let protocol = build_protocol_request(file, &live.protocol, folder, by)?;
     protocol.map(Ok).into_iter().chain(model).collect()
 }
 
 /// Keeps the server of the model that this command names for a run: whoever goes on with the run
 /// later has not named it again.
-pub(super) fn trust_own_model(house: &House) -> Result<(), Error> {
+pub(super) fn trust_own_model(house: &CliContext) -> Result<(), CliError> {
     let Some(model) = &house.settings.model.value else { return Ok(()) };
-    if house.settings.own_model().is_empty() { Ok(()) } else { trust_model(house, model) }
+    if house.settings.allow_named_model().is_empty() { Ok(()) } else { trust_model(house, model) }
 }
 
 /// Trusts the server of a model, where it is named with an address.
-pub(super) fn trust_model(house: &House, model: &str) -> Result<(), Error> {
+pub(super) fn trust_model(house: &CliContext, model: &str) -> Result<(), CliError> {
     let by = house.settings.user();
-    house.guard().trust_model(model, &by, SystemClock.now()).map_err(Error::Trust)
+    house.build_action_guard().trust_model(model, &by, SystemClock.now()).map_err(CliError::Trust)
 }
 
-fn protocol_request(
+fn build_protocol_request(
     file: &TrustFile,
     protocol: &Protocol,
     folder: PathBuf,
     by: String,
-) -> Result<Option<TrustRequest>, Error> {
-    let permissions = Permissions::from_protocol(protocol);
+) -> Result<Option<TrustRequest>, CliError> {
+    let permissions = ProtocolPermissions::from_protocol(protocol);
     if permissions.is_empty() {
         return Ok(None);
     }
-    let ships = shipped_permissions(&protocol.name).contains(&permissions);
-    let record = record(protocol, &permissions, folder, by);
-    request(file, record, ships.then_some("it ships with this program")).map(Some)
+    let ships = load_shipped_permissions(&protocol.name).contains(&permissions);
+    let record = build_record(protocol, &permissions, folder, by);
+    build_request(file, record, ships.then_some("it ships with this program")).map(Some)
 }
 
-fn record(
+fn build_record(
     protocol: &Protocol,
-    permissions: &Permissions,
+    permissions: &ProtocolPermissions,
     folder: PathBuf,
     by: String,
 ) -> TrustRecord {
@@ -136,31 +148,33 @@ fn record(
     }
 }
 
-fn request(
+fn build_request(
     file: &TrustFile,
     record: TrustRecord,
     settled: Option<&'static str>,
-) -> Result<TrustRequest, Error> {
-    let known = file.has(&record.digest).map_err(Error::Trust)?;
+) -> Result<TrustRequest, CliError> {
+    let known = file.contains_digest(&record.digest).map_err(CliError::Trust)?;
     let settled = settled.or(known.then_some("you trust it already"));
     Ok(TrustRequest { record, settled })
 }
 
 /// Shows the requests, asks about those that are not settled, and keeps the answer.
-async fn decide(
+async fn confirm_requests(
     file: &TrustFile,
     requests: Vec<TrustRequest>,
     yes: bool,
     json: bool,
-) -> Result<Exit, Error> {
+) -> Result<CliExit, CliError> {
     if !json {
         if requests.is_empty() {
-            output::talk("Nothing to trust: no programs, no hosts, no sources, no model servers.");
+            output::print_message(
+                "Nothing to trust: no programs, no hosts, no sources, no model servers.",
+            );
         }
         for one in &requests {
-            show_request(&one.record);
+            print_request(&one.record);
             if let Some(why) = one.settled {
-                output::talk(&format!("  {GOOD}trusted{GOOD:#}: {why}"));
+                output::print_message(&format!("  {GOOD}trusted{GOOD:#}: {why}"));
             }
         }
     }
@@ -168,39 +182,43 @@ async fn decide(
     let trusted = open.is_empty() || yes || (!json && confirm("Trust this? [y/N]").await?);
     if trusted {
         for one in open {
-            file.add(one.record.clone()).map_err(Error::Trust)?;
+            file.add(one.record.clone()).map_err(CliError::Trust)?;
         }
     }
     if json {
-        let shown: Vec<Value> = requests.iter().map(|one| as_json(&one.record)).collect();
-        output::json(&json!({ "trusted": trusted, "lists": shown }));
+        let shown: Vec<Value> = requests.iter().map(|one| record_to_json(&one.record)).collect();
+        output::print_json(&json!({ "trusted": trusted, "lists": shown }));
     } else if !trusted {
-        output::talk("Not trusted: nothing of it is used.");
+        output::print_message("Not trusted: nothing of it is used.");
     } else if requests.iter().any(|one| one.settled.is_none()) {
-        output::talk(&format!("{GOOD}trusted{GOOD:#}: kept in {}", file.path().display()));
+        output::print_message(&format!("{GOOD}trusted{GOOD:#}: kept in {}", file.path().display()));
     }
-    Ok(if trusted { Exit::Good } else { Exit::Refused })
+    Ok(if trusted { CliExit::Success } else { CliExit::Refused })
 }
 
 /// Asks whoever sits at the terminal; an error where nobody does.
-async fn confirm(question: &str) -> Result<bool, Error> {
-    match terminal::ask(&format!("? {question}")).await {
+async fn confirm(question: &str) -> Result<bool, CliError> {
+    match terminal::prompt_line(&format!("? {question}")).await {
         Some(line) => Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes")),
-        None => Err(Error::Usage(
+        None => Err(CliError::Usage(
             "nobody is at the terminal to be asked; `countersign trust --yes` trusts the list above"
                 .to_owned(),
         )),
     }
 }
 
-fn show_request(record: &TrustRecord) {
-    output::talk(&format!("{HEADING}{}{HEADING:#} in {}", record.subject, record.folder.display()));
+fn print_request(record: &TrustRecord) {
+    output::print_message(&format!(
+        "{HEADING}{}{HEADING:#} in {}",
+        record.subject,
+        record.folder.display()
+    ));
     for line in &record.list {
-        output::talk(&format!("  {line}"));
+        output::print_message(&format!("  {line}"));
     }
 }
 
-fn as_json(record: &TrustRecord) -> Value {
+fn record_to_json(record: &TrustRecord) -> Value {
     json!({
         "digest": record.digest,
         "subject": record.subject,
@@ -211,18 +229,18 @@ fn as_json(record: &TrustRecord) -> Value {
     })
 }
 
-fn list(file: &TrustFile, json: bool) -> Result<Exit, Error> {
-    let records = file.records().map_err(Error::Trust)?;
+fn list_records(file: &TrustFile, json: bool) -> Result<CliExit, CliError> {
+    let records = file.read_records().map_err(CliError::Trust)?;
     if json {
-        output::json(&Value::Array(records.iter().map(as_json).collect()));
-        return Ok(Exit::Good);
+        output::print_json(&Value::Array(records.iter().map(record_to_json).collect()));
+        return Ok(CliExit::Success);
     }
     if records.is_empty() {
-        output::talk("Nothing is trusted.");
+        output::print_message("Nothing is trusted.");
     }
     for record in &records {
         let digest = record.digest.strip_prefix("sha256:").unwrap_or(&record.digest);
-        output::data(&format!(
+        output::print_data(&format!(
             "{} {} in {} (by {}, {})\n",
             &digest[..digest.len().min(12)],
             record.subject,
@@ -231,17 +249,17 @@ fn list(file: &TrustFile, json: bool) -> Result<Exit, Error> {
             record.at
         ));
         for line in &record.list {
-            output::data(&format!("  {line}\n"));
+            output::print_data(&format!("  {line}\n"));
         }
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
-fn revoke(file: &TrustFile, what: &str, json: bool) -> Result<Exit, Error> {
-    let folder = Path::new(what).is_dir().then(|| work_folder(Path::new(what))).transpose()?;
+fn revoke_records(file: &TrustFile, what: &str, json: bool) -> Result<CliExit, CliError> {
+    let folder = Path::new(what).is_dir().then(|| find_work_folder(Path::new(what))).transpose()?;
     let digest = what.strip_prefix("sha256:").unwrap_or(what);
     if folder.is_none() && digest.len() < 6 {
-        return Err(Error::Usage(format!(
+        return Err(CliError::Usage(format!(
             "`{what}` is neither a folder nor six digits of a digest"
         )));
     }
@@ -250,62 +268,70 @@ fn revoke(file: &TrustFile, what: &str, json: bool) -> Result<Exit, Error> {
             Some(folder) => record.folder == *folder,
             None => record.digest.trim_start_matches("sha256:").starts_with(digest),
         })
-        .map_err(Error::Trust)?;
+        .map_err(CliError::Trust)?;
     if json {
-        output::json(&json!({ "revoked": gone.iter().map(as_json).collect::<Vec<_>>() }));
+        output::print_json(
+            &json!({ "revoked": gone.iter().map(record_to_json).collect::<Vec<_>>() }),
+        );
     } else {
         for record in &gone {
-            output::talk(&format!("revoked: {} in {}", record.subject, record.folder.display()));
+            output::print_message(&format!(
+                "revoked: {} in {}",
+                record.subject,
+                record.folder.display()
+            ));
         }
         if gone.is_empty() {
-            output::talk("Nothing was trusted there.");
+            output::print_message("Nothing was trusted there.");
         }
     }
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }
 
 /// Asks about the protocol of a run that is about to be worked on, where somebody sits at the terminal.
 /// Whoever says no, or nothing, has a run that halts when it wants what is not trusted.
-pub(super) async fn ask_for_run(house: &House, run: &str) -> Result<(), Error> {
+pub(super) async fn confirm_run_protocol(house: &CliContext, run: &str) -> Result<(), CliError> {
     use std::io::IsTerminal as _;
-    let protocol = house.engine.look(run).await?.protocol;
+    let protocol = house.engine.get_run(run).await?.protocol;
     let Some(file) = house.trust.as_ref().filter(|_| std::io::stdin().is_terminal()) else {
         return Ok(());
     };
     let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
-    let Some(request) = protocol_request(file, &protocol, folder, by)? else { return Ok(()) };
+    let Some(request) = build_protocol_request(file, &protocol, folder, by)? else { return Ok(()) };
     if request.settled.is_some() {
         return Ok(());
     }
-    output::talk("The protocol of this run wants more than files:");
-    show_request(&request.record);
+    output::print_message("The protocol of this run wants more than files:");
+    print_request(&request.record);
     if confirm("Trust this? Without it, the run halts when it wants any of them. [y/N]").await? {
-        file.add(request.record).map_err(Error::Trust)?;
+        file.add(request.record).map_err(CliError::Trust)?;
     }
     Ok(())
 }
 
 /// Trusts the protocol of a run for a folder of work.
-pub(super) fn trust_protocol(house: &House, protocol: &Arc<Protocol>) -> Result<(), Error> {
-    let permissions = Permissions::from_protocol(protocol);
+pub(super) fn trust_protocol(house: &CliContext, protocol: &Arc<Protocol>) -> Result<(), CliError> {
+    let permissions = ProtocolPermissions::from_protocol(protocol);
     let (folder, by) = (house.home.workspace().to_owned(), house.settings.user());
-    trust_file()?.add(record(protocol, &permissions, folder, by)).map_err(Error::Trust)?;
+    require_trust_file()?
+        .add(build_record(protocol, &permissions, folder, by))
+        .map_err(CliError::Trust)?;
     Ok(())
 }
 
-fn trust_file() -> Result<TrustFile, Error> {
-    crate::settings::trust_file().ok_or_else(|| {
+fn require_trust_file() -> Result<TrustFile, CliError> {
+    crate::settings::locate_trust_file().ok_or_else(|| {
         let what = "trust has no place: neither XDG_CONFIG_HOME nor HOME names an absolute folder";
-        Error::Usage(what.to_owned())
+        CliError::Usage(what.to_owned())
     })
 }
 
 /// The folder of work that a folder belongs to; itself where nothing was kept yet.
-fn work_folder(here: &Path) -> Result<PathBuf, Error> {
-    match Home::find(here)? {
+fn find_work_folder(here: &Path) -> Result<PathBuf, CliError> {
+    match EngineHome::find(here)? {
         Some(home) => Ok(home.workspace().to_owned()),
         None => here
             .canonicalize()
-            .map_err(|source| Error::Unreadable { what: here.display().to_string(), source }),
+            .map_err(|source| CliError::Unreadable { what: here.display().to_string(), source }),
     }
 }

@@ -2,206 +2,221 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::Status;
+use countersign_core::run::ExecutionStatus;
 use countersign_runtime::clock::Clock as _;
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::{Driver, Rest};
-use countersign_runtime::engine::fresh_name;
-use countersign_runtime::watch::Unwatched;
-use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
+use countersign_runtime::driver::{Driver, IdleReason};
+use countersign_runtime::engine::generate_run_name;
+use countersign_runtime::run_observer::NoopRunObserver;
+use countersign_runtime::worker::{
+    DriverProvider, Worker, WorkerConfig, WorkerEvent, WorkerExitPolicy, WorkerObserver,
+    WorkerStopHandle,
+};
 use countersign_store::TenantId;
 use serde_json::{Map, Value, json};
 
 use crate::args;
-use crate::elapsed::{moment, stretch};
-use crate::exit::{Error, Exit};
-use crate::house::{House, wait};
+use crate::context::{CliContext, block_on};
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::status_style;
-use crate::signals::Signals;
+use crate::render::status_style;
+use crate::signals::TerminationSignals;
+use crate::time_format::{format_duration, format_timestamp};
 
 /// How long a result is offered to a store that is away, in milliseconds: what a model said is dear.
-const PATIENCE: i64 = 10 * 60 * 1000;
+const STORE_RETRY_MS: i64 = 10 * 60 * 1000;
 
-pub(super) fn run(args: &args::Worker, json: bool) -> Result<Exit, Error> {
-    wait(async {
-        let house =
-            House::open_remembering(&args.site, None, Arc::new(Unwatched), !args.no_memory)?
-                .with_allowed(&args.allow)?;
-        let host = host();
+pub(super) fn run(args: &args::WorkerArgs, json: bool) -> Result<CliExit, CliError> {
+    block_on(async {
+        let house = CliContext::open_with_memory(
+            &args.store_args,
+            None,
+            Arc::new(NoopRunObserver),
+            !args.no_memory,
+        )?
+        .with_allow_list(&args.allow)?;
+        let host = host_name();
         let name = args
             .name
             .clone()
-            .unwrap_or_else(|| format!("{host}-{}-{}", std::process::id(), fresh_name()));
-        let (driver, presence) = house.driver_called(&name)?;
-        let driver = Arc::new(driver.with_term(args.lease).with_patience(PATIENCE));
-        let terms = Terms {
+            .unwrap_or_else(|| format!("{host}-{}-{}", std::process::id(), generate_run_name()));
+        let (driver, presence) = house.build_named_driver(&name)?;
+        let driver = Arc::new(driver.with_lease_ttl(args.lease).with_store_retry(STORE_RETRY_MS));
+        let terms = WorkerConfig {
             host,
             capacity: usize::from(args.capacity),
-            per_tenant: args.per_tenant.map_or(usize::MAX, |most| most as usize),
+            max_per_tenant: args.per_tenant.map_or(usize::MAX, |most| most as usize),
             // Files, programs and scripts are this folder's, and so this tenant's.
             tenants: vec![house.engine.tenant().clone()],
-            term: args.lease,
-            grace: args.grace,
-            poll: args.poll,
-            ..Terms::new(name)
+            lease_ttl: args.lease,
+            grace_period: args.grace,
+            poll_interval: args.poll,
+            ..WorkerConfig::new(name)
         };
-        let report: Arc<dyn Report> = Arc::new(Lines { terms: terms.clone(), json });
+        let report: Arc<dyn WorkerObserver> = Arc::new(WorkerLog { terms: terms.clone(), json });
         let (store, clock) = (Arc::clone(house.engine.store()), Arc::clone(house.engine.clock()));
-        let worker = Worker::new(store, clock, Arc::new(One(driver)), report, terms);
+        let worker = Worker::new(store, clock, Arc::new(SingleDriver(driver)), report, terms);
         let worker = match presence {
-            Some(presence) => worker.present(presence),
+            Some(presence) => worker.with_heartbeat(presence),
             None => worker,
         };
         let ending = match (args.once, args.until_idle) {
-            (true, _) => Ending::Once,
-            (false, true) => Ending::Idle,
-            (false, false) => Ending::Told,
+            (true, _) => WorkerExitPolicy::AfterFirstBatch,
+            (false, true) => WorkerExitPolicy::WhenIdle,
+            (false, false) => WorkerExitPolicy::OnStop,
         };
-        let (stopper, stop) = Stopper::new();
-        let mut signals = Signals::listen();
+        let (stopper, stop) = WorkerStopHandle::new();
+        let mut signals = TerminationSignals::listen();
         tokio::spawn(async move {
             loop {
-                signals.next().await;
+                signals.recv().await;
                 stopper.stop();
             }
         });
-        worker.work(ending, stop).await?;
-        Ok(Exit::Good)
+        worker.run(ending, stop).await?;
+        Ok(CliExit::Success)
     })
 }
 
 /// The one driver of the one tenant that a folder of work belongs to.
-struct One(Arc<Driver>);
+struct SingleDriver(Arc<Driver>);
 
-impl Crew for One {
-    fn driver(&self, _: &TenantId) -> Result<Arc<Driver>, String> {
+impl DriverProvider for SingleDriver {
+    fn get_driver(&self, _: &TenantId) -> Result<Arc<Driver>, String> {
         Ok(Arc::clone(&self.0))
     }
 
-    fn drivers(&self) -> Vec<Arc<Driver>> {
+    fn list_drivers(&self) -> Vec<Arc<Driver>> {
         vec![Arc::clone(&self.0)]
     }
 }
 
 /// The name of this machine.
-pub(super) fn host() -> String {
+pub(super) fn host_name() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
-    let name = crate::settings::env("COMPUTERNAME").unwrap_or_default();
+    let name = crate::settings::env_var("COMPUTERNAME").unwrap_or_default();
     let plain = |one: &char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_');
     let short: String = name.chars().take_while(|one| *one != '.').filter(plain).collect();
     if short.is_empty() { "worker".to_owned() } else { short.chars().take(32).collect() }
 }
 
 /// News as lines: for people on standard error, for programs on standard output.
-struct Lines {
-    terms: Terms,
+struct WorkerLog {
+    terms: WorkerConfig,
     json: bool,
 }
 
-impl Report for Lines {
-    fn told(&self, news: News) {
+impl WorkerObserver for WorkerLog {
+    fn on_event(&self, news: WorkerEvent) {
         let now = SystemClock.now();
         if self.json {
             let mut line = Map::new();
             line.insert("at".to_owned(), json!(now));
             line.insert("worker".to_owned(), json!(self.terms.name));
-            line.extend(as_json(&news));
-            output::json_line(&Value::Object(line));
+            line.extend(event_to_json(&news));
+            output::print_json_line(&Value::Object(line));
         } else {
-            let text = self.text(&news);
-            let time = moment(now);
+            let text = self.format_event(&news);
+            let time = format_timestamp(now);
             let time = time.split(' ').next_back().unwrap_or_default();
-            output::talk(&format!("{time} {text}"));
+            output::print_message(&format!("{time} {text}"));
         }
     }
 }
 
-impl Lines {
-    fn text(&self, news: &News) -> String {
-        let Terms { name, capacity, term, .. } = &self.terms;
-        let stretch = |millis: i64| stretch(millis.unsigned_abs());
+impl WorkerLog {
+    fn format_event(&self, news: &WorkerEvent) -> String {
+        let WorkerConfig { name, capacity, lease_ttl: term, .. } = &self.terms;
+        let stretch = |millis: i64| format_duration(millis.unsigned_abs());
         match news {
-            News::Began => {
+            WorkerEvent::Started => {
                 let runs = if *capacity == 1 { "one run" } else { &format!("{capacity} runs") };
                 format!("worker {name} is here: {runs} at once, leases of {}", stretch(*term))
             }
-            News::Took(run) => format!("{} begins", run.id),
-            News::Rested(run, rest) => format!("{} {}", run.id, rested(rest)),
-            News::Lost(run) => {
+            WorkerEvent::RunTaken(run) => format!("{} begins", run.id),
+            WorkerEvent::RunIdle(run, rest) => format!("{} {}", run.id, describe_idle_reason(rest)),
+            WorkerEvent::LeaseLost(run) => {
                 format!("{} went to another worker; nothing of it was kept here", run.id)
             }
-            News::Failed(run, why) => {
+            WorkerEvent::RunFailed(run, why) => {
                 format!("{} cannot be worked on: {why}; it is looked at again in a while", run.id)
             }
-            News::Away(why) => format!("the store is away: {why}; waiting for it"),
-            News::Back(after) => format!("the store is back after {}", stretch(*after)),
-            News::Stopping(runs) => format!(
+            WorkerEvent::StoreUnavailable(why) => {
+                format!("the store is away: {why}; waiting for it")
+            }
+            WorkerEvent::StoreRecovered(after) => {
+                format!("the store is back after {}", stretch(*after))
+            }
+            WorkerEvent::Stopping(runs) => format!(
                 "stopping: nothing new is taken; {} may end, for {} at most",
-                counted(*runs, "step"),
-                stretch(self.terms.grace)
+                pluralize(*runs, "step"),
+                stretch(self.terms.grace_period)
             ),
-            News::Stopped(0) => format!("worker {name} has stopped and holds nothing"),
-            News::Stopped(runs) => format!(
+            WorkerEvent::Stopped(0) => format!("worker {name} has stopped and holds nothing"),
+            WorkerEvent::Stopped(runs) => format!(
                 "worker {name} has stopped; {} handed back in the middle of a step",
-                counted(*runs, "run")
+                pluralize(*runs, "run")
             ),
         }
     }
 }
 
-fn counted(number: usize, thing: &str) -> String {
+fn pluralize(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Where a run rests, in a few words.
-fn rested(rest: &Rest) -> String {
+fn describe_idle_reason(rest: &IdleReason) -> String {
     match rest {
-        Rest::Ended(status) => {
+        IdleReason::Ended(status) => {
             let style = status_style(*status);
             format!("{style}{}{style:#}", status.as_str())
         }
-        Rest::Halted => {
-            let style = status_style(Status::Halted);
+        IdleReason::Halted => {
+            let style = status_style(ExecutionStatus::Halted);
             format!("{style}halted{style:#}; `countersign status` tells why")
         }
-        Rest::Waiting => {
-            let style = status_style(Status::Waiting);
+        IdleReason::WaitingForInput => {
+            let style = status_style(ExecutionStatus::Waiting);
             format!("{style}waits{style:#} for somebody; `countersign inbox` tells for what")
         }
-        Rest::Until(at) => format!("goes on at {}", moment(*at)),
-        Rest::NeedsReply => "asks a model, and none is named; `countersign next` tells".to_owned(),
-        Rest::Child(child) => format!("waits for run {child}"),
-        Rest::Held | Rest::Stopped => "is handed back".to_owned(),
-        Rest::Parked => "is parked; `countersign status` tells why".to_owned(),
+        IdleReason::WaitingUntil(at) => format!("goes on at {}", format_timestamp(*at)),
+        IdleReason::NeedsReply => {
+            "asks a model, and none is named; `countersign next` tells".to_owned()
+        }
+        IdleReason::WaitingForChild(child) => format!("waits for run {child}"),
+        IdleReason::LeasedElsewhere | IdleReason::DriverStopped => "is handed back".to_owned(),
+        IdleReason::Parked => "is parked; `countersign status` tells why".to_owned(),
     }
 }
 
-fn as_json(news: &News) -> Map<String, Value> {
+fn event_to_json(news: &WorkerEvent) -> Map<String, Value> {
     let value = match news {
-        News::Began => json!({ "news": "began" }),
-        News::Took(run) => json!({ "news": "took", "run": run.id }),
-        News::Rested(run, rest) => {
+        WorkerEvent::Started => json!({ "news": "began" }),
+        WorkerEvent::RunTaken(run) => json!({ "news": "took", "run": run.id }),
+        WorkerEvent::RunIdle(run, rest) => {
             let (state, more) = match rest {
-                Rest::Ended(status) => (status.as_str(), Value::Null),
-                Rest::Halted => ("halted", Value::Null),
-                Rest::Waiting => ("waiting", Value::Null),
-                Rest::Until(at) => ("until", json!(at)),
-                Rest::NeedsReply => ("needs_reply", Value::Null),
-                Rest::Child(child) => ("child", json!(child)),
-                Rest::Held | Rest::Stopped => ("handed_back", Value::Null),
-                Rest::Parked => ("parked", Value::Null),
+                IdleReason::Ended(status) => (status.as_str(), Value::Null),
+                IdleReason::Halted => ("halted", Value::Null),
+                IdleReason::WaitingForInput => ("waiting", Value::Null),
+                IdleReason::WaitingUntil(at) => ("until", json!(at)),
+                IdleReason::NeedsReply => ("needs_reply", Value::Null),
+                IdleReason::WaitingForChild(child) => ("child", json!(child)),
+                IdleReason::LeasedElsewhere | IdleReason::DriverStopped => {
+                    ("handed_back", Value::Null)
+                }
+                IdleReason::Parked => ("parked", Value::Null),
             };
             json!({ "news": "rested", "run": run.id, "rest": state, "of": more })
         }
-        News::Lost(run) => json!({ "news": "lost", "run": run.id }),
-        News::Failed(run, why) => json!({ "news": "failed", "run": run.id, "why": why }),
-        News::Away(why) => json!({ "news": "store_away", "why": why }),
-        News::Back(after) => json!({ "news": "store_back", "after": after }),
-        News::Stopping(runs) => json!({ "news": "stopping", "runs": runs }),
-        News::Stopped(runs) => json!({ "news": "stopped", "handed_back": runs }),
+        WorkerEvent::LeaseLost(run) => json!({ "news": "lost", "run": run.id }),
+        WorkerEvent::RunFailed(run, why) => json!({ "news": "failed", "run": run.id, "why": why }),
+        WorkerEvent::StoreUnavailable(why) => json!({ "news": "store_away", "why": why }),
+        WorkerEvent::StoreRecovered(after) => json!({ "news": "store_back", "after": after }),
+        WorkerEvent::Stopping(runs) => json!({ "news": "stopping", "runs": runs }),
+        WorkerEvent::Stopped(runs) => json!({ "news": "stopped", "handed_back": runs }),
     };
     match value {
         Value::Object(map) => map,

@@ -86,7 +86,7 @@ impl Site {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
-        testkit::trust(env!("CARGO_BIN_EXE_countersign"), folder.path());
+        testkit::trust_protocol(env!("CARGO_BIN_EXE_countersign"), folder.path());
         Self { folder }
     }
 

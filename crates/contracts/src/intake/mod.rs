@@ -4,8 +4,8 @@
 //! Not the interview itself: who may write what, when a question is a repeat and when the gate
 //! opens are the protocol's and the engine's business.
 
-pub mod state;
-pub mod step;
+pub mod pre_skeleton_state;
+pub mod llm_step_output;
 
-pub use state::PreSkeletonState;
-pub use step::LlmStepOutput;
+pub use llm_step_output::LlmStepOutput;
+pub use pre_skeleton_state::PreSkeletonState;

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::present::{Nullable, present};
+use crate::nullable::{Nullable, deserialize_present};
 
 /// The guesses of a packet, each in the list of its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Insight {
+pub struct PacketInsights {
     /// Where they may be shown.
-    pub usage_policy: UsagePolicy,
+    pub usage_policy: InsightUsagePolicy,
     /// Of type hypothesis.
     pub hypotheses: Vec<InsightItem>,
     /// Of type strategy.
@@ -21,7 +21,7 @@ pub struct Insight {
 /// Where insights may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UsagePolicy {
+pub struct InsightUsagePolicy {
     /// Whether a validated one may go to a responder.
     pub allow_in_responder: bool,
 }
@@ -39,17 +39,21 @@ pub struct InsightItem {
     pub statement: String,
     /// What gave rise to it; `synthesis` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trigger: Option<Trigger>,
+    pub trigger: Option<InsightTrigger>,
     /// From 0 to 1; 0.3 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
     /// How far it has been tested.
-    pub validation_state: ValidationState,
+    pub validation_state: InsightValidationState,
     /// How it could be tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests_suggested: Option<Vec<String>>,
     /// A time or `run_end`, which is also meant when it is absent; null for never.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "deserialize_present"
+    )]
     pub expires_at: Option<Nullable<String>>,
     /// The citations that gave rise to it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +74,7 @@ pub enum InsightKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Trigger {
+pub enum InsightTrigger {
     Conflict,
     Failure,
     Synthesis,
@@ -81,7 +85,7 @@ pub enum Trigger {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum ValidationState {
+pub enum InsightValidationState {
     Unvalidated,
     Testing,
     Validated,

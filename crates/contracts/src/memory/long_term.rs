@@ -3,28 +3,28 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Object;
-use crate::present::{Nullable, optional_i64, present};
+use crate::JsonObject;
+use crate::nullable::{Nullable, deserialize_present, optional_i64};
 
 /// Facts, procedures and episodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LongTerm {
+pub struct LongTermMemory {
     /// Facts, preferences and rules.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<PacketFact>,
     /// The facts that are preferences, once more.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preferences: Option<Vec<Fact>>,
+    pub preferences: Option<Vec<PacketFact>>,
     /// Known ways of doing a kind of task.
-    pub procedures: Vec<Procedure>,
+    pub procedures: Vec<PacketProcedure>,
     /// What happened before.
-    pub episodes: Vec<Episode>,
+    pub episodes: Vec<PacketEpisode>,
 }
 
 /// Something known to be true, or to have been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fact {
+pub struct PacketFact {
     /// Unique among the facts.
     pub fact_id: String,
     /// What the fact is about; not empty.
@@ -35,7 +35,7 @@ pub struct Fact {
     pub status: FactStatus,
     /// When it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub validity: Option<Validity>,
+    pub validity: Option<FactValidity>,
     /// From 0 to 1; 0.5 when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -64,12 +64,16 @@ pub enum FactStatus {
 /// When a fact holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Validity {
+pub struct FactValidity {
     /// A date-time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<String>,
     /// A date-time, or null for without end.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "deserialize_present"
+    )]
     pub valid_to: Option<Nullable<String>>,
 }
 
@@ -86,13 +90,13 @@ pub enum ScopeLevel {
 /// A known way of doing a kind of task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Procedure {
+pub struct PacketProcedure {
     /// Unique among the procedures.
     pub procedure_id: String,
     /// The kind of task; not empty.
     pub task_type: String,
     /// Steps, preferred tools, output format.
-    pub content: Object,
+    pub content: JsonObject,
     /// The highest comes first; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_i64")]
     pub priority: Option<i64>,
@@ -101,17 +105,17 @@ pub struct Procedure {
     pub sources: Option<Vec<String>>,
     /// When it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub applicability: Option<Object>,
+    pub applicability: Option<JsonObject>,
 }
 
 /// Something that happened before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Episode {
+pub struct PacketEpisode {
     /// Unique among the episodes.
     pub episode_id: String,
     /// When it happened.
-    pub time_range: TimeRange,
+    pub time_range: EpisodeTimeRange,
     /// What happened.
     pub summary: String,
     /// The few points that matter most.
@@ -136,7 +140,7 @@ pub struct Episode {
 /// When an episode happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TimeRange {
+pub struct EpisodeTimeRange {
     /// A date-time.
     pub start: String,
     /// A date-time; the start when absent.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Object;
-use crate::present::whole_u64;
+use crate::JsonObject;
+use crate::nullable::whole_u64;
 
 /// Whom and what a packet is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,19 +12,19 @@ pub struct PacketMeta {
     /// The version of the format.
     pub schema_version: PacketVersion,
     /// Whose memory this is.
-    pub scope: Scope,
+    pub scope: PacketScope,
     /// A date-time.
     pub generated_at: String,
     /// Which kind of prompt it goes into.
-    pub purpose: Purpose,
+    pub purpose: PacketPurpose,
     /// Selects the procedures; `generic` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_type: Option<String>,
     /// What activated the memories.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cues: Option<Cues>,
+    pub cues: Option<PacketCues>,
     /// How many tokens it may take.
-    pub budget: Budget,
+    pub budget: PacketBudget,
     /// The composing policy; `default` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_id: Option<String>,
@@ -42,7 +42,7 @@ pub enum PacketVersion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Scope {
+pub struct PacketScope {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant_id: Option<String>,
     pub user_id: String,
@@ -54,7 +54,7 @@ pub struct Scope {
 /// Which kind of prompt a packet goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Purpose {
+pub enum PacketPurpose {
     /// Decides what to do.
     Planner,
     /// Does it.
@@ -65,7 +65,7 @@ pub enum Purpose {
 
 /// What activated the memories in a packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cues {
+pub struct PacketCues {
     /// Tags asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
@@ -80,7 +80,7 @@ pub struct Cues {
     pub time_range: Option<CueTimeRange>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// The time a request speaks of, open at either side.
@@ -98,7 +98,7 @@ pub struct CueTimeRange {
 /// How many tokens a packet may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct PacketBudget {
     /// At least 256.
     #[serde(deserialize_with = "whole_u64")]
     pub max_tokens: u64,

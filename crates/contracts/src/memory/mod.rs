@@ -16,11 +16,11 @@ pub mod summary;
 
 use serde::{Deserialize, Serialize};
 
-use insight::Insight;
-use long_term::LongTerm;
+use insight::PacketInsights;
+use long_term::LongTermMemory;
 use meta::PacketMeta;
-use report::{BudgetReport, Citation, Explain};
-use short_term::ShortTerm;
+use report::{BudgetReport, Citation, PacketExplanation};
+use short_term::ShortTermMemory;
 
 /// A memory packet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,15 +29,15 @@ pub struct MemoryPacket {
     /// Whom and what the packet is for.
     pub meta: PacketMeta,
     /// What the run is doing, and the thread of the conversation.
-    pub short_term: ShortTerm,
+    pub short_term: ShortTermMemory,
     /// What stays true beyond the session.
-    pub long_term: LongTerm,
+    pub long_term: LongTermMemory,
     /// Guesses, kept apart from what is known.
-    pub insight: Insight,
+    pub insight: PacketInsights,
     /// Every piece of evidence the packet refers to.
     pub citations: Vec<Citation>,
     /// What the packet cost.
     pub budget_report: BudgetReport,
     /// Why it holds what it holds.
-    pub explain: Explain,
+    pub explain: PacketExplanation,
 }

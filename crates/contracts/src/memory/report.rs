@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::present::{counts, whole_u64};
-use crate::{Counts, Object};
+use crate::nullable::{deserialize_counts, whole_u64};
+use crate::{JsonObject, NamedCounts};
 
 /// One piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,20 +33,20 @@ pub struct BudgetReport {
     #[serde(deserialize_with = "whole_u64")]
     pub used_tokens_est: u64,
     /// Tokens by section.
-    #[serde(deserialize_with = "counts")]
-    pub section_usage: Counts,
+    #[serde(deserialize_with = "deserialize_counts")]
+    pub section_usage: NamedCounts,
     /// What was shortened.
-    pub degradations: Vec<Degradation>,
+    pub degradations: Vec<BudgetDegradation>,
     /// What was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub omissions: Option<Vec<Omission>>,
+    pub omissions: Option<Vec<BudgetOmission>>,
 }
 
 /// Something that was shortened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Degradation {
+pub struct BudgetDegradation {
     pub section: String,
     pub action: String,
     pub reason: String,
@@ -56,7 +56,7 @@ pub struct Degradation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Omission {
+pub struct BudgetOmission {
     pub item: String,
     pub reason: String,
 }
@@ -64,34 +64,34 @@ pub struct Omission {
 /// Why a packet holds what it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Explain {
+pub struct PacketExplanation {
     /// What went in, with the rule that chose it.
     pub selected: Vec<String>,
     /// What stayed out.
-    pub omitted: Vec<Omitted>,
+    pub omitted: Vec<OmittedItem>,
     /// The windows, limits and filters that were applied.
-    pub filters: Object,
+    pub filters: JsonObject,
     /// Facts that contradict or replace each other.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<FactConflict>,
     /// What is needed to compose the packet again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub determinism: Option<Object>,
+    pub determinism: Option<JsonObject>,
 }
 
 /// Something that stayed out, for whatever reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Omitted {
+pub struct OmittedItem {
     pub item: String,
     pub reason: String,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// Facts that contradict or replace each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Conflict {
+pub struct FactConflict {
     /// What kind of conflict.
     #[serde(rename = "type")]
     pub kind: String,
@@ -102,5 +102,5 @@ pub struct Conflict {
     pub fact_ids: Option<Vec<String>>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Object;
-use crate::present::whole_u64;
+use crate::JsonObject;
+use crate::nullable::whole_u64;
 
 /// The working state and what was said lately.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShortTerm {
+pub struct ShortTermMemory {
     /// The working memory of the run.
     pub working_state: WorkingState,
     /// The conversation so far, in short.
@@ -18,7 +18,7 @@ pub struct ShortTerm {
     pub key_quotes: Option<Vec<KeyQuote>>,
     /// The latest messages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub conversation_window: Option<Vec<Message>>,
+    pub conversation_window: Option<Vec<PacketMessage>>,
     /// What is unfinished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_loops: Option<Vec<OpenLoop>>,
@@ -38,25 +38,25 @@ pub struct WorkingState {
     pub plan: Option<Vec<PlanStep>>,
     /// Named values.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub slots: Option<Object>,
+    pub slots: Option<JsonObject>,
     /// What the answer must include, avoid or look like.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub constraints: Option<Object>,
+    pub constraints: Option<JsonObject>,
     /// References to tool results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_evidence: Option<Vec<ToolEvidence>>,
     /// What has been decided.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub decisions: Option<Vec<Decision>>,
+    pub decisions: Option<Vec<WorkingDecision>>,
     /// What may go wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub risks: Option<Vec<Risk>>,
+    pub risks: Option<Vec<WorkingRisk>>,
     /// Guards against lost updates.
     #[serde(deserialize_with = "whole_u64")]
     pub state_version: u64,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// One step of a plan.
@@ -65,14 +65,14 @@ pub struct WorkingState {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct PlanStep {
     pub step: String,
-    pub status: StepStatus,
+    pub status: PlanStepStatus,
 }
 
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum StepStatus {
+pub enum PlanStepStatus {
     Todo,
     InProgress,
     Done,
@@ -91,7 +91,7 @@ pub struct ToolEvidence {
 
 /// Something that has been decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct WorkingDecision {
     /// The decision in a sentence.
     pub statement: String,
     /// The citation it rests on.
@@ -99,12 +99,12 @@ pub struct Decision {
     pub evidence_id: Option<String>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// Something that may go wrong.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Risk {
+pub struct WorkingRisk {
     /// The risk in a sentence.
     pub risk: String,
     /// What would soften it.
@@ -112,7 +112,7 @@ pub struct Risk {
     pub mitigation: Option<String>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// A sentence worth keeping word for word.
@@ -144,7 +144,7 @@ pub enum MessageRole {
 /// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Message {
+pub struct PacketMessage {
     /// The citation of the message.
     pub evidence_id: String,
     /// Who it is from.

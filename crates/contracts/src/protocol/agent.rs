@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use crate::Object;
-use crate::present::optional_i64;
+use crate::JsonObject;
+use crate::nullable::optional_i64;
 
 /// An agent of a protocol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Agent {
+pub struct AgentSpec {
     /// Unique in the protocol.
     pub id: String,
     /// What the agent does.
@@ -42,7 +42,7 @@ pub struct Agent {
     pub rules: Option<Vec<String>>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// How an agent's prompt joins that of its base.
@@ -79,7 +79,7 @@ pub struct ModelConfig {
     pub max_tokens: Option<i64>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// What happens to the tools of the base.

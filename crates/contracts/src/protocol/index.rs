@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Object;
+use crate::JsonObject;
 
 /// The front page of a protocol folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,10 +23,10 @@ pub struct ProtocolIndex {
     pub state: Option<StateLayout>,
     /// Anything else worth keeping.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Object>,
+    pub metadata: Option<JsonObject>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// How the state of a run is laid out in files.
@@ -34,17 +34,17 @@ pub struct ProtocolIndex {
 pub struct StateLayout {
     /// One file or several; `single` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<StateFormat>,
+    pub format: Option<StateLayoutFormat>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// One state file or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum StateFormat {
+pub enum StateLayoutFormat {
     Single,
     Multi,
 }

@@ -6,9 +6,9 @@
 pub mod index;
 pub mod workflow;
 pub mod agent;
-pub mod state;
+pub mod runtime_state;
 
-pub use agent::Agent;
+pub use agent::AgentSpec;
 pub use index::ProtocolIndex;
-pub use state::RuntimeState;
-pub use workflow::Workflow;
+pub use runtime_state::RuntimeState;
+pub use workflow::WorkflowSpec;

@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::Object;
-use crate::present::optional_i64;
+use crate::JsonObject;
+use crate::nullable::optional_i64;
 
 /// A state machine of phases and transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Workflow {
+pub struct WorkflowSpec {
     /// Unique in the protocol.
     pub id: String,
     /// A name for people.
@@ -23,23 +23,23 @@ pub struct Workflow {
     pub description: Option<String>,
     /// Workflows that are merged in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub include: Option<Include>,
+    pub include: Option<WorkflowIncludes>,
     /// A run starts in the first.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseSpec>,
     /// The ways from phase to phase.
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<TransitionSpec>,
 }
 
 /// Workflows that are merged in, told apart by the JSON type.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Value")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Include {
+pub enum WorkflowIncludes {
     One(String),
     Many(Vec<String>),
 }
 
-impl TryFrom<Value> for Include {
+impl TryFrom<Value> for WorkflowIncludes {
     type Error = serde_json::Error;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
@@ -50,7 +50,7 @@ impl TryFrom<Value> for Include {
     }
 }
 
-impl Serialize for Include {
+impl Serialize for WorkflowIncludes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::One(id) => id.serialize(serializer),
@@ -61,7 +61,7 @@ impl Serialize for Include {
 
 /// One phase of a workflow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct PhaseSpec {
     /// Unique in the workflow.
     pub id: String,
     /// A name for people.
@@ -78,12 +78,12 @@ pub struct Phase {
     pub on_exit: Option<String>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// One way from phase to phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Transition {
+pub struct TransitionSpec {
     /// The phase that is left.
     pub from: String,
     /// The phase that is entered.
@@ -93,23 +93,23 @@ pub struct Transition {
     pub priority: Option<i64>,
     /// What must hold; always open when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub gate: Option<GateOrCheck>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// What must hold before a transition is open, told apart by the JSON type.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
-pub enum Gate {
+pub enum GateOrCheck {
     /// The check of a criteria gate, written short.
     Check(String),
     /// A gate written out.
     Full(Box<GateSpec>),
 }
 
-impl TryFrom<Value> for Gate {
+impl TryFrom<Value> for GateOrCheck {
     type Error = serde_json::Error;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
@@ -120,7 +120,7 @@ impl TryFrom<Value> for Gate {
     }
 }
 
-impl Serialize for Gate {
+impl Serialize for GateOrCheck {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Check(check) => check.serialize(serializer),
@@ -134,7 +134,7 @@ impl Serialize for Gate {
 pub struct GateSpec {
     /// How the condition is decided.
     #[serde(rename = "type")]
-    pub kind: GateKind,
+    pub kind: GateSpecKind,
     /// The condition in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -152,16 +152,16 @@ pub struct GateSpec {
     pub value: Option<String>,
     /// How a closed gate is asked again.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry: Option<Retry>,
+    pub retry: Option<GateRetrySpec>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// How the condition of a gate is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GateKind {
+pub enum GateSpecKind {
     /// A person approves.
     Manual,
     /// An expression over the state.
@@ -176,10 +176,10 @@ pub enum GateKind {
 
 /// How a closed gate is asked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Retry {
+pub struct GateRetrySpec {
     /// Whether the interval grows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<RetryMode>,
+    pub mode: Option<RetryModeSpec>,
     /// Such as `30s`, `5m` or `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<String>,
@@ -188,14 +188,14 @@ pub struct Retry {
     pub max_attempts: Option<i64>,
     /// What the schema does not name.
     #[serde(flatten)]
-    pub extra: Object,
+    pub extra: JsonObject,
 }
 
 /// Whether the interval between attempts grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum RetryMode {
+pub enum RetryModeSpec {
     Fixed,
     Exponential,
 }

@@ -10,9 +10,9 @@ use serde_json::Value;
 pub(crate) struct Seed(String);
 
 impl Seed {
-    /// The seed whose file name begins with this number; `None` where there is no folder of seeds.
+    /// The seed whose file name begins with this number; `Empty` where there is no folder of seeds.
     pub(crate) fn read(number: &str) -> Option<Self> {
-        let files = std::fs::read_dir(testkit::seeds()?).expect("a readable folder");
+        let files = std::fs::read_dir(testkit::find_seeds()?).expect("a readable folder");
         let mut names = files.map(|file| file.expect("a readable folder").path());
         let name = names.find(|path| {
             path.file_name()
@@ -26,7 +26,7 @@ impl Seed {
 
 /// Says that a test had nothing to do.
 pub(crate) fn say_not_run(test: &str) {
-    testkit::not_run(&format!("seeds::{test}"), "no folder of seeds");
+    testkit::report_not_run(&format!("seeds::{test}"), "no folder of seeds");
 }
 
 /// The fenced blocks that are JSON, in order.

@@ -15,7 +15,7 @@ strategy!(spec: ArchitectSpec {
     domain_terms in texts(), forbidden_content in texts(), required_sections in texts(),
 });
 strategy!(report: GuardianReport {
-    verdict in one_of(&[Verdict::Pass, Verdict::Fail, Verdict::Retry]), reasons in texts(), required_actions in texts(),
+    verdict in one_of(&[GuardianVerdict::Pass, GuardianVerdict::Fail, GuardianVerdict::Retry]), reasons in texts(), required_actions in texts(),
     risk_level in one_of(&[RiskLevel::Low, RiskLevel::Med, RiskLevel::High]),
 });
 strategy!(evidence: EvidenceItem { source in source(), reference in text(1), snippet in text(1), confidence in share() });
@@ -26,8 +26,8 @@ strategy!(state: ChatState {
     retry_count in maybe(any::<u64>()), trace_id in maybe(text(1)), timings_ms in maybe(counts()),
 });
 
-fn track() -> impl Strategy<Value = Track> {
-    one_of(&[Track::Fast, Track::Quality])
+fn track() -> impl Strategy<Value = AnswerTrack> {
+    one_of(&[AnswerTrack::Fast, AnswerTrack::Quality])
 }
 
 fn source() -> impl Strategy<Value = EvidenceSource> {

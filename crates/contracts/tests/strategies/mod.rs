@@ -6,7 +6,7 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Number, Value};
 
-use countersign_contracts::{Counts, Nullable, Object};
+use countersign_contracts::{JsonObject, NamedCounts, Nullable};
 
 /// A strategy that makes every field of a struct by a strategy of its own; a field left out does
 /// not compile.
@@ -97,17 +97,17 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-pub(crate) fn object() -> impl Strategy<Value = Object> {
+pub(crate) fn object() -> impl Strategy<Value = JsonObject> {
     vec((text(0), value()), 0..3).prop_map(|fields| fields.into_iter().collect())
 }
 
 /// Fields beside those a schema names; the prefix keeps the two apart.
-pub(crate) fn extra() -> impl Strategy<Value = Object> {
+pub(crate) fn extra() -> impl Strategy<Value = JsonObject> {
     vec((text(0), value()), 0..3).prop_map(|fields| {
         fields.into_iter().map(|(name, value)| (format!("x-{name}"), value)).collect()
     })
 }
 
-pub(crate) fn counts() -> impl Strategy<Value = Counts> {
+pub(crate) fn counts() -> impl Strategy<Value = NamedCounts> {
     btree_map(text(0), any::<u64>(), 0..3)
 }

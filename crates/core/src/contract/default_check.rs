@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::defaults::BrokenDefault;
-use super::engine;
-use super::explain::Explain;
+use super::schema_defaults::BrokenDefault;
+use super::schema_explainer::SchemaExplainer;
+use super::validator_options;
 use crate::reply::ViolationList;
 
 /// A default as it is declared.
 #[derive(Debug)]
 pub(super) struct DeclaredDefault {
     /// As it stands in the schema.
-    pub(super) plain: Value,
+    pub(super) as_declared: Value,
     /// With the defaults inside it filled in.
     pub(super) filled: Value,
 }
 
 /// The address of the embedded document, where it has none of its own.
-const ADDRESS: &str = "urn:countersign:schema";
+const EMBEDDED_SCHEMA_ID: &str = "urn:countersign:schema";
 
 /// The defaults, by the pointer of the schema that declares them, that do not fit that schema,
 /// neither as they stand nor with the defaults inside them.
-pub(super) fn broken_defaults(
+pub(super) fn find_broken_defaults(
     root: &Value,
     declared: &BTreeMap<String, DeclaredDefault>,
 ) -> Vec<BrokenDefault> {
@@ -34,7 +34,7 @@ pub(super) fn broken_defaults(
         return Vec::new();
     };
     let address = match keywords.get("$id").and_then(Value::as_str) {
-        None => ADDRESS,
+        None => EMBEDDED_SCHEMA_ID,
         Some(own) if !own.contains('#') => own,
         Some(_) => return Vec::new(),
     };
@@ -42,9 +42,9 @@ pub(super) fn broken_defaults(
     document["$id"] = json!(address);
     let (mut fields, mut plain, mut filled) = (Map::new(), Map::new(), Map::new());
     for (index, (pointer, default)) in declared.iter().enumerate() {
-        let target = format!("{address}#{}", encode(pointer));
+        let target = format!("{address}#{}", encode_pointer(pointer));
         fields.insert(index.to_string(), json!({"$ref": target}));
-        plain.insert(index.to_string(), default.plain.clone());
+        plain.insert(index.to_string(), default.as_declared.clone());
         filled.insert(index.to_string(), default.filled.clone());
     }
     let mut whole = json!({"properties": fields, "definitions": {"document": document}});
@@ -52,7 +52,9 @@ pub(super) fn broken_defaults(
         .get("$schema")
         .cloned()
         .unwrap_or(json!("https://json-schema.org/draft/2020-12/schema"));
-    let Ok(validator) = engine::options(root).build(&whole) else { return Vec::new() };
+    let Ok(validator) = validator_options::build_options(root).build(&whole) else {
+        return Vec::new();
+    };
     let faults = |values: Map<String, Value>| -> BTreeMap<usize, String> {
         let values = Value::Object(values);
         let mut found = BTreeMap::new();
@@ -62,7 +64,7 @@ pub(super) fn broken_defaults(
             let Some(index) = index else { continue };
             found.entry(index).or_insert_with(|| {
                 let mut violations = ViolationList::default();
-                Explain { schema: &Value::Null }.fault(&error, "", &mut violations);
+                SchemaExplainer { schema: &Value::Null }.explain_error(&error, "", &mut violations);
                 violations.finish().first().map_or_else(String::new, |one| {
                     format!("expected {}, found {}", one.expected, one.found)
                 })
@@ -83,7 +85,7 @@ pub(super) fn broken_defaults(
 }
 
 /// A pointer as it stands in a reference.
-fn encode(pointer: &str) -> String {
+fn encode_pointer(pointer: &str) -> String {
     let mut text = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~$".contains(&byte) {

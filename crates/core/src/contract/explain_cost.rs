@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use crate::limits::MAX_EXPLAINED_BYTES;
+use crate::limits::MAX_EXPLAIN_MEMORY_BYTES;
 
 /// What one fault takes beside its pointer.
 const FAULT_BYTES: usize = 256;
@@ -16,11 +16,11 @@ const INDEX_BYTES: usize = 6;
 
 /// How many steps the engine may take to list everything wrong with a value: in each of them it may
 /// keep a fault, with the pointer as text.
-pub(super) fn explaining_steps(value: &Value) -> u64 {
-    (MAX_EXPLAINED_BYTES / (FAULT_BYTES + longest_pointer(value))) as u64
+pub(super) fn estimate_explain_steps(value: &Value) -> u64 {
+    (MAX_EXPLAIN_MEMORY_BYTES / (FAULT_BYTES + measure_longest_pointer(value))) as u64
 }
 
-fn longest_pointer(value: &Value) -> usize {
+fn measure_longest_pointer(value: &Value) -> usize {
     let mut longest = 0;
     let mut open = vec![(value, 0)];
     while let Some((value, pointer)) = open.pop() {
@@ -71,9 +71,9 @@ mod tests {
     fn a_large_value_is_told_its_first_violation_alone() {
         let schema = json!({"properties": {"list": {"items": {"type": "string"}}}});
         let schema = Schema::compile(schema).unwrap();
-        let small = schema.violations(&json!({"list": vec![0; 1_000]}));
+        let small = schema.list_violations(&json!({"list": vec![0; 1_000]}));
         assert_eq!(crate::reply::count_violations(&small), 1_000);
-        let large = schema.violations(&json!({"list": vec![0; 200_000]}));
+        let large = schema.list_violations(&json!({"list": vec![0; 200_000]}));
         assert_eq!(large.len(), 1);
         assert_eq!(large[0].pointer, "/list/0");
         assert!(large[0].hint.as_ref().unwrap().contains("the first"), "{:?}", large[0]);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn long_pointers_cost_more_than_short_ones() {
-        let steps = |key: &str| explaining_steps(&json!({key: [0]}));
+        let steps = |key: &str| estimate_explain_steps(&json!({key: [0]}));
         assert!(steps("short") > 50_000);
         assert!(steps(&"k".repeat(4_000)) < 5_000);
     }
@@ -108,7 +108,7 @@ mod tests {
             (halves, nested("c", json!({"t": 1}), 30)),
             (anchored, nested("c", json!({}), 30)),
         ] {
-            let violations = Schema::compile(schema).unwrap().violations(&value);
+            let violations = Schema::compile(schema).unwrap().list_violations(&value);
             assert_eq!(violations.len(), 1, "{violations:?}");
         }
     }
@@ -121,7 +121,7 @@ mod tests {
         let record: Value = (0..40).map(|n| (format!("field_{n:02}"), json!("x"))).collect();
         let mut records = vec![record; 20];
         records[7]["field_03"] = json!(5);
-        let violations = schema.violations(&json!(records));
+        let violations = schema.list_violations(&json!(records));
         assert_eq!(violations[0].pointer, "/7/field_03", "{violations:?}");
     }
 

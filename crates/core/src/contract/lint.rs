@@ -6,19 +6,19 @@
 
 use serde_json::Value;
 
-use super::engine::FORMATS;
-use super::load::{Reader, load_upon};
-use super::registry::Registry;
+use super::contract_registry::ContractRegistry;
+use super::load_contract::{ContractFileReader, load_contract_with_base};
 use super::schema::Schema;
+use super::validator_options::ASSERTED_FORMATS;
 use crate::json;
-use crate::nearest::nearest;
-use crate::spec::{Diagnostic, Source, Tree};
+use crate::similar_name::find_similar_name;
+use crate::source::{Diagnostic, ParsedSourceFile, SourceFile};
 
 /// Findings of one schema that are told.
 const MAX_FINDINGS: usize = 200;
 
 /// Keywords whose value is a schema, or a list of schemas.
-const SCHEMAS: [&str; 16] = [
+const SUBSCHEMA_KEYWORDS: [&str; 16] = [
     "additionalItems",
     "additionalProperties",
     "allOf",
@@ -38,11 +38,11 @@ const SCHEMAS: [&str; 16] = [
 ];
 
 /// Keywords whose value is a table of schemas by names of the author's.
-const TABLES: [&str; 6] =
+const SCHEMA_MAP_KEYWORDS: [&str; 6] =
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
 /// All the others, of 2020-12 and draft-07.
-const OTHERS: [&str; 37] = [
+const OTHER_KEYWORDS: [&str; 37] = [
     "$anchor",
     "$comment",
     "$dynamicAnchor",
@@ -85,16 +85,20 @@ const OTHERS: [&str; 37] = [
 /// Loads a contract file and looks it over: the faults that keep it from being used, or the
 /// warnings about its schema.
 #[must_use]
-pub fn check_contract(source: Source, read: Reader<'_>, known: &Registry) -> Vec<Diagnostic> {
-    let contract = match load_upon(source.clone(), read, known) {
+pub fn check_contract(
+    source: SourceFile,
+    read: ContractFileReader<'_>,
+    known: &ContractRegistry,
+) -> Vec<Diagnostic> {
+    let contract = match load_contract_with_base(source.clone(), read, known) {
         Ok(contract) => contract,
         Err(faults) => return faults,
     };
-    let Ok(tree) = Tree::parse(source) else { return Vec::new() };
+    let Ok(tree) = ParsedSourceFile::parse(source) else { return Vec::new() };
     match &tree.value["schema"] {
         Value::String(path) => {
             let Ok(text) = read(path) else { return Vec::new() };
-            Tree::parse(Source::new(path, text))
+            ParsedSourceFile::parse(SourceFile::new(path, text))
                 .map(|tree| check_schema(&tree, "", &contract.schema))
                 .unwrap_or_default()
         }
@@ -105,51 +109,65 @@ pub fn check_contract(source: Source, read: Reader<'_>, known: &Registry) -> Vec
 
 /// Looks over the schema that stands at a pointer of a file; all findings are warnings.
 #[must_use]
-pub fn check_schema(tree: &Tree, at: &str, schema: &Schema) -> Vec<Diagnostic> {
+pub fn check_schema(tree: &ParsedSourceFile, at: &str, schema: &Schema) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     if let Some(value) = tree.value.pointer(at) {
-        look(tree, value, &mut at.to_owned(), &mut findings);
+        lint_schema(tree, value, &mut at.to_owned(), &mut findings);
     }
     for broken in schema.broken_defaults() {
         let message = format!(
             "this default does not fit its own schema and is not filled in: {}",
             broken.message
         );
-        let fault = tree.fault("broken_default", &format!("{at}{}", broken.pointer), message);
-        findings.push(fault.warning());
+        let fault = tree.diagnose("broken_default", &format!("{at}{}", broken.pointer), message);
+        findings.push(fault.into_warning());
     }
     findings.truncate(MAX_FINDINGS);
     findings
 }
 
-fn look(tree: &Tree, schema: &Value, at: &mut String, findings: &mut Vec<Diagnostic>) {
+fn lint_schema(
+    tree: &ParsedSourceFile,
+    schema: &Value,
+    at: &mut String,
+    findings: &mut Vec<Diagnostic>,
+) {
     let Some(keywords) = schema.as_object() else { return };
     let length = at.len();
     for (keyword, said) in keywords {
         if findings.len() >= MAX_FINDINGS {
             return;
         }
-        json::push(at, keyword);
+        json::push_segment(at, keyword);
         match said {
-            _ if TABLES.contains(&keyword.as_str()) => look_into(tree, said, at, findings),
-            Value::Array(_) if SCHEMAS.contains(&keyword.as_str()) => {
-                look_into(tree, said, at, findings);
+            _ if SCHEMA_MAP_KEYWORDS.contains(&keyword.as_str()) => {
+                lint_subschemas(tree, said, at, findings)
             }
-            _ if SCHEMAS.contains(&keyword.as_str()) => look(tree, said, at, findings),
+            Value::Array(_) if SUBSCHEMA_KEYWORDS.contains(&keyword.as_str()) => {
+                lint_subschemas(tree, said, at, findings);
+            }
+            _ if SUBSCHEMA_KEYWORDS.contains(&keyword.as_str()) => {
+                lint_schema(tree, said, at, findings)
+            }
             Value::String(format) if keyword == "format" => {
-                findings.extend(unknown_format(tree, at, format));
+                findings.extend(check_format(tree, at, format));
             }
-            _ => findings.extend(unknown_keyword(tree, at, keyword)),
+            _ => findings.extend(check_keyword(tree, at, keyword)),
         }
         at.truncate(length);
     }
 }
 
-fn look_into(tree: &Tree, parts: &Value, at: &mut String, findings: &mut Vec<Diagnostic>) {
+fn lint_subschemas(
+    tree: &ParsedSourceFile,
+    parts: &Value,
+    at: &mut String,
+    findings: &mut Vec<Diagnostic>,
+) {
     let length = at.len();
     let mut inside = |name: &str, part: &Value| {
-        json::push(at, name);
-        look(tree, part, at, findings);
+        json::push_segment(at, name);
+        lint_schema(tree, part, at, findings);
         at.truncate(length);
     };
     match parts {
@@ -161,26 +179,29 @@ fn look_into(tree: &Tree, parts: &Value, at: &mut String, findings: &mut Vec<Dia
     }
 }
 
-fn unknown_keyword(tree: &Tree, at: &str, keyword: &str) -> Option<Diagnostic> {
-    if OTHERS.contains(&keyword) || keyword.starts_with("x-") {
+fn check_keyword(tree: &ParsedSourceFile, at: &str, keyword: &str) -> Option<Diagnostic> {
+    if OTHER_KEYWORDS.contains(&keyword) || keyword.starts_with("x-") {
         return None;
     }
-    let near = nearest(keyword, SCHEMAS.iter().chain(&TABLES).chain(&OTHERS).copied())?;
+    let near = find_similar_name(
+        keyword,
+        SUBSCHEMA_KEYWORDS.iter().chain(&SCHEMA_MAP_KEYWORDS).chain(&OTHER_KEYWORDS).copied(),
+    )?;
     let message = format!("`{keyword}` is no keyword of JSON Schema, and checks nothing");
-    let fault = Diagnostic::new("unknown_keyword", message, &tree.source, tree.key_place(at));
-    Some(fault.warning().hinting(Some(format!("did you mean `{near}`?"))))
+    let fault = Diagnostic::new("unknown_keyword", message, &tree.source, tree.find_key_span(at));
+    Some(fault.into_warning().with_hint(Some(format!("did you mean `{near}`?"))))
 }
 
-fn unknown_format(tree: &Tree, at: &str, format: &str) -> Option<Diagnostic> {
-    if FORMATS.contains(&format) {
+fn check_format(tree: &ParsedSourceFile, at: &str, format: &str) -> Option<Diagnostic> {
+    if ASSERTED_FORMATS.contains(&format) {
         return None;
     }
     let message = format!("`{format}` is no format of JSON Schema, and checks nothing");
-    let hint = match nearest(format, FORMATS) {
+    let hint = match find_similar_name(format, ASSERTED_FORMATS) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}; use `pattern` for others", FORMATS.join(", ")),
+        None => format!("known are {}; use `pattern` for others", ASSERTED_FORMATS.join(", ")),
     };
-    Some(tree.fault("unknown_format", at, message).warning().hinting(Some(hint)))
+    Some(tree.diagnose("unknown_format", at, message).into_warning().with_hint(Some(hint)))
 }
 
 #[cfg(test)]
@@ -189,8 +210,8 @@ mod tests {
 
     fn told(text: &str) -> Vec<String> {
         let alone = |path: &str| Err(format!("there is no file {path}"));
-        let source = Source::new("c.yaml", format!("id: c\nversion: 1.0.0\nschema: {text}\n"));
-        let findings = check_contract(source, &alone, &Registry::default());
+        let source = SourceFile::new("c.yaml", format!("id: c\nversion: 1.0.0\nschema: {text}\n"));
+        let findings = check_contract(source, &alone, &ContractRegistry::default());
         let line = |one: &Diagnostic| match &one.hint {
             Some(hint) => format!("{} [{}] ({hint})", one.message, one.code),
             None => format!("{} [{}]", one.message, one.code),
@@ -205,7 +226,7 @@ mod tests {
             [
                 "`minLenght` is no keyword of JSON Schema, and checks nothing [unknown_keyword] (did you mean `minLength`?)".to_owned(),
                 "`datetime` is no format of JSON Schema, and checks nothing [unknown_format] (did you mean `date-time`?)".to_owned(),
-                format!("`zip` is no format of JSON Schema, and checks nothing [unknown_format] (known are {}; use `pattern` for others)", FORMATS.join(", ")),
+                format!("`zip` is no format of JSON Schema, and checks nothing [unknown_format] (known are {}; use `pattern` for others)", ASSERTED_FORMATS.join(", ")),
             ]
         );
         // Names of fields, and data, are no keywords.

@@ -1,36 +1,42 @@
 //! What a reply is held against: a schema, rules, and how the text may arrive. Compiled once.
 
 mod schema;
-mod bounds;
-mod pattern_cost;
-mod reference;
-mod graph;
-mod budget;
-mod explain;
+mod schema_bounds;
+mod pattern_budget;
+mod reference_resolver;
+mod schema_graph;
+mod work_budget;
+mod schema_explainer;
 mod explain_cost;
-mod branch;
-mod engine;
-mod defaults;
+mod explain_branches;
+mod validator_options;
+mod schema_defaults;
 mod default_check;
-mod complete;
-mod describe;
-mod rule;
-mod definition;
-mod load;
-mod registry;
+mod fill_and_validate;
+mod describe_schema;
+mod contract_rule;
+mod contract_definition;
+mod load_contract;
+mod contract_registry;
 mod lint;
 mod sample;
 mod compat;
 mod export;
 
-pub use budget::WorkBudget;
-pub use compat::{Answer, Change, ChangeKind, Comparison, compare, compare_with, compare_within};
-pub use defaults::BrokenDefault;
-pub use definition::{Compatibility, Contract, OnViolation, Then};
-pub use export::{Effect, Export, Loss, Target, export};
+pub use compat::{
+    CompatOutcome, ContractChange, ContractChangeKind, ContractComparison, compare, compare_with,
+    compare_within,
+};
+pub use contract_definition::{CompatibilityLevel, Contract, OnExhausted, OnViolation};
+pub use contract_registry::{ContractRegistry, ContractRegistryError};
+pub use contract_rule::{ContractRule, RULE_VARIABLES};
+pub use export::{ExportLoss, ExportTarget, ExportedContract, LossEffect, export_contract};
 pub use lint::{check_contract, check_schema};
-pub use load::{FILE_SCHEMA, Reader, load, load_inline, load_upon};
-pub use registry::{Registry, RegistryError};
-pub use rule::{NAMES, Rule};
-pub use sample::Sampler;
-pub use schema::{Schema, SchemaFault};
+pub use load_contract::{
+    CONTRACT_FILE_SCHEMA, ContractFileReader, load_contract, load_contract_with_base,
+    load_inline_contract,
+};
+pub use sample::SchemaSampler;
+pub use schema::{Schema, SchemaError};
+pub use schema_defaults::BrokenDefault;
+pub use work_budget::WorkBudget;

@@ -10,14 +10,14 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::bounds::check_bounds;
-use super::defaults::{BrokenDefault, Defaults, Filled};
-use super::engine;
-use super::explain::Explain;
-use super::explain_cost::{count_branches, explaining_steps};
-use super::graph::SchemaGraph;
-use super::pattern_cost::check_patterns;
-use super::reference::is_draft_07;
+use super::explain_cost::{count_branches, estimate_explain_steps};
+use super::pattern_budget::check_patterns;
+use super::reference_resolver::is_draft_07;
+use super::schema_bounds::check_bounds;
+use super::schema_defaults::{BrokenDefault, FilledDefaults, SchemaDefaults};
+use super::schema_explainer::SchemaExplainer;
+use super::schema_graph::SchemaGraph;
+use super::validator_options;
 use crate::json;
 use crate::reply::{Code, Violation, ViolationList};
 
@@ -29,17 +29,17 @@ const MAX_FIRST_STEPS: u64 = 2_000_000;
 pub struct Schema {
     source: Value,
     validator: Validator,
-    defaults: Defaults,
-    own_fields: Vec<String>,
+    defaults: SchemaDefaults,
+    top_level_fields: Vec<String>,
     /// How many alternatives the schema has in all.
-    branches: usize,
+    branch_count: usize,
     graph: OnceLock<SchemaGraph>,
 }
 
 /// Why a text is no schema we take.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
-pub struct SchemaFault {
+pub struct SchemaError {
     /// The place in the schema.
     pub pointer: String,
     /// What is wrong there.
@@ -48,18 +48,25 @@ pub struct SchemaFault {
 
 impl Schema {
     /// Compiles a schema.
-    pub fn compile(source: Value) -> Result<Self, SchemaFault> {
+    pub fn compile(source: Value) -> Result<Self, SchemaError> {
         check_bounds(&source)?;
         check_patterns(&source)?;
         check_dialect(&source)?;
-        let validator = engine::options(&source)
-            .build(&with_properties(&source))
-            .map_err(|error| fault(&error, &source))?;
-        let defaults = Defaults::of(&source)?;
-        let own_fields = own_fields(&source);
+        let validator = validator_options::build_options(&source)
+            .build(&add_empty_properties(&source))
+            .map_err(|error| to_schema_error(&error, &source))?;
+        let defaults = SchemaDefaults::from_schema(&source)?;
+        let own_fields = collect_top_level_fields(&source);
         let branches = count_branches(&source);
         let graph = OnceLock::new();
-        Ok(Self { source, validator, defaults, own_fields, branches, graph })
+        Ok(Self {
+            source,
+            validator,
+            defaults,
+            top_level_fields: own_fields,
+            branch_count: branches,
+            graph,
+        })
     }
 
     /// The schema as it was written.
@@ -70,11 +77,11 @@ impl Schema {
 
     /// Fills in declared defaults, as long as the value gains at most
     /// [`MAX_DEFAULT_BYTES`](crate::limits::MAX_DEFAULT_BYTES); gives the pointers of what it added.
-    pub fn fill(&self, value: &mut Value) -> Vec<String> {
+    pub fn fill_defaults(&self, value: &mut Value) -> Vec<String> {
         self.defaults.fill(value).added
     }
 
-    pub(super) fn fill_measured(&self, value: &mut Value) -> Filled {
+    pub(super) fn fill_defaults_measured(&self, value: &mut Value) -> FilledDefaults {
         self.defaults.fill(value)
     }
 
@@ -90,50 +97,52 @@ impl Schema {
         self.validator.is_valid(value)
     }
 
-    /// The steps that the validation of a value takes at most, told without validating; `None`
+    /// The steps that the validation of a value takes at most, told without validating; `Empty`
     /// beyond the limit. Where alternatives lead back to themselves they may double with every
     /// level of the value, and the engine cannot be stopped.
-    pub(crate) fn validation_steps(&self, value: &Value, limit: u64) -> Option<u64> {
-        self.graph.get_or_init(|| SchemaGraph::new(&self.source)).validation_steps(value, limit)
+    pub(crate) fn estimate_validation_steps(&self, value: &Value, limit: u64) -> Option<u64> {
+        self.graph.get_or_init(|| SchemaGraph::new(&self.source)).estimate_steps(value, limit)
     }
 
     /// What is wrong with the value, in the order of the schema: the first of it in words, the
     /// rest counted. Of a value that is too large to list everything, the first violation alone.
     #[must_use]
-    pub fn violations(&self, value: &Value) -> Vec<Violation> {
+    pub fn list_violations(&self, value: &Value) -> Vec<Violation> {
         if self.validator.is_valid(value) {
             return Vec::new();
         }
         let mut list = ViolationList::default();
-        let explain = Explain { schema: &self.source };
-        if self.validation_steps(value, explaining_steps(value)).is_some() {
+        let explain = SchemaExplainer { schema: &self.source };
+        if self.estimate_validation_steps(value, estimate_explain_steps(value)).is_some() {
             for error in self.validator.iter_errors(value) {
-                explain.fault(&error, "", &mut list);
+                explain.explain_error(&error, "", &mut list);
             }
-        } else if self.branches > 0 || self.validation_steps(value, MAX_FIRST_STEPS).is_none() {
+        } else if self.branch_count > 0
+            || self.estimate_validation_steps(value, MAX_FIRST_STEPS).is_none()
+        {
             // The engine would try every way through everything inside before it says a word.
-            return vec![unexplained("too large to say where")];
+            return vec![describe_unexplained("too large to say where")];
         } else if let Err(error) = self.validator.validate(value) {
-            explain.fault(&error, "", &mut list);
+            explain.explain_error(&error, "", &mut list);
             let hint = "the value is too large to list every violation; this is the first";
-            return list.finish().into_iter().map(|one| one.hinting(hint)).collect();
+            return list.finish().into_iter().map(|one| one.with_hint(hint)).collect();
         }
         list.finish()
     }
 
     /// The fields a reply may have at its top, sorted.
-    pub(crate) fn own_fields(&self) -> &[String] {
-        &self.own_fields
+    pub(crate) fn top_level_fields(&self) -> &[String] {
+        &self.top_level_fields
     }
 }
 
-fn unexplained(why: &str) -> Violation {
+fn describe_unexplained(why: &str) -> Violation {
     let found = format!("one that does not, {why}");
     Violation::new(Code::Schema, "", "a value that fits the schema", found)
 }
 
 /// Refuses a `$schema` other than 2020-12 and draft-07.
-fn check_dialect(schema: &Value) -> Result<(), SchemaFault> {
+fn check_dialect(schema: &Value) -> Result<(), SchemaError> {
     let known = match schema.get("$schema") {
         None => true,
         Some(Value::String(dialect)) => {
@@ -146,11 +155,11 @@ fn check_dialect(schema: &Value) -> Result<(), SchemaFault> {
         return Ok(());
     }
     let message = "an unknown `$schema`; known are 2020-12 and draft-07".to_owned();
-    Err(SchemaFault { pointer: "/$schema".to_owned(), message })
+    Err(SchemaError { pointer: "/$schema".to_owned(), message })
 }
 
 /// The fields a reply of this schema may have at its top.
-fn own_fields(schema: &Value) -> Vec<String> {
+fn collect_top_level_fields(schema: &Value) -> Vec<String> {
     let declared = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required = required.filter_map(Value::as_str).map(str::to_owned);
@@ -162,15 +171,15 @@ fn own_fields(schema: &Value) -> Vec<String> {
 
 /// The engine's own words, unless ours are better: a schema that breaks the rules of schemas is
 /// a value that breaks a schema.
-fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
+fn to_schema_error(error: &ValidationError<'_>, source: &Value) -> SchemaError {
     if let ValidationErrorKind::Referencing(_) = error.kind()
-        && let Some(pointer) = outward_reference(source, "")
+        && let Some(pointer) = find_outward_reference(source, "")
     {
         let message = "a `$ref` leads out of the document; put the schema under `$defs`";
-        return SchemaFault { pointer, message: message.to_owned() };
+        return SchemaError { pointer, message: message.to_owned() };
     }
     let mut violations = ViolationList::default();
-    Explain { schema: &Value::Null }.fault(error, "", &mut violations);
+    SchemaExplainer { schema: &Value::Null }.explain_error(error, "", &mut violations);
     let violations = violations.finish();
     let engine = error.to_string();
     let message = match violations.first() {
@@ -185,20 +194,20 @@ fn fault(error: &ValidationError<'_>, source: &Value) -> SchemaFault {
         }
         _ => engine,
     };
-    SchemaFault { pointer: error.instance_path().as_str().to_owned(), message }
+    SchemaError { pointer: error.instance_path().as_str().to_owned(), message }
 }
 
 /// The place of a reference that leaves the document.
-fn outward_reference(schema: &Value, pointer: &str) -> Option<String> {
+fn find_outward_reference(schema: &Value, pointer: &str) -> Option<String> {
     let outward = |target: &str| !target.starts_with('#');
     match schema {
         Value::Object(members) => members.iter().find_map(|(name, member)| {
-            let at = json::child(pointer, name);
+            let at = json::child_pointer(pointer, name);
             let leads_out = name == "$ref" && member.as_str().is_some_and(outward);
-            if leads_out { Some(at) } else { outward_reference(member, &at) }
+            if leads_out { Some(at) } else { find_outward_reference(member, &at) }
         }),
         Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
-            outward_reference(item, &json::child(pointer, &index.to_string()))
+            find_outward_reference(item, &json::child_pointer(pointer, &index.to_string()))
         }),
         _ => None,
     }
@@ -206,13 +215,13 @@ fn outward_reference(schema: &Value, pointer: &str) -> Option<String> {
 
 /// The same schema, with an empty `properties` where every field is forbidden: only then does the
 /// engine tell which field was too much.
-fn with_properties(schema: &Value) -> Value {
+fn add_empty_properties(schema: &Value) -> Value {
     const DATA: [&str; 4] = ["enum", "const", "default", "examples"];
     match schema {
         Value::Object(members) => {
             let inside = |(name, member): (&String, &Value)| {
                 let data = DATA.contains(&name.as_str());
-                (name.clone(), if data { member.clone() } else { with_properties(member) })
+                (name.clone(), if data { member.clone() } else { add_empty_properties(member) })
             };
             let mut members: Map<String, Value> = members.iter().map(inside).collect();
             if members.get("additionalProperties") == Some(&Value::Bool(false)) {
@@ -220,7 +229,7 @@ fn with_properties(schema: &Value) -> Value {
             }
             Value::Object(members)
         }
-        Value::Array(items) => items.iter().map(with_properties).collect(),
+        Value::Array(items) => items.iter().map(add_empty_properties).collect(),
         other => other.clone(),
     }
 }

@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::vocabulary::{Builtin, Convert, Each, Method};
+use super::vocabulary::{BuiltinFunction, BuiltinMethod, CallbackMethod, ConversionFunction};
 
 /// Bytes of the source; sources are far shorter than `u32` can count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct ExprSpan {
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-impl Span {
+impl ExprSpan {
     pub(super) fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
     }
 
-    pub(super) fn to(self, end: Span) -> Self {
+    pub(super) fn join(self, end: ExprSpan) -> Self {
         Self { start: self.start, end: end.end }
     }
 
@@ -32,53 +32,61 @@ impl Span {
 
 /// One operation and where it stands.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
-    pub(super) span: Span,
+pub(super) struct ExprNode {
+    pub(super) kind: ExprKind,
+    pub(super) span: ExprSpan,
     /// The longest way down to a leaf; bounded, so evaluation cannot exhaust the stack.
     pub(super) depth: u16,
     /// Whether parentheses stand round it, which `??` beside `||` asks for.
     pub(super) parenthesized: bool,
 }
 
-impl Node {
+impl ExprNode {
     /// The operations it consists of, in the order of the source; those of callbacks too.
-    pub(super) fn children(&self) -> Vec<&Node> {
+    pub(super) fn children(&self) -> Vec<&ExprNode> {
         match &self.kind {
-            Kind::Undefined
-            | Kind::Null
-            | Kind::Bool(_)
-            | Kind::Num(_)
-            | Kind::Str(_)
-            | Kind::Root(_)
-            | Kind::Local(_) => Vec::new(),
-            Kind::Template { parts: nodes, .. } | Kind::Builtin { args: nodes, .. } => {
+            ExprKind::Undefined
+            | ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Num(_)
+            | ExprKind::Str(_)
+            | ExprKind::Root(_)
+            | ExprKind::Local(_) => Vec::new(),
+            ExprKind::Template { parts: nodes, .. } | ExprKind::BuiltinCall { args: nodes, .. } => {
                 nodes.iter().collect()
             }
-            Kind::Array(items) => items.iter().map(Item::node).collect(),
-            Kind::Object(entries) => entries.iter().flat_map(Entry::nodes).collect(),
-            Kind::Member { object, .. } | Kind::Matches { subject: object, .. } => vec![object],
-            Kind::Index { object, key, .. } => vec![object, key],
-            Kind::Method { object, args, .. } => std::iter::once(&**object).chain(args).collect(),
-            Kind::Each { object, callback, initial, .. } => {
+            ExprKind::Array(items) => items.iter().map(ArrayLiteralItem::node).collect(),
+            ExprKind::Object(entries) => {
+                entries.iter().flat_map(ObjectLiteralEntry::nodes).collect()
+            }
+            ExprKind::Member { object, .. } | ExprKind::TextMatches { subject: object, .. } => {
+                vec![object]
+            }
+            ExprKind::Index { object, key, .. } => vec![object, key],
+            ExprKind::MethodCall { object, args, .. } => {
+                std::iter::once(&**object).chain(args).collect()
+            }
+            ExprKind::CallbackCall { object, callback, initial, .. } => {
                 let body = match &**callback {
-                    Callback::Arrow { body, .. } => Some(body),
-                    Callback::Convert(_) => None,
+                    ExprCallback::Arrow { body, .. } => Some(body),
+                    ExprCallback::Convert(_) => None,
                 };
                 std::iter::once(&**object).chain(body).chain(initial.as_deref()).collect()
             }
-            Kind::Chain(inner) | Kind::Unary { operand: inner, .. } => vec![inner],
-            Kind::Binary { left, right, .. } | Kind::Logical { left, right, .. } => {
+            ExprKind::Chain(inner) | ExprKind::Unary { operand: inner, .. } => vec![inner],
+            ExprKind::Binary { left, right, .. } | ExprKind::Logical { left, right, .. } => {
                 vec![left, right]
             }
-            Kind::Conditional { condition, then, otherwise } => vec![condition, then, otherwise],
+            ExprKind::Conditional { condition, then, otherwise } => {
+                vec![condition, then, otherwise]
+            }
         }
     }
 }
 
 /// What an operation does.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum ExprKind {
     Undefined,
     Null,
     Bool(bool),
@@ -87,96 +95,96 @@ pub(super) enum Kind {
     /// `chunks` has one element more than `parts`.
     Template {
         chunks: Vec<Box<str>>,
-        parts: Vec<Node>,
+        parts: Vec<ExprNode>,
     },
-    Array(Vec<Item>),
-    Object(Vec<Entry>),
+    Array(Vec<ArrayLiteralItem>),
+    Object(Vec<ObjectLiteralEntry>),
     Root(usize),
     Local(usize),
     Member {
-        object: Box<Node>,
+        object: Box<ExprNode>,
         name: Box<str>,
         optional: bool,
     },
     Index {
-        object: Box<Node>,
-        key: Box<Node>,
+        object: Box<ExprNode>,
+        key: Box<ExprNode>,
         optional: bool,
     },
-    Method {
-        object: Box<Node>,
-        method: Method,
-        args: Vec<Node>,
+    MethodCall {
+        object: Box<ExprNode>,
+        method: BuiltinMethod,
+        args: Vec<ExprNode>,
         optional: bool,
     },
-    Each {
-        object: Box<Node>,
-        each: Each,
-        callback: Box<Callback>,
-        initial: Option<Box<Node>>,
+    CallbackCall {
+        object: Box<ExprNode>,
+        method: CallbackMethod,
+        callback: Box<ExprCallback>,
+        initial: Option<Box<ExprNode>>,
         optional: bool,
     },
-    Builtin {
-        builtin: Builtin,
-        args: Vec<Node>,
+    BuiltinCall {
+        builtin: BuiltinFunction,
+        args: Vec<ExprNode>,
     },
-    /// `Text.matches`, whose pattern was compiled with the expression.
-    Matches {
-        subject: Box<Node>,
+    /// `ExprString.matches`, whose pattern was compiled with the expression.
+    TextMatches {
+        subject: Box<ExprNode>,
         pattern: Box<Regex>,
     },
     /// The whole of a chain with a `?.` in it: what a short circuit leaves.
-    Chain(Box<Node>),
+    Chain(Box<ExprNode>),
     Unary {
         op: UnaryOp,
-        operand: Box<Node>,
+        operand: Box<ExprNode>,
     },
     Binary {
         op: BinaryOp,
-        left: Box<Node>,
-        right: Box<Node>,
+        left: Box<ExprNode>,
+        right: Box<ExprNode>,
     },
     Logical {
         op: LogicalOp,
-        left: Box<Node>,
-        right: Box<Node>,
+        left: Box<ExprNode>,
+        right: Box<ExprNode>,
     },
     Conditional {
-        condition: Box<Node>,
-        then: Box<Node>,
-        otherwise: Box<Node>,
+        condition: Box<ExprNode>,
+        then: Box<ExprNode>,
+        otherwise: Box<ExprNode>,
     },
 }
 
 /// One part of an array literal.
 #[derive(Debug)]
-pub(super) enum Item {
-    One(Node),
+pub(super) enum ArrayLiteralItem {
+    Element(ExprNode),
     /// `...list`
-    Spread(Node),
+    Spread(ExprNode),
 }
 
 /// One part of an object literal.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum ObjectLiteralEntry {
     /// `name: value`, or `name` alone.
-    Named(Arc<str>, Node),
+    Named(Arc<str>, ExprNode),
     /// `[key]: value`
-    Computed(Node, Node),
+    Computed(ExprNode, ExprNode),
     /// `...object`
-    Spread(Node),
+    Spread(ExprNode),
 }
 
-impl Item {
-    pub(super) fn node(&self) -> &Node {
-        let (Self::One(node) | Self::Spread(node)) = self;
+impl ArrayLiteralItem {
+    pub(super) fn node(&self) -> &ExprNode {
+        let (Self::Element(node) | Self::Spread(node)) = self;
         node
     }
 }
 
-impl Entry {
+impl ObjectLiteralEntry {
     /// What is evaluated for it, in this order.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &Node> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &ExprNode> {
         let (first, second) = match self {
             Self::Named(_, value) | Self::Spread(value) => (value, None),
             Self::Computed(key, value) => (key, Some(value)),
@@ -187,25 +195,25 @@ impl Entry {
 
 /// What a method calls for each element.
 #[derive(Debug)]
-pub(super) enum Callback {
-    Arrow { params: Vec<Pattern>, body: Node },
-    Convert(Convert),
+pub(super) enum ExprCallback {
+    Arrow { params: Vec<ParamPattern>, body: ExprNode },
+    Convert(ConversionFunction),
 }
 
 /// A parameter of an arrow function; numbers are local slots.
 #[derive(Debug)]
-pub(super) enum Pattern {
+pub(super) enum ParamPattern {
     Name(usize),
-    List { slots: Vec<Option<usize>>, span: Span },
-    Fields { fields: Vec<Field>, span: Span },
+    List { slots: Vec<Option<usize>>, span: ExprSpan },
+    Fields { fields: Vec<ParamPatternField>, span: ExprSpan },
 }
 
 /// One name of `({a, b})`.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct ParamPatternField {
     pub(super) name: Box<str>,
     pub(super) slot: usize,
-    pub(super) span: Span,
+    pub(super) span: ExprSpan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

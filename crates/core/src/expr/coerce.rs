@@ -5,188 +5,215 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::budget::Budget;
-use super::error::Fault;
-use super::number::{from_js_string, to_js_string};
-use super::property::own;
-use super::text::{self, Text};
-use super::value::Val;
+use super::eval_budget::EvalBudget;
+use super::expr_error::UnlocatedError;
+use super::expr_string::{self, ExprString};
+use super::expr_value::ExprValue;
+use super::js_number::{from_js_string, to_js_string};
+use super::property::get_own_field;
 
 /// How deep arrays may hold one another and still be written as a string.
 const MAX_JOIN_DEPTH: usize = 256;
 
 /// `ToBoolean`: what counts as true.
-pub(super) fn to_boolean(value: &Val<'_>) -> bool {
+pub(super) fn to_boolean(value: &ExprValue<'_>) -> bool {
     match value {
-        Val::Undefined | Val::Null => false,
-        Val::Bool(truth) => *truth,
-        Val::Num(number) => *number != 0.0 && !number.is_nan(),
-        Val::Str(text) => !text.as_str().is_empty(),
-        Val::Json(_) | Val::List(_) | Val::Object(_) => true,
+        ExprValue::Undefined | ExprValue::Null => false,
+        ExprValue::Bool(truth) => *truth,
+        ExprValue::Num(number) => *number != 0.0 && !number.is_nan(),
+        ExprValue::Str(text) => !text.as_str().is_empty(),
+        ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_) => true,
     }
 }
 
 /// `ToNumber`.
-pub(super) fn to_number(value: &Val<'_>, budget: &mut Budget) -> Result<f64, Fault> {
+pub(super) fn to_number(
+    value: &ExprValue<'_>,
+    budget: &mut EvalBudget,
+) -> Result<f64, UnlocatedError> {
     Ok(match value {
-        Val::Undefined => f64::NAN,
-        Val::Null => 0.0,
-        Val::Bool(truth) => f64::from(u8::from(*truth)),
-        Val::Num(number) => *number,
-        Val::Str(text) => {
-            budget.scan(text.as_str().len())?;
+        ExprValue::Undefined => f64::NAN,
+        ExprValue::Null => 0.0,
+        ExprValue::Bool(truth) => f64::from(u8::from(*truth)),
+        ExprValue::Num(number) => *number,
+        ExprValue::Str(text) => {
+            budget.charge_scan(text.as_str().len())?;
             from_js_string(text.as_str())
         }
-        Val::Json(_) | Val::List(_) | Val::Object(_) => {
-            from_js_string(to_text(value, budget)?.as_str())
+        ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_) => {
+            from_js_string(to_expr_string(value, budget)?.as_str())
         }
     })
 }
 
 /// `ToIntegerOrInfinity`: the fraction is cut off, NaN is 0.
-pub(super) fn to_integer(value: &Val<'_>, budget: &mut Budget) -> Result<f64, Fault> {
+pub(super) fn to_integer(
+    value: &ExprValue<'_>,
+    budget: &mut EvalBudget,
+) -> Result<f64, UnlocatedError> {
     let number = to_number(value, budget)?;
     Ok(if number.is_nan() { 0.0 } else { number.trunc() })
 }
 
 /// `ToString`, borrowed where it is a string already.
-pub(super) fn to_text<'a>(value: &Val<'a>, budget: &mut Budget) -> Result<Text<'a>, Fault> {
-    if let Val::Str(text) = value {
+pub(super) fn to_expr_string<'a>(
+    value: &ExprValue<'a>,
+    budget: &mut EvalBudget,
+) -> Result<ExprString<'a>, UnlocatedError> {
+    if let ExprValue::Str(text) = value {
         return Ok(text.clone());
     }
     let mut written = String::new();
-    write_text(value, &mut written, budget, 0)?;
-    Ok(Text::from(written))
+    append_value(value, &mut written, budget, 0)?;
+    Ok(ExprString::from(written))
 }
 
 /// `ToPrimitive`: arrays and objects become strings, everything else stays.
-pub(super) fn to_primitive<'a>(value: &Val<'a>, budget: &mut Budget) -> Result<Val<'a>, Fault> {
+pub(super) fn to_primitive<'a>(
+    value: &ExprValue<'a>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
     match value {
-        Val::Json(_) | Val::List(_) | Val::Object(_) => Ok(Val::Str(to_text(value, budget)?)),
+        ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_) => {
+            Ok(ExprValue::Str(to_expr_string(value, budget)?))
+        }
         _ => Ok(value.clone()),
     }
 }
 
 /// Appends `ToString(value)`, paying for every byte.
-pub(super) fn write_text(
-    value: &Val<'_>,
+pub(super) fn append_value(
+    value: &ExprValue<'_>,
     out: &mut String,
-    budget: &mut Budget,
+    budget: &mut EvalBudget,
     depth: usize,
-) -> Result<(), Fault> {
+) -> Result<(), UnlocatedError> {
     match value {
-        Val::Undefined => push("undefined", out, budget),
-        Val::Null => push("null", out, budget),
-        Val::Bool(truth) => push(if *truth { "true" } else { "false" }, out, budget),
-        Val::Num(number) => push(&to_js_string(*number), out, budget),
-        Val::Str(text) => push(text.as_str(), out, budget),
-        Val::Json(Value::Array(items)) => {
-            join(items.iter().map(Val::from_json), ",", out, budget, depth)
+        ExprValue::Undefined => append_text("undefined", out, budget),
+        ExprValue::Null => append_text("null", out, budget),
+        ExprValue::Bool(truth) => append_text(if *truth { "true" } else { "false" }, out, budget),
+        ExprValue::Num(number) => append_text(&to_js_string(*number), out, budget),
+        ExprValue::Str(text) => append_text(text.as_str(), out, budget),
+        ExprValue::Json(Value::Array(items)) => {
+            append_joined(items.iter().map(ExprValue::from_json), ",", out, budget, depth)
         }
-        Val::Json(json) => {
-            let renamed = json.as_object().is_some_and(|map| own(map, "toString").is_some());
-            write_object(renamed, out, budget)
+        ExprValue::Json(json) => {
+            let renamed =
+                json.as_object().is_some_and(|map| get_own_field(map, "toString").is_some());
+            append_object(renamed, out, budget)
         }
-        Val::Object(object) => write_object(object.get("toString").is_some(), out, budget),
-        Val::List(list) => join(list.items().iter().cloned(), ",", out, budget, depth),
+        ExprValue::Object(object) => append_object(object.get("toString").is_some(), out, budget),
+        ExprValue::List(list) => {
+            append_joined(list.items().iter().cloned(), ",", out, budget, depth)
+        }
     }
 }
 
-fn write_object(renamed: bool, out: &mut String, budget: &mut Budget) -> Result<(), Fault> {
+fn append_object(
+    renamed: bool,
+    out: &mut String,
+    budget: &mut EvalBudget,
+) -> Result<(), UnlocatedError> {
     if renamed {
-        return Err(Fault::new(
+        return Err(UnlocatedError::new(
             "an object with a field `toString` cannot be made a string or a number",
         ));
     }
-    push("[object Object]", out, budget)
+    append_text("[object Object]", out, budget)
 }
 
 /// Appends the elements with a separator between them; `null` and `undefined` are written as nothing.
-pub(super) fn join<'a>(
-    items: impl Iterator<Item = Val<'a>>,
+pub(super) fn append_joined<'a>(
+    items: impl Iterator<Item = ExprValue<'a>>,
     separator: &str,
     out: &mut String,
-    budget: &mut Budget,
+    budget: &mut EvalBudget,
     depth: usize,
-) -> Result<(), Fault> {
+) -> Result<(), UnlocatedError> {
     if depth > MAX_JOIN_DEPTH {
-        return Err(Fault::new(format!(
+        return Err(UnlocatedError::new(format!(
             "the depth budget is spent: arrays more than {MAX_JOIN_DEPTH} deep cannot be made a string"
         )));
     }
     for (index, item) in items.enumerate() {
-        budget.work(1)?;
+        budget.charge_steps(1)?;
         if index > 0 {
-            push(separator, out, budget)?;
+            append_text(separator, out, budget)?;
         }
         if !item.is_nullish() {
-            write_text(&item, out, budget, depth + 1)?;
+            append_value(&item, out, budget, depth + 1)?;
         }
     }
     Ok(())
 }
 
-fn push(text: &str, out: &mut String, budget: &mut Budget) -> Result<(), Fault> {
-    budget.create(text.len())?;
+fn append_text(
+    text: &str,
+    out: &mut String,
+    budget: &mut EvalBudget,
+) -> Result<(), UnlocatedError> {
+    budget.charge_bytes(text.len())?;
     out.push_str(text);
     Ok(())
 }
 
 /// `===`: arrays and objects are equal only to themselves.
-pub(super) fn strict_equal(left: &Val<'_>, right: &Val<'_>) -> bool {
+pub(super) fn is_strictly_equal(left: &ExprValue<'_>, right: &ExprValue<'_>) -> bool {
     match (left, right) {
-        (Val::Undefined, Val::Undefined) | (Val::Null, Val::Null) => true,
-        (Val::Bool(left), Val::Bool(right)) => left == right,
-        (Val::Num(left), Val::Num(right)) => left == right,
-        (Val::Str(left), Val::Str(right)) => left.as_str() == right.as_str(),
-        (Val::Json(left), Val::Json(right)) => std::ptr::eq(*left, *right),
-        (Val::List(left), Val::List(right)) => Rc::ptr_eq(left, right),
-        (Val::Object(left), Val::Object(right)) => Rc::ptr_eq(left, right),
+        (ExprValue::Undefined, ExprValue::Undefined) | (ExprValue::Null, ExprValue::Null) => true,
+        (ExprValue::Bool(left), ExprValue::Bool(right)) => left == right,
+        (ExprValue::Num(left), ExprValue::Num(right)) => left == right,
+        (ExprValue::Str(left), ExprValue::Str(right)) => left.as_str() == right.as_str(),
+        (ExprValue::Json(left), ExprValue::Json(right)) => std::ptr::eq(*left, *right),
+        (ExprValue::List(left), ExprValue::List(right)) => Rc::ptr_eq(left, right),
+        (ExprValue::Object(left), ExprValue::Object(right)) => Rc::ptr_eq(left, right),
         _ => false,
     }
 }
 
 /// `SameValueZero`, which `includes` uses: as `===`, but NaN equals itself.
-pub(super) fn same_value(left: &Val<'_>, right: &Val<'_>) -> bool {
+pub(super) fn is_same_value_zero(left: &ExprValue<'_>, right: &ExprValue<'_>) -> bool {
     match (left, right) {
-        (Val::Num(left), Val::Num(right)) if left.is_nan() => right.is_nan(),
-        _ => strict_equal(left, right),
+        (ExprValue::Num(left), ExprValue::Num(right)) if left.is_nan() => right.is_nan(),
+        _ => is_strictly_equal(left, right),
     }
 }
 
 /// `==`, with JavaScript's conversions.
-pub(super) fn loose_equal(
-    left: &Val<'_>,
-    right: &Val<'_>,
-    budget: &mut Budget,
-) -> Result<bool, Fault> {
-    let is_object = |value: &Val<'_>| matches!(value, Val::Json(_) | Val::List(_) | Val::Object(_));
+pub(super) fn is_loosely_equal(
+    left: &ExprValue<'_>,
+    right: &ExprValue<'_>,
+    budget: &mut EvalBudget,
+) -> Result<bool, UnlocatedError> {
+    let is_object = |value: &ExprValue<'_>| {
+        matches!(value, ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_))
+    };
     match (left, right) {
         _ if left.is_nullish() || right.is_nullish() => Ok(left.is_nullish() && right.is_nullish()),
-        (Val::Bool(_), Val::Bool(_)) | (Val::Num(_), Val::Num(_)) | (Val::Str(_), Val::Str(_)) => {
-            Ok(strict_equal(left, right))
-        }
-        _ if is_object(left) && is_object(right) => Ok(strict_equal(left, right)),
-        _ if is_object(left) => loose_equal(&to_primitive(left, budget)?, right, budget),
-        _ if is_object(right) => loose_equal(left, &to_primitive(right, budget)?, budget),
+        (ExprValue::Bool(_), ExprValue::Bool(_))
+        | (ExprValue::Num(_), ExprValue::Num(_))
+        | (ExprValue::Str(_), ExprValue::Str(_)) => Ok(is_strictly_equal(left, right)),
+        _ if is_object(left) && is_object(right) => Ok(is_strictly_equal(left, right)),
+        _ if is_object(left) => is_loosely_equal(&to_primitive(left, budget)?, right, budget),
+        _ if is_object(right) => is_loosely_equal(left, &to_primitive(right, budget)?, budget),
         _ => Ok(to_number(left, budget)? == to_number(right, budget)?),
     }
 }
 
-/// The order that `<` and its kin ask for; `None` where a NaN is involved.
-pub(super) fn order(
-    left: &Val<'_>,
-    right: &Val<'_>,
-    budget: &mut Budget,
-) -> Result<Option<Ordering>, Fault> {
-    if let (Val::Num(left), Val::Num(right)) = (left, right) {
+/// The order that `<` and its kin ask for; `Empty` where a NaN is involved.
+pub(super) fn compare_values(
+    left: &ExprValue<'_>,
+    right: &ExprValue<'_>,
+    budget: &mut EvalBudget,
+) -> Result<Option<Ordering>, UnlocatedError> {
+    if let (ExprValue::Num(left), ExprValue::Num(right)) = (left, right) {
         return Ok(left.partial_cmp(right));
     }
     let left = to_primitive(left, budget)?;
     let right = to_primitive(right, budget)?;
-    if let (Val::Str(left), Val::Str(right)) = (&left, &right) {
-        budget.scan(left.as_str().len().min(right.as_str().len()))?;
-        return Ok(Some(text::compare(left.as_str(), right.as_str())));
+    if let (ExprValue::Str(left), ExprValue::Str(right)) = (&left, &right) {
+        budget.charge_scan(left.as_str().len().min(right.as_str().len()))?;
+        return Ok(Some(expr_string::compare_utf16(left.as_str(), right.as_str())));
     }
     Ok(to_number(&left, budget)?.partial_cmp(&to_number(&right, budget)?))
 }

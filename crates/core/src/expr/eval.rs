@@ -6,200 +6,241 @@
 
 use serde_json::Value;
 
-use super::ast::{BinaryOp, Kind, LogicalOp, Node, UnaryOp};
-use super::budget::Budget;
+use super::ast::{BinaryOp, ExprKind, ExprNode, LogicalOp, UnaryOp};
 use super::builtins;
 use super::coerce::{
-    loose_equal, order, strict_equal, to_boolean, to_integer, to_number, to_primitive, to_text,
-    write_text,
+    append_value, compare_values, is_loosely_equal, is_strictly_equal, to_boolean, to_expr_string,
+    to_integer, to_number, to_primitive,
 };
-use super::error::{Failure, Fault};
-use super::methods::{array, string};
-use super::number::in_base;
-use super::property::{self, Key};
-use super::text::Text;
-use super::value::{Elements, Val};
-use super::vocabulary::{Builtin, Method};
+use super::eval_budget::EvalBudget;
+use super::expr_error::{BoxedEvalError, UnlocatedError};
+use super::expr_string::ExprString;
+use super::expr_value::{ArrayElements, ExprValue};
+use super::js_number::to_radix_string;
+use super::methods::{array_methods, string_methods};
+use super::property::{self, PropertyKey};
+use super::vocabulary::{BuiltinFunction, BuiltinMethod};
 
 /// A value, or where and why there is none.
-pub(super) type Outcome<'a> = Result<Val<'a>, Failure>;
+pub(super) type EvalResult<'a> = Result<ExprValue<'a>, BoxedEvalError>;
 
 /// One evaluation under way.
-pub(super) struct Evaluation<'e, 'a> {
+pub(super) struct ExprEvaluator<'e, 'a> {
     source: &'e str,
     roots: &'e [Option<&'a Value>],
-    pub(super) locals: Vec<Val<'a>>,
-    pub(super) budget: Budget,
+    pub(super) locals: Vec<ExprValue<'a>>,
+    pub(super) budget: EvalBudget,
 }
 
-impl<'e, 'a> Evaluation<'e, 'a> {
+impl<'e, 'a> ExprEvaluator<'e, 'a> {
     pub(super) fn new(
         source: &'e str,
         roots: &'e [Option<&'a Value>],
         locals: usize,
-    ) -> Evaluation<'e, 'a> {
-        let locals = vec![Val::Undefined; locals];
-        Evaluation { source, roots, locals, budget: Budget::full() }
+    ) -> ExprEvaluator<'e, 'a> {
+        let locals = vec![ExprValue::Undefined; locals];
+        ExprEvaluator { source, roots, locals, budget: EvalBudget::new() }
     }
 
-    pub(super) fn eval(&mut self, node: &Node) -> Outcome<'a> {
-        self.budget.work(1).map_err(|fault| located(node, fault))?;
+    pub(super) fn eval(&mut self, node: &ExprNode) -> EvalResult<'a> {
+        self.budget.charge_steps(1).map_err(|fault| locate_error(node, fault))?;
         match &node.kind {
-            Kind::Undefined => Ok(Val::Undefined),
-            Kind::Null => Ok(Val::Null),
-            Kind::Bool(truth) => Ok(Val::Bool(*truth)),
-            Kind::Num(number) => Ok(Val::Num(*number)),
-            Kind::Str(text) => Ok(Val::Str(Text::Shared(text.clone()))),
-            Kind::Local(slot) => Ok(self.locals[*slot].clone()),
-            Kind::Root(slot) => self.root(node, *slot),
-            Kind::Member { object, name, .. } => self.member(node, object, name),
-            Kind::Index { object, key, .. } => {
+            ExprKind::Undefined => Ok(ExprValue::Undefined),
+            ExprKind::Null => Ok(ExprValue::Null),
+            ExprKind::Bool(truth) => Ok(ExprValue::Bool(*truth)),
+            ExprKind::Num(number) => Ok(ExprValue::Num(*number)),
+            ExprKind::Str(text) => Ok(ExprValue::Str(ExprString::Shared(text.clone()))),
+            ExprKind::Local(slot) => Ok(self.locals[*slot].clone()),
+            ExprKind::Root(slot) => self.eval_root(node, *slot),
+            ExprKind::Member { object, name, .. } => self.eval_member(node, object, name),
+            ExprKind::Index { object, key, .. } => {
                 let value = self.eval(object)?;
-                self.index(node, &value, object, key)
+                self.eval_index(node, &value, object, key)
             }
-            Kind::Binary { op, left, right } => self.binary(node, *op, left, right),
-            Kind::Logical { op, left, right } => self.logical(*op, left, right),
-            Kind::Unary { op, operand } => self.unary(node, *op, operand),
-            Kind::Conditional { condition, then, otherwise } => {
-                let branch = if self.truth(condition)? { then } else { otherwise };
+            ExprKind::Binary { op, left, right } => self.eval_binary(node, *op, left, right),
+            ExprKind::Logical { op, left, right } => self.eval_logical(*op, left, right),
+            ExprKind::Unary { op, operand } => self.eval_unary(node, *op, operand),
+            ExprKind::Conditional { condition, then, otherwise } => {
+                let branch = if self.eval_condition(condition)? { then } else { otherwise };
                 self.eval(branch)
             }
-            Kind::Method { object, method, args, .. } => {
+            ExprKind::MethodCall { object, method, args, .. } => {
                 let value = self.eval(object)?;
-                self.method(node, &value, object, *method, args)
+                self.eval_method(node, &value, object, *method, args)
             }
-            Kind::Each { object, each, callback, initial, .. } => {
+            ExprKind::CallbackCall { object, method: each, callback, initial, .. } => {
                 let value = self.eval(object)?;
-                self.each(node, &value, object, *each, callback, initial.as_deref())
+                self.eval_callback_method(node, &value, object, *each, callback, initial.as_deref())
             }
-            Kind::Builtin { builtin, args } => self.builtin(node, *builtin, args),
-            Kind::Chain(inner) => Ok(self.link(inner)?.unwrap_or(Val::Undefined)),
-            Kind::Template { chunks, parts } => self.template(node, chunks, parts),
-            Kind::Array(items) => self.array(node, items),
-            Kind::Object(entries) => self.object(node, entries),
-            Kind::Matches { subject, pattern } => self.matches(node, subject, pattern),
+            ExprKind::BuiltinCall { builtin, args } => self.eval_builtin(node, *builtin, args),
+            ExprKind::Chain(inner) => {
+                Ok(self.eval_chain_link(inner)?.unwrap_or(ExprValue::Undefined))
+            }
+            ExprKind::Template { chunks, parts } => self.eval_template(node, chunks, parts),
+            ExprKind::Array(items) => self.eval_array(node, items),
+            ExprKind::Object(entries) => self.eval_object(node, entries),
+            ExprKind::TextMatches { subject, pattern } => {
+                self.eval_text_matches(node, subject, pattern)
+            }
         }
     }
 
     #[inline(never)]
-    fn builtin(&mut self, node: &Node, builtin: Builtin, args: &[Node]) -> Outcome<'a> {
-        let args = self.all(args)?;
-        builtins::call(builtin, &args, &mut self.budget).map_err(|fault| located(node, fault))
+    fn eval_builtin(
+        &mut self,
+        node: &ExprNode,
+        builtin: BuiltinFunction,
+        args: &[ExprNode],
+    ) -> EvalResult<'a> {
+        let args = self.eval_all(args)?;
+        builtins::call_builtin(builtin, &args, &mut self.budget)
+            .map_err(|fault| locate_error(node, fault))
     }
 
-    /// Evaluates one link of a chain with `?.` in it; `None` when the chain was cut short.
+    /// Evaluates one link of a chain with `?.` in it; `Empty` when the chain was cut short.
     #[inline(never)]
-    fn link(&mut self, node: &Node) -> Result<Option<Val<'a>>, Failure> {
-        let (Kind::Member { object, optional, .. }
-        | Kind::Index { object, optional, .. }
-        | Kind::Method { object, optional, .. }
-        | Kind::Each { object, optional, .. }) = &node.kind
+    fn eval_chain_link(
+        &mut self,
+        node: &ExprNode,
+    ) -> Result<Option<ExprValue<'a>>, BoxedEvalError> {
+        let (ExprKind::Member { object, optional, .. }
+        | ExprKind::Index { object, optional, .. }
+        | ExprKind::MethodCall { object, optional, .. }
+        | ExprKind::CallbackCall { object, optional, .. }) = &node.kind
         else {
             return self.eval(node).map(Some);
         };
-        self.budget.work(1).map_err(|fault| located(node, fault))?;
-        let Some(value) = self.link(object)? else { return Ok(None) };
+        self.budget.charge_steps(1).map_err(|fault| locate_error(node, fault))?;
+        let Some(value) = self.eval_chain_link(object)? else { return Ok(None) };
         if *optional && value.is_nullish() {
             return Ok(None);
         }
         match &node.kind {
-            Kind::Member { name, .. } => self.named(node, &value, object, name),
-            Kind::Index { key, .. } => self.index(node, &value, object, key),
-            Kind::Method { method, args, .. } => self.method(node, &value, object, *method, args),
-            Kind::Each { each, callback, initial, .. } => {
-                self.each(node, &value, object, *each, callback, initial.as_deref())
+            ExprKind::Member { name, .. } => self.read_property(node, &value, object, name),
+            ExprKind::Index { key, .. } => self.eval_index(node, &value, object, key),
+            ExprKind::MethodCall { method, args, .. } => {
+                self.eval_method(node, &value, object, *method, args)
+            }
+            ExprKind::CallbackCall { method: each, callback, initial, .. } => {
+                self.eval_callback_method(node, &value, object, *each, callback, initial.as_deref())
             }
             _ => Ok(value),
         }
         .map(Some)
     }
 
-    fn root(&self, node: &Node, slot: usize) -> Outcome<'a> {
+    fn eval_root(&self, node: &ExprNode, slot: usize) -> EvalResult<'a> {
         if let Some(Some(value)) = self.roots.get(slot) {
-            return Ok(Val::from_json(value));
+            return Ok(ExprValue::from_json(value));
         }
-        let name = self.text_of(node);
-        Err(located(node, Fault::new(format!("`{name}` has no value here"))))
+        let name = self.source_text(node);
+        Err(locate_error(node, UnlocatedError::new(format!("`{name}` has no value here"))))
     }
 
-    fn member(&mut self, node: &Node, object: &Node, name: &str) -> Outcome<'a> {
+    fn eval_member(&mut self, node: &ExprNode, object: &ExprNode, name: &str) -> EvalResult<'a> {
         // The most common shape, `t.status`, is read in place: no clone of the local.
-        if let Kind::Local(slot) = object.kind {
-            self.budget.work(1).map_err(|fault| located(node, fault))?;
+        if let ExprKind::Local(slot) = object.kind {
+            self.budget.charge_steps(1).map_err(|fault| locate_error(node, fault))?;
             let value = &self.locals[slot];
             if !value.is_nullish() {
-                return property::named(value, name, &mut self.budget)
-                    .map_err(|fault| located(node, fault));
+                return property::read_named(value, name, &mut self.budget)
+                    .map_err(|fault| locate_error(node, fault));
             }
-            return Err(self.nothing_to_read(node, &value.clone(), object, name));
+            return Err(self.nullish_read_error(node, &value.clone(), object, name));
         }
         let value = self.eval(object)?;
-        self.named(node, &value, object, name)
+        self.read_property(node, &value, object, name)
     }
 
-    fn named(&mut self, node: &Node, value: &Val<'a>, object: &Node, name: &str) -> Outcome<'a> {
+    fn read_property(
+        &mut self,
+        node: &ExprNode,
+        value: &ExprValue<'a>,
+        object: &ExprNode,
+        name: &str,
+    ) -> EvalResult<'a> {
         if value.is_nullish() {
-            return Err(self.nothing_to_read(node, value, object, name));
+            return Err(self.nullish_read_error(node, value, object, name));
         }
-        property::named(value, name, &mut self.budget).map_err(|fault| located(node, fault))
+        property::read_named(value, name, &mut self.budget)
+            .map_err(|fault| locate_error(node, fault))
     }
 
-    fn index(&mut self, node: &Node, value: &Val<'a>, object: &Node, key: &Node) -> Outcome<'a> {
+    fn eval_index(
+        &mut self,
+        node: &ExprNode,
+        value: &ExprValue<'a>,
+        object: &ExprNode,
+        key: &ExprNode,
+    ) -> EvalResult<'a> {
         let key_value = self.eval(key)?;
         if value.is_nullish() {
-            return Err(self.nothing_to_read(node, value, object, self.text_of(key)));
+            return Err(self.nullish_read_error(node, value, object, self.source_text(key)));
         }
-        Key::of(&key_value, &mut self.budget)
-            .and_then(|key| property::keyed(value, &key, &mut self.budget))
-            .map_err(|fault| located(node, fault))
+        PropertyKey::from_value(&key_value, &mut self.budget)
+            .and_then(|key| property::read_keyed(value, &key, &mut self.budget))
+            .map_err(|fault| locate_error(node, fault))
     }
 
     #[inline(never)]
-    fn method(
+    fn eval_method(
         &mut self,
-        node: &Node,
-        value: &Val<'a>,
-        object: &Node,
-        method: Method,
-        args: &[Node],
-    ) -> Outcome<'a> {
+        node: &ExprNode,
+        value: &ExprValue<'a>,
+        object: &ExprNode,
+        method: BuiltinMethod,
+        args: &[ExprNode],
+    ) -> EvalResult<'a> {
         if value.is_nullish() {
-            return Err(self.no_method(node, value, object, method.name()));
+            return Err(self.missing_method_error(node, value, object, method.name()));
         }
-        let args = self.all(args)?;
+        let args = self.eval_all(args)?;
         let budget = &mut self.budget;
-        let called = match (Elements::of(value), value) {
-            _ if method == Method::ToString => to_string(value, &args, budget).map(Some),
-            (Some(elements), _) => array::call(&elements, method, &args, budget),
-            (None, Val::Str(text)) => string::call(text, method, &args, budget),
+        let called = match (ArrayElements::from_value(value), value) {
+            _ if method == BuiltinMethod::ToString => {
+                call_to_string(value, &args, budget).map(Some)
+            }
+            (Some(elements), _) => {
+                array_methods::call_array_method(&elements, method, &args, budget)
+            }
+            (None, ExprValue::Str(text)) => {
+                string_methods::call_string_method(text, method, &args, budget)
+            }
             _ => Ok(None),
         };
         match called {
             Ok(Some(result)) => Ok(result),
-            Ok(None) => Err(self.no_method(node, value, object, method.name())),
-            Err(fault) => Err(located(node, fault)),
+            Ok(None) => Err(self.missing_method_error(node, value, object, method.name())),
+            Err(fault) => Err(locate_error(node, fault)),
         }
     }
 
-    fn binary(&mut self, node: &Node, op: BinaryOp, left: &Node, right: &Node) -> Outcome<'a> {
+    fn eval_binary(
+        &mut self,
+        node: &ExprNode,
+        op: BinaryOp,
+        left: &ExprNode,
+        right: &ExprNode,
+    ) -> EvalResult<'a> {
         let left = self.eval(left)?;
         // A literal is compared where it stands: no reference is counted.
-        if let (Kind::Str(literal), BinaryOp::StrictEqual | BinaryOp::StrictNotEqual) =
+        if let (ExprKind::Str(literal), BinaryOp::StrictEqual | BinaryOp::StrictNotEqual) =
             (&right.kind, op)
         {
-            let equal = matches!(&left, Val::Str(text) if text.as_str() == &**literal);
-            return Ok(Val::Bool(equal == (op == BinaryOp::StrictEqual)));
+            let equal = matches!(&left, ExprValue::Str(text) if text.as_str() == &**literal);
+            return Ok(ExprValue::Bool(equal == (op == BinaryOp::StrictEqual)));
         }
         let right = self.eval(right)?;
-        if let (Val::Num(left), Val::Num(right)) = (&left, &right)
-            && let Some(sum) = calculate(op, *left, *right)
+        if let (ExprValue::Num(left), ExprValue::Num(right)) = (&left, &right)
+            && let Some(sum) = apply_arithmetic(op, *left, *right)
         {
-            return Ok(Val::Num(sum));
+            return Ok(ExprValue::Num(sum));
         }
-        operate(op, &left, &right, &mut self.budget).map_err(|fault| located(node, fault))
+        apply_operator(op, &left, &right, &mut self.budget)
+            .map_err(|fault| locate_error(node, fault))
     }
 
-    fn logical(&mut self, op: LogicalOp, left: &Node, right: &Node) -> Outcome<'a> {
+    fn eval_logical(&mut self, op: LogicalOp, left: &ExprNode, right: &ExprNode) -> EvalResult<'a> {
         let left = self.eval(left)?;
         let decided = match op {
             LogicalOp::And => !to_boolean(&left),
@@ -210,140 +251,159 @@ impl<'e, 'a> Evaluation<'e, 'a> {
     }
 
     #[inline(never)]
-    fn unary(&mut self, node: &Node, op: UnaryOp, operand: &Node) -> Outcome<'a> {
+    fn eval_unary(&mut self, node: &ExprNode, op: UnaryOp, operand: &ExprNode) -> EvalResult<'a> {
         let value = self.eval(operand)?;
         let number = match op {
-            UnaryOp::Not => return Ok(Val::Bool(!to_boolean(&value))),
-            UnaryOp::TypeOf => return Ok(Val::Str(Text::Borrowed(type_name(&value)))),
+            UnaryOp::Not => return Ok(ExprValue::Bool(!to_boolean(&value))),
+            UnaryOp::TypeOf => {
+                return Ok(ExprValue::Str(ExprString::Borrowed(typeof_name(&value))));
+            }
             UnaryOp::Plus | UnaryOp::Minus => to_number(&value, &mut self.budget),
         };
-        let number = number.map_err(|fault| located(node, fault))?;
-        Ok(Val::Num(if op == UnaryOp::Minus { -number } else { number }))
+        let number = number.map_err(|fault| locate_error(node, fault))?;
+        Ok(ExprValue::Num(if op == UnaryOp::Minus { -number } else { number }))
     }
 
     #[inline(never)]
-    fn template(&mut self, node: &Node, chunks: &[Box<str>], parts: &[Node]) -> Outcome<'a> {
+    fn eval_template(
+        &mut self,
+        node: &ExprNode,
+        chunks: &[Box<str>],
+        parts: &[ExprNode],
+    ) -> EvalResult<'a> {
         let mut out = String::new();
         for (index, chunk) in chunks.iter().enumerate() {
-            self.budget.create(chunk.len()).map_err(|fault| located(node, fault))?;
+            self.budget.charge_bytes(chunk.len()).map_err(|fault| locate_error(node, fault))?;
             out.push_str(chunk);
             if let Some(part) = parts.get(index) {
                 let value = self.eval(part)?;
-                write_text(&value, &mut out, &mut self.budget, 0)
-                    .map_err(|fault| located(part, fault))?;
+                append_value(&value, &mut out, &mut self.budget, 0)
+                    .map_err(|fault| locate_error(part, fault))?;
             }
         }
-        Ok(Val::Str(out.into()))
+        Ok(ExprValue::Str(out.into()))
     }
 
-    fn all(&mut self, nodes: &[Node]) -> Result<Vec<Val<'a>>, Failure> {
+    fn eval_all(&mut self, nodes: &[ExprNode]) -> Result<Vec<ExprValue<'a>>, BoxedEvalError> {
         nodes.iter().map(|node| self.eval(node)).collect()
     }
 
-    fn text_of(&self, node: &Node) -> &'e str {
+    fn source_text(&self, node: &ExprNode) -> &'e str {
         self.source.get(node.span.range()).unwrap_or_default()
     }
 
     #[cold]
-    fn nothing_to_read(&self, node: &Node, value: &Val<'_>, object: &Node, name: &str) -> Failure {
-        let path = self.text_of(object);
+    fn nullish_read_error(
+        &self,
+        node: &ExprNode,
+        value: &ExprValue<'_>,
+        object: &ExprNode,
+        name: &str,
+    ) -> BoxedEvalError {
+        let path = self.source_text(object);
         let found = value.describe();
-        located(
+        locate_error(
             node,
-            Fault::new(format!("`{path}` is {found}, so `{name}` cannot be read from it")),
+            UnlocatedError::new(format!("`{path}` is {found}, so `{name}` cannot be read from it")),
         )
     }
 
     #[cold]
-    pub(super) fn no_method(
+    pub(super) fn missing_method_error(
         &self,
-        node: &Node,
-        value: &Val<'_>,
-        object: &Node,
+        node: &ExprNode,
+        value: &ExprValue<'_>,
+        object: &ExprNode,
         name: &str,
-    ) -> Failure {
-        let path = self.text_of(object);
+    ) -> BoxedEvalError {
+        let path = self.source_text(object);
         let found = value.describe();
-        located(
+        locate_error(
             node,
-            Fault::new(format!("`{path}` is {found}, so `{name}` cannot be called on it")),
+            UnlocatedError::new(format!("`{path}` is {found}, so `{name}` cannot be called on it")),
         )
     }
 }
 
 /// What `typeof` says.
-pub(super) fn type_name(value: &Val<'_>) -> &'static str {
+pub(super) fn typeof_name(value: &ExprValue<'_>) -> &'static str {
     match value {
-        Val::Undefined => "undefined",
-        Val::Bool(_) => "boolean",
-        Val::Num(_) => "number",
-        Val::Str(_) => "string",
-        Val::Null | Val::Json(_) | Val::List(_) | Val::Object(_) => "object",
+        ExprValue::Undefined => "undefined",
+        ExprValue::Bool(_) => "boolean",
+        ExprValue::Num(_) => "number",
+        ExprValue::Str(_) => "string",
+        ExprValue::Null | ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_) => {
+            "object"
+        }
     }
 }
 
 /// `value.toString()`, for a number also with a base.
-fn to_string<'a>(value: &Val<'a>, args: &[Val<'a>], budget: &mut Budget) -> Result<Val<'a>, Fault> {
-    if let (Val::Num(number), Some(base)) = (value, args.first())
-        && !matches!(base, Val::Undefined)
+fn call_to_string<'a>(
+    value: &ExprValue<'a>,
+    args: &[ExprValue<'a>],
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
+    if let (ExprValue::Num(number), Some(base)) = (value, args.first())
+        && !matches!(base, ExprValue::Undefined)
     {
         let base = to_integer(base, budget)?;
-        return Val::string(in_base(*number, base)?, budget);
+        return ExprValue::new_string(to_radix_string(*number, base)?, budget);
     }
-    Ok(Val::Str(to_text(value, budget)?))
+    Ok(ExprValue::Str(to_expr_string(value, budget)?))
 }
 
 /// Says where a fault happened.
 #[cold]
-pub(super) fn located(node: &Node, fault: Fault) -> Failure {
-    fault.at(node.span.range())
+pub(super) fn locate_error(node: &ExprNode, fault: UnlocatedError) -> BoxedEvalError {
+    fault.with_span(node.span.range())
 }
 
 #[inline(never)]
-fn operate<'a>(
+fn apply_operator<'a>(
     op: BinaryOp,
-    left: &Val<'a>,
-    right: &Val<'a>,
-    budget: &mut Budget,
-) -> Result<Val<'a>, Fault> {
+    left: &ExprValue<'a>,
+    right: &ExprValue<'a>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
     Ok(match op {
-        BinaryOp::StrictEqual => Val::Bool(strict(left, right, budget)?),
-        BinaryOp::StrictNotEqual => Val::Bool(!strict(left, right, budget)?),
-        BinaryOp::Equal => Val::Bool(loose_equal(left, right, budget)?),
-        BinaryOp::NotEqual => Val::Bool(!loose_equal(left, right, budget)?),
-        BinaryOp::Less => {
-            Val::Bool(order(left, right, budget)?.is_some_and(std::cmp::Ordering::is_lt))
-        }
-        BinaryOp::LessOrEqual => {
-            Val::Bool(order(left, right, budget)?.is_some_and(std::cmp::Ordering::is_le))
-        }
-        BinaryOp::Greater => {
-            Val::Bool(order(left, right, budget)?.is_some_and(std::cmp::Ordering::is_gt))
-        }
-        BinaryOp::GreaterOrEqual => {
-            Val::Bool(order(left, right, budget)?.is_some_and(std::cmp::Ordering::is_ge))
-        }
+        BinaryOp::StrictEqual => ExprValue::Bool(compare_strictly(left, right, budget)?),
+        BinaryOp::StrictNotEqual => ExprValue::Bool(!compare_strictly(left, right, budget)?),
+        BinaryOp::Equal => ExprValue::Bool(is_loosely_equal(left, right, budget)?),
+        BinaryOp::NotEqual => ExprValue::Bool(!is_loosely_equal(left, right, budget)?),
+        BinaryOp::Less => ExprValue::Bool(
+            compare_values(left, right, budget)?.is_some_and(std::cmp::Ordering::is_lt),
+        ),
+        BinaryOp::LessOrEqual => ExprValue::Bool(
+            compare_values(left, right, budget)?.is_some_and(std::cmp::Ordering::is_le),
+        ),
+        BinaryOp::Greater => ExprValue::Bool(
+            compare_values(left, right, budget)?.is_some_and(std::cmp::Ordering::is_gt),
+        ),
+        BinaryOp::GreaterOrEqual => ExprValue::Bool(
+            compare_values(left, right, budget)?.is_some_and(std::cmp::Ordering::is_ge),
+        ),
         BinaryOp::In => match right {
-            Val::Json(_) | Val::List(_) | Val::Object(_) => {
-                Val::Bool(property::contains(right, &Key::of(left, budget)?))
-            }
+            ExprValue::Json(_) | ExprValue::List(_) | ExprValue::Object(_) => ExprValue::Bool(
+                property::has_property(right, &PropertyKey::from_value(left, budget)?),
+            ),
             _ => {
                 let found = right.describe();
-                return Err(Fault::new(format!(
+                return Err(UnlocatedError::new(format!(
                     "`in` needs an object or an array on its right, found {found}"
                 )));
             }
         },
-        BinaryOp::Add => add(left, right, budget)?,
+        BinaryOp::Add => add_values(left, right, budget)?,
         BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => {
             let (left, right) = (to_number(left, budget)?, to_number(right, budget)?);
-            Val::Num(calculate(op, left, right).unwrap_or(f64::NAN))
+            ExprValue::Num(apply_arithmetic(op, left, right).unwrap_or(f64::NAN))
         }
     })
 }
 
-/// Arithmetic on two numbers; `None` for operators that are not arithmetic.
-fn calculate(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
+/// Arithmetic on two numbers; `Empty` for operators that are not arithmetic.
+fn apply_arithmetic(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
     match op {
         BinaryOp::Add => Some(left + right),
         BinaryOp::Subtract => Some(left - right),
@@ -354,21 +414,29 @@ fn calculate(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
     }
 }
 
-fn strict(left: &Val<'_>, right: &Val<'_>, budget: &mut Budget) -> Result<bool, Fault> {
-    if let Val::Str(text) = left {
-        budget.scan(text.as_str().len())?;
+fn compare_strictly(
+    left: &ExprValue<'_>,
+    right: &ExprValue<'_>,
+    budget: &mut EvalBudget,
+) -> Result<bool, UnlocatedError> {
+    if let ExprValue::Str(text) = left {
+        budget.charge_scan(text.as_str().len())?;
     }
-    Ok(strict_equal(left, right))
+    Ok(is_strictly_equal(left, right))
 }
 
-fn add<'a>(left: &Val<'a>, right: &Val<'a>, budget: &mut Budget) -> Result<Val<'a>, Fault> {
+fn add_values<'a>(
+    left: &ExprValue<'a>,
+    right: &ExprValue<'a>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
     let left = to_primitive(left, budget)?;
     let right = to_primitive(right, budget)?;
-    if matches!(left, Val::Str(_)) || matches!(right, Val::Str(_)) {
+    if matches!(left, ExprValue::Str(_)) || matches!(right, ExprValue::Str(_)) {
         let mut out = String::new();
-        write_text(&left, &mut out, budget, 0)?;
-        write_text(&right, &mut out, budget, 0)?;
-        return Ok(Val::Str(out.into()));
+        append_value(&left, &mut out, budget, 0)?;
+        append_value(&right, &mut out, budget, 0)?;
+        return Ok(ExprValue::Str(out.into()));
     }
-    Ok(Val::Num(to_number(&left, budget)? + to_number(&right, budget)?))
+    Ok(ExprValue::Num(to_number(&left, budget)? + to_number(&right, budget)?))
 }

@@ -2,58 +2,58 @@
 //!
 //! What JavaScript has and we do not (assignment, comments, bit operators …) is refused here, by name.
 
-use super::ast::Span;
-use super::error::ExprError;
-use super::number::from_digits;
-use super::text::is_js_space;
-use super::token::{Punct, SPELLINGS, Spelling, Token, TokenKind};
+use super::ast::ExprSpan;
+use super::expr_error::ExprError;
+use super::expr_string::is_js_space;
+use super::js_number::parse_radix_digits;
+use super::token::{ExprPunct, ExprToken, ExprTokenKind, PUNCT_SPELLINGS, PunctSpelling};
 
 /// A place in the source; cheap to copy, so the parser may look ahead and come back.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lexer<'s> {
+pub(super) struct ExprLexer<'s> {
     pub(super) source: &'s str,
-    pub(super) at: usize,
+    pub(super) position: usize,
 }
 
 /// What ended a chunk of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChunkEnd {
+pub(super) enum TemplateChunkEnd {
     /// `${`, so an expression follows.
     Expression,
     /// The closing backtick.
     Template,
 }
 
-impl<'s> Lexer<'s> {
+impl<'s> ExprLexer<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Self { source, at: 0 }
+        Self { source, position: 0 }
     }
 
-    pub(super) fn next(&mut self) -> Result<Token<'s>, ExprError> {
+    pub(super) fn next_token(&mut self) -> Result<ExprToken<'s>, ExprError> {
         let after_newline = self.skip_space();
-        let start = self.at;
+        let start = self.position;
         let kind = match self.peek() {
-            None => TokenKind::End,
+            None => ExprTokenKind::End,
             Some(quote @ ('\'' | '"')) => {
-                self.at += 1;
-                TokenKind::Str(self.string(quote, start)?)
+                self.position += 1;
+                ExprTokenKind::Str(self.lex_string(quote, start)?)
             }
             Some('`') => {
-                self.at += 1;
-                TokenKind::Template
+                self.position += 1;
+                ExprTokenKind::Template
             }
-            Some('0'..='9') => TokenKind::Num(self.number()?),
+            Some('0'..='9') => ExprTokenKind::Num(self.lex_number()?),
             Some('.') if self.rest()[1..].starts_with(|next: char| next.is_ascii_digit()) => {
-                TokenKind::Num(self.number()?)
+                ExprTokenKind::Num(self.lex_number()?)
             }
-            Some(first) if is_name_start(first) => TokenKind::Name(self.name()),
-            Some(other) => TokenKind::Punct(self.punct(other)?),
+            Some(first) if is_name_start(first) => ExprTokenKind::Name(self.lex_name()),
+            Some(other) => ExprTokenKind::Punct(self.lex_punct(other)?),
         };
-        Ok(Token { kind, span: Span::new(start, self.at), after_newline })
+        Ok(ExprToken { kind, span: ExprSpan::new(start, self.position), after_newline })
     }
 
     fn rest(&self) -> &'s str {
-        &self.source[self.at..]
+        &self.source[self.position..]
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -65,20 +65,20 @@ impl<'s> Lexer<'s> {
         let rest = self.rest();
         let trimmed = rest.trim_start_matches(is_js_space);
         let skipped = &rest[..rest.len() - trimmed.len()];
-        self.at += skipped.len();
+        self.position += skipped.len();
         skipped.contains(['\n', '\r', '\u{2028}', '\u{2029}'])
     }
 
-    fn name(&mut self) -> &'s str {
+    fn lex_name(&mut self) -> &'s str {
         let rest = self.rest();
         let end = rest.find(|next| !is_name_part(next)).unwrap_or(rest.len());
-        self.at += end;
+        self.position += end;
         &rest[..end]
     }
 
-    fn punct(&mut self, first: char) -> Result<Punct, ExprError> {
+    fn lex_punct(&mut self, first: char) -> Result<ExprPunct, ExprError> {
         let rest = self.rest();
-        for (text, spelling) in SPELLINGS {
+        for (text, spelling) in PUNCT_SPELLINGS {
             if !rest.starts_with(text) {
                 continue;
             }
@@ -86,32 +86,35 @@ impl<'s> Lexer<'s> {
             if *text == "?." && rest[2..].starts_with(|next: char| next.is_ascii_digit()) {
                 continue;
             }
-            let span = self.at..self.at + text.len();
+            let span = self.position..self.position + text.len();
             return match spelling {
-                Spelling::Token(punct) => {
-                    self.at = span.end;
+                PunctSpelling::Token(punct) => {
+                    self.position = span.end;
                     Ok(*punct)
                 }
-                Spelling::Refused { what, hint } => Err(ExprError {
+                PunctSpelling::Unsupported { feature: what, hint } => Err(ExprError {
                     message: format!("{what} (`{text}`) may not stand in an expression"),
                     span,
                     hint: hint.map(str::to_owned),
                 }),
             };
         }
-        let span = self.at..self.at + first.len_utf8();
+        let span = self.position..self.position + first.len_utf8();
         if first == '\\' {
-            return Err(refuse("an escape outside a string may not stand in an expression", span));
+            return Err(error_at(
+                "an escape outside a string may not stand in an expression",
+                span,
+            ));
         }
-        let mut error = refuse(format!("unexpected character `{}`", first.escape_debug()), span);
+        let mut error = error_at(format!("unexpected character `{}`", first.escape_debug()), span);
         if first.is_alphanumeric() {
             error.hint = Some("write such a name in brackets: `state['…']`".to_owned());
         }
         Err(error)
     }
 
-    fn number(&mut self) -> Result<f64, ExprError> {
-        let start = self.at;
+    fn lex_number(&mut self) -> Result<f64, ExprError> {
+        let start = self.position;
         let rest = self.rest();
         let bits = match rest.as_bytes() {
             [b'0', b'x' | b'X', ..] => 4,
@@ -119,44 +122,50 @@ impl<'s> Lexer<'s> {
             [b'0', b'b' | b'B', ..] => 1,
             _ => 0,
         };
-        let end = if bits == 0 { decimal_end(rest) } else { 2 + name_end(&rest[2..]) };
+        let end = if bits == 0 { find_decimal_end(rest) } else { 2 + find_name_end(&rest[2..]) };
         let text = &rest[..end];
-        self.at += end;
+        self.position += end;
         // A name may not touch a number: this catches `1_000`, `1n`, `3in` and `08`.
-        let touching = name_end(self.rest());
-        let span = start..self.at + touching;
+        let touching = find_name_end(self.rest());
+        let span = start..self.position + touching;
         if bits != 0 {
-            return from_digits(&text[2..], bits)
-                .ok_or_else(|| refuse(format!("`{text}` is not a number"), span));
+            return parse_radix_digits(&text[2..], bits)
+                .ok_or_else(|| error_at(format!("`{text}` is not a number"), span));
         }
         if touching > 0 {
-            self.at += touching;
-            return Err(refuse(format!("`{}` is not a number", &self.source[span.clone()]), span));
+            self.position += touching;
+            return Err(error_at(
+                format!("`{}` is not a number", &self.source[span.clone()]),
+                span,
+            ));
         }
         if text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit() {
-            let mut error = refuse(format!("`{text}` begins with a zero"), span);
+            let mut error = error_at(format!("`{text}` begins with a zero"), span);
             error.hint = Some("an octal number is written `0o17`".to_owned());
             return Err(error);
         }
-        text.parse().map_err(|_| refuse(format!("`{text}` is not a number"), span))
+        text.parse().map_err(|_| error_at(format!("`{text}` is not a number"), span))
     }
 
     /// Reads a template's text up to `${` or the closing backtick, from where the lexer stands.
-    pub(super) fn chunk(&mut self, start: usize) -> Result<(String, ChunkEnd), ExprError> {
+    pub(super) fn lex_template_chunk(
+        &mut self,
+        start: usize,
+    ) -> Result<(String, TemplateChunkEnd), ExprError> {
         let mut text = String::new();
         loop {
             if self.rest().starts_with("${") {
-                self.at += 2;
-                return Ok((text, ChunkEnd::Expression));
+                self.position += 2;
+                return Ok((text, TemplateChunkEnd::Expression));
             }
             match self.bump() {
-                None => return Err(refuse("the template is not closed", start..self.at)),
-                Some('`') => return Ok((text, ChunkEnd::Template)),
-                Some('\\') => self.escape(&mut text)?,
+                None => return Err(error_at("the template is not closed", start..self.position)),
+                Some('`') => return Ok((text, TemplateChunkEnd::Template)),
+                Some('\\') => self.lex_escape(&mut text)?,
                 // JavaScript reads every line end in a template as `\n`.
                 Some('\r') => {
                     if self.peek() == Some('\n') {
-                        self.at += 1;
+                        self.position += 1;
                     }
                     text.push('\n');
                 }
@@ -165,14 +174,14 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    fn string(&mut self, quote: char, start: usize) -> Result<String, ExprError> {
+    fn lex_string(&mut self, quote: char, start: usize) -> Result<String, ExprError> {
         let mut text = String::new();
         loop {
             match self.bump() {
                 None | Some('\n' | '\r') => {
-                    return Err(refuse("the string is not closed", start..self.at));
+                    return Err(error_at("the string is not closed", start..self.position));
                 }
-                Some('\\') => self.escape(&mut text)?,
+                Some('\\') => self.lex_escape(&mut text)?,
                 Some(other) if other == quote => return Ok(text),
                 Some(other) => text.push(other),
             }
@@ -181,15 +190,15 @@ impl<'s> Lexer<'s> {
 
     fn bump(&mut self) -> Option<char> {
         let next = self.peek()?;
-        self.at += next.len_utf8();
+        self.position += next.len_utf8();
         Some(next)
     }
 
     /// Reads what follows a backslash.
-    fn escape(&mut self, text: &mut String) -> Result<(), ExprError> {
-        let start = self.at - 1;
+    fn lex_escape(&mut self, text: &mut String) -> Result<(), ExprError> {
+        let start = self.position - 1;
         let Some(next) = self.bump() else {
-            return Err(refuse("the string is not closed", start..self.at));
+            return Err(error_at("the string is not closed", start..self.position));
         };
         let followed_by_digit = self.peek().is_some_and(|digit| digit.is_ascii_digit());
         match next {
@@ -201,17 +210,20 @@ impl<'s> Lexer<'s> {
             'v' => text.push('\u{b}'),
             '0' if !followed_by_digit => text.push('\0'),
             '0'..='9' => {
-                return Err(refuse("octal escapes may not stand in a string", start..self.at));
+                return Err(error_at(
+                    "octal escapes may not stand in a string",
+                    start..self.position,
+                ));
             }
             'x' => {
-                let unit = self.hex_digits(2, start)?;
+                let unit = self.lex_hex_digits(2, start)?;
                 text.push(char::from(unit as u8));
             }
-            'u' => text.push(self.unicode_escape(start)?),
+            'u' => text.push(self.lex_unicode_escape(start)?),
             // A line break after a backslash joins the lines.
             '\r' => {
                 if self.peek() == Some('\n') {
-                    self.at += 1;
+                    self.position += 1;
                 }
             }
             '\n' | '\u{2028}' | '\u{2029}' => {}
@@ -221,9 +233,9 @@ impl<'s> Lexer<'s> {
     }
 
     /// `\u0041`, `\u{1F600}`, or a pair of surrogates.
-    fn unicode_escape(&mut self, start: usize) -> Result<char, ExprError> {
+    fn lex_unicode_escape(&mut self, start: usize) -> Result<char, ExprError> {
         let code = if self.peek() == Some('{') {
-            self.at += 1;
+            self.position += 1;
             let digits = self.rest();
             let end = digits.find('}').unwrap_or(0);
             let code = (!digits[..end].is_empty()
@@ -232,52 +244,55 @@ impl<'s> Lexer<'s> {
             .and_then(|digits| {
                 if digits.is_empty() { Some(0) } else { u32::from_str_radix(digits, 16).ok() }
             });
-            self.at += end;
+            self.position += end;
             let Some(code) = code.filter(|code| *code <= 0x0010_FFFF) else {
-                return Err(refuse("`\\u{…}` needs a code point in hexadecimal", start..self.at));
+                return Err(error_at(
+                    "`\\u{…}` needs a code point in hexadecimal",
+                    start..self.position,
+                ));
             };
-            self.at += 1;
+            self.position += 1;
             code
         } else {
-            let first = self.hex_digits(4, start)?;
+            let first = self.lex_hex_digits(4, start)?;
             if (0xD800..0xDC00).contains(&first) && self.rest().starts_with("\\u") {
-                self.at += 2;
-                let second = self.hex_digits(4, start)?;
+                self.position += 2;
+                let second = self.lex_hex_digits(4, start)?;
                 if !(0xDC00..0xE000).contains(&second) {
-                    return Err(lone_surrogate(start, self.at));
+                    return Err(lone_surrogate_error(start, self.position));
                 }
                 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)
             } else {
                 first
             }
         };
-        char::from_u32(code).ok_or_else(|| lone_surrogate(start, self.at))
+        char::from_u32(code).ok_or_else(|| lone_surrogate_error(start, self.position))
     }
 
-    fn hex_digits(&mut self, count: usize, start: usize) -> Result<u32, ExprError> {
+    fn lex_hex_digits(&mut self, count: usize, start: usize) -> Result<u32, ExprError> {
         let digits = self
             .rest()
             .get(..count)
             .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
             let message = format!("this escape needs {count} hexadecimal digits");
-            return Err(refuse(message, start..self.at));
+            return Err(error_at(message, start..self.position));
         };
-        self.at += count;
+        self.position += count;
         Ok(code)
     }
 }
 
-fn lone_surrogate(start: usize, end: usize) -> ExprError {
-    refuse("half of a surrogate pair is not text", start..end)
+fn lone_surrogate_error(start: usize, end: usize) -> ExprError {
+    error_at("half of a surrogate pair is not text", start..end)
 }
 
-fn refuse(message: impl Into<String>, span: std::ops::Range<usize>) -> ExprError {
+fn error_at(message: impl Into<String>, span: std::ops::Range<usize>) -> ExprError {
     ExprError { message: message.into(), span, hint: None }
 }
 
 /// How far a decimal literal reaches.
-fn decimal_end(text: &str) -> usize {
+fn find_decimal_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits =
         |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -295,7 +310,7 @@ fn decimal_end(text: &str) -> usize {
     end
 }
 
-fn name_end(text: &str) -> usize {
+fn find_name_end(text: &str) -> usize {
     text.find(|next| !is_name_part(next)).unwrap_or(text.len())
 }
 

@@ -2,34 +2,34 @@
 
 use serde_json::{Number, Value};
 
-use super::ast::{Kind, Node};
+use super::ast::{ExprKind, ExprNode};
 
 /// How many are found; who searches with them has long given up by then.
-const MOST_LITERALS: usize = 1_000;
+const MAX_LITERALS: usize = 1_000;
 
 /// Every string, number and truth value of the tree, each once, in the order of the source.
-pub(super) fn literals(root: &Node) -> Vec<Value> {
+pub(super) fn collect_literals(root: &ExprNode) -> Vec<Value> {
     let mut found = Vec::new();
-    collect(root, &mut found);
+    collect_from_node(root, &mut found);
     found
 }
 
-fn collect(node: &Node, found: &mut Vec<Value>) {
+fn collect_from_node(node: &ExprNode, found: &mut Vec<Value>) {
     let literal = match &node.kind {
-        Kind::Bool(truth) => Some(Value::Bool(*truth)),
-        Kind::Num(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+        ExprKind::Bool(truth) => Some(Value::Bool(*truth)),
+        ExprKind::Num(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             Some(Value::from(*number as i64))
         }
-        Kind::Num(number) => Number::from_f64(*number).map(Value::Number),
-        Kind::Str(text) => Some(Value::from(&**text)),
+        ExprKind::Num(number) => Number::from_f64(*number).map(Value::Number),
+        ExprKind::Str(text) => Some(Value::from(&**text)),
         _ => None,
     };
     if let Some(literal) = literal.filter(|literal| !found.contains(literal)) {
         found.push(literal);
     }
     for child in node.children() {
-        if found.len() < MOST_LITERALS {
-            collect(child, found);
+        if found.len() < MAX_LITERALS {
+            collect_from_node(child, found);
         }
     }
 }
@@ -45,7 +45,7 @@ mod tests {
         let source = "state.a === 'x' && state.l.some(t => t.n > 2.5 || t.k === 'x') || [1, true, ...['y'], {a: 'z', ['k']: 2, ...{b: 3}}]";
         let expr = Expr::compile(source, &["state"]).unwrap();
         assert_eq!(
-            expr.literals(),
+            expr.collect_literals(),
             [
                 json!("x"),
                 json!(2.5),

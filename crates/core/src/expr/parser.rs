@@ -5,323 +5,349 @@
 
 use std::sync::Arc;
 
-use super::ast::{BinaryOp, Kind, LogicalOp, Node, Span, UnaryOp};
-use super::error::ExprError;
-use super::lexer::{ChunkEnd, Lexer};
-use super::scope::{Binding, Scope};
-use super::token::{Punct, Token, TokenKind};
-use super::vocabulary::{Convert, is_namespace, is_reserved};
+use super::ast::{BinaryOp, ExprKind, ExprNode, ExprSpan, LogicalOp, UnaryOp};
+use super::expr_error::ExprError;
+use super::expr_scope::{ExprScope, NameBinding};
+use super::lexer::{ExprLexer, TemplateChunkEnd};
+use super::token::{ExprPunct, ExprToken, ExprTokenKind};
+use super::vocabulary::{ConversionFunction, is_namespace, is_reserved};
 
 /// How deep brackets, arguments, branches and prefix operators may stand in one another.
 const MAX_NESTING: usize = 64;
 /// How many operations may stand in one another, counting those of a long `a + b + c` too.
 const MAX_DEPTH: u16 = 200;
 /// The longest source, in bytes.
-const MAX_SOURCE: usize = 64 * 1024;
+const MAX_SOURCE_BYTES: usize = 64 * 1024;
 
-pub(super) type Parsed<T> = Result<T, ExprError>;
+pub(super) type ExprParseResult<T> = Result<T, ExprError>;
 
 /// A parser in the middle of its work: one token read, none consumed.
-pub(super) struct Parser<'s, 'n> {
-    pub(super) lexer: Lexer<'s>,
-    pub(super) token: Token<'s>,
-    pub(super) scope: Scope<'n>,
+pub(super) struct ExprParser<'s, 'n> {
+    pub(super) lexer: ExprLexer<'s>,
+    pub(super) token: ExprToken<'s>,
+    pub(super) scope: ExprScope<'n>,
     nesting: usize,
 }
 
 /// A source read in full.
-pub(super) struct Tree {
-    pub(super) root: Node,
+pub(super) struct ParsedExpr {
+    pub(super) root: ExprNode,
     /// How many local slots an evaluation needs.
-    pub(super) locals: usize,
+    pub(super) local_slots: usize,
     /// For each root, whether it is read.
-    pub(super) uses: Vec<bool>,
+    pub(super) used_roots: Vec<bool>,
 }
 
 /// Parses a whole source.
-pub(super) fn parse(source: &str, names: &[&str]) -> Parsed<Tree> {
-    if source.len() > MAX_SOURCE {
-        let message = format!("an expression may be at most {MAX_SOURCE} bytes long");
+pub(super) fn parse_expr(source: &str, names: &[&str]) -> ExprParseResult<ParsedExpr> {
+    if source.len() > MAX_SOURCE_BYTES {
+        let message = format!("an expression may be at most {MAX_SOURCE_BYTES} bytes long");
         return Err(ExprError { message, span: 0..source.len(), hint: None });
     }
-    let mut lexer = Lexer::new(source);
-    let token = lexer.next()?;
-    let mut parser = Parser { lexer, token, scope: Scope::new(names), nesting: 0 };
-    if parser.token.kind == TokenKind::End {
-        return Err(parser.refuse(parser.token.span, "the expression is empty"));
+    let mut lexer = ExprLexer::new(source);
+    let token = lexer.next_token()?;
+    let mut parser = ExprParser { lexer, token, scope: ExprScope::new(names), nesting: 0 };
+    if parser.token.kind == ExprTokenKind::End {
+        return Err(parser.error_at(parser.token.span, "the expression is empty"));
     }
-    let root = parser.expression()?;
-    if parser.token.kind != TokenKind::End {
-        return Err(parser.unexpected("an operator or the end"));
+    let root = parser.parse_expression()?;
+    if parser.token.kind != ExprTokenKind::End {
+        return Err(parser.unexpected_token_error("an operator or the end"));
     }
-    Ok(Tree { root, locals: parser.scope.slots(), uses: parser.scope.into_used() })
+    Ok(ParsedExpr {
+        root,
+        local_slots: parser.scope.slot_count(),
+        used_roots: parser.scope.into_used_roots(),
+    })
 }
 
 /// An infix operator and how tightly it binds.
-enum Infix {
+enum InfixOp {
     Binary(BinaryOp),
     Logical(LogicalOp),
 }
 
-impl<'s> Parser<'s, '_> {
-    pub(super) fn expression(&mut self) -> Parsed<Node> {
-        self.deeper(|parser| {
-            let condition = parser.binary(0)?;
-            if !parser.is(Punct::Question) {
+impl<'s> ExprParser<'s, '_> {
+    pub(super) fn parse_expression(&mut self) -> ExprParseResult<ExprNode> {
+        self.parse_nested(|parser| {
+            let condition = parser.parse_binary(0)?;
+            if !parser.is_at(ExprPunct::Question) {
                 return Ok(condition);
             }
             parser.advance()?;
-            let then = parser.expression()?;
-            parser.expect(Punct::Colon, "`:`")?;
-            let otherwise = parser.expression()?;
-            let span = condition.span.to(otherwise.span);
+            let then = parser.parse_expression()?;
+            parser.expect(ExprPunct::Colon, "`:`")?;
+            let otherwise = parser.parse_expression()?;
+            let span = condition.span.join(otherwise.span);
             let depth = condition.depth.max(then.depth).max(otherwise.depth);
-            let kind = Kind::Conditional {
+            let kind = ExprKind::Conditional {
                 condition: Box::new(condition),
                 then: Box::new(then),
                 otherwise: Box::new(otherwise),
             };
-            parser.node(kind, span, depth)
+            parser.build_node(kind, span, depth)
         })
     }
 
-    fn binary(&mut self, weakest: u8) -> Parsed<Node> {
-        let mut left = self.unary()?;
-        while let Some((infix, strength)) = self.infix()? {
+    fn parse_binary(&mut self, weakest: u8) -> ExprParseResult<ExprNode> {
+        let mut left = self.parse_unary()?;
+        while let Some((infix, strength)) = self.peek_infix()? {
             if strength < weakest {
                 break;
             }
             self.advance()?;
-            let right = self.binary(strength + 1)?;
-            let span = left.span.to(right.span);
+            let right = self.parse_binary(strength + 1)?;
+            let span = left.span.join(right.span);
             let depth = left.depth.max(right.depth);
-            if let Infix::Logical(op) = infix {
-                self.check_mix(op, &left, span)?;
-                self.check_mix(op, &right, span)?;
+            if let InfixOp::Logical(op) = infix {
+                self.check_mixed_logical(op, &left, span)?;
+                self.check_mixed_logical(op, &right, span)?;
             }
             let (left_box, right_box) = (Box::new(left), Box::new(right));
             let kind = match infix {
-                Infix::Binary(op) => Kind::Binary { op, left: left_box, right: right_box },
-                Infix::Logical(op) => Kind::Logical { op, left: left_box, right: right_box },
+                InfixOp::Binary(op) => ExprKind::Binary { op, left: left_box, right: right_box },
+                InfixOp::Logical(op) => ExprKind::Logical { op, left: left_box, right: right_box },
             };
-            left = self.node(kind, span, depth)?;
+            left = self.build_node(kind, span, depth)?;
         }
         Ok(left)
     }
 
-    fn infix(&self) -> Parsed<Option<(Infix, u8)>> {
+    fn peek_infix(&self) -> ExprParseResult<Option<(InfixOp, u8)>> {
         let punct = match &self.token.kind {
-            TokenKind::Name("in") => return Ok(Some((Infix::Binary(BinaryOp::In), 5))),
-            TokenKind::Name("instanceof") => {
+            ExprTokenKind::Name("in") => return Ok(Some((InfixOp::Binary(BinaryOp::In), 5))),
+            ExprTokenKind::Name("instanceof") => {
                 let message = "`instanceof` may not stand in an expression";
-                return Err(self.refuse(self.token.span, message));
+                return Err(self.error_at(self.token.span, message));
             }
-            TokenKind::Punct(punct) => *punct,
+            ExprTokenKind::Punct(punct) => *punct,
             _ => return Ok(None),
         };
         let infix = match punct {
-            Punct::Coalesce => (Infix::Logical(LogicalOp::Coalesce), 1),
-            Punct::Or => (Infix::Logical(LogicalOp::Or), 2),
-            Punct::And => (Infix::Logical(LogicalOp::And), 3),
-            Punct::Equal => (Infix::Binary(BinaryOp::Equal), 4),
-            Punct::NotEqual => (Infix::Binary(BinaryOp::NotEqual), 4),
-            Punct::StrictEqual => (Infix::Binary(BinaryOp::StrictEqual), 4),
-            Punct::StrictNotEqual => (Infix::Binary(BinaryOp::StrictNotEqual), 4),
-            Punct::Less => (Infix::Binary(BinaryOp::Less), 5),
-            Punct::LessOrEqual => (Infix::Binary(BinaryOp::LessOrEqual), 5),
-            Punct::Greater => (Infix::Binary(BinaryOp::Greater), 5),
-            Punct::GreaterOrEqual => (Infix::Binary(BinaryOp::GreaterOrEqual), 5),
-            Punct::Plus => (Infix::Binary(BinaryOp::Add), 6),
-            Punct::Minus => (Infix::Binary(BinaryOp::Subtract), 6),
-            Punct::Star => (Infix::Binary(BinaryOp::Multiply), 7),
-            Punct::Slash => (Infix::Binary(BinaryOp::Divide), 7),
-            Punct::Percent => (Infix::Binary(BinaryOp::Remainder), 7),
+            ExprPunct::Coalesce => (InfixOp::Logical(LogicalOp::Coalesce), 1),
+            ExprPunct::Or => (InfixOp::Logical(LogicalOp::Or), 2),
+            ExprPunct::And => (InfixOp::Logical(LogicalOp::And), 3),
+            ExprPunct::Equal => (InfixOp::Binary(BinaryOp::Equal), 4),
+            ExprPunct::NotEqual => (InfixOp::Binary(BinaryOp::NotEqual), 4),
+            ExprPunct::StrictEqual => (InfixOp::Binary(BinaryOp::StrictEqual), 4),
+            ExprPunct::StrictNotEqual => (InfixOp::Binary(BinaryOp::StrictNotEqual), 4),
+            ExprPunct::Less => (InfixOp::Binary(BinaryOp::Less), 5),
+            ExprPunct::LessOrEqual => (InfixOp::Binary(BinaryOp::LessOrEqual), 5),
+            ExprPunct::Greater => (InfixOp::Binary(BinaryOp::Greater), 5),
+            ExprPunct::GreaterOrEqual => (InfixOp::Binary(BinaryOp::GreaterOrEqual), 5),
+            ExprPunct::Plus => (InfixOp::Binary(BinaryOp::Add), 6),
+            ExprPunct::Minus => (InfixOp::Binary(BinaryOp::Subtract), 6),
+            ExprPunct::Star => (InfixOp::Binary(BinaryOp::Multiply), 7),
+            ExprPunct::Slash => (InfixOp::Binary(BinaryOp::Divide), 7),
+            ExprPunct::Percent => (InfixOp::Binary(BinaryOp::Remainder), 7),
             _ => return Ok(None),
         };
         Ok(Some(infix))
     }
 
     /// JavaScript asks for parentheses where `??` meets `||` or `&&`.
-    fn check_mix(&self, op: LogicalOp, operand: &Node, span: Span) -> Parsed<()> {
-        let Kind::Logical { op: inner, .. } = operand.kind else { return Ok(()) };
+    fn check_mixed_logical(
+        &self,
+        op: LogicalOp,
+        operand: &ExprNode,
+        span: ExprSpan,
+    ) -> ExprParseResult<()> {
+        let ExprKind::Logical { op: inner, .. } = operand.kind else { return Ok(()) };
         let mixes = (op == LogicalOp::Coalesce) != (inner == LogicalOp::Coalesce);
         if mixes && !operand.parenthesized {
-            let mut error = self.refuse(span, "`??` beside `||` or `&&` needs parentheses");
+            let mut error = self.error_at(span, "`??` beside `||` or `&&` needs parentheses");
             error.hint = Some("write `(a ?? b) || c` or `a ?? (b || c)`".to_owned());
             return Err(error);
         }
         Ok(())
     }
 
-    fn unary(&mut self) -> Parsed<Node> {
+    fn parse_unary(&mut self) -> ExprParseResult<ExprNode> {
         let op = match self.token.kind {
-            TokenKind::Punct(Punct::Not) => UnaryOp::Not,
-            TokenKind::Punct(Punct::Plus) => UnaryOp::Plus,
-            TokenKind::Punct(Punct::Minus) => UnaryOp::Minus,
-            TokenKind::Name("typeof") => UnaryOp::TypeOf,
-            _ => return self.postfix(),
+            ExprTokenKind::Punct(ExprPunct::Not) => UnaryOp::Not,
+            ExprTokenKind::Punct(ExprPunct::Plus) => UnaryOp::Plus,
+            ExprTokenKind::Punct(ExprPunct::Minus) => UnaryOp::Minus,
+            ExprTokenKind::Name("typeof") => UnaryOp::TypeOf,
+            _ => return self.parse_postfix(),
         };
         let start = self.token.span;
         self.advance()?;
-        let operand = self.deeper(Self::unary)?;
-        let (span, depth) = (start.to(operand.span), operand.depth);
-        if let (UnaryOp::Minus, Kind::Num(number)) = (op, &operand.kind) {
-            return self.node(Kind::Num(-number), span, 0);
+        let operand = self.parse_nested(Self::parse_unary)?;
+        let (span, depth) = (start.join(operand.span), operand.depth);
+        if let (UnaryOp::Minus, ExprKind::Num(number)) = (op, &operand.kind) {
+            return self.build_node(ExprKind::Num(-number), span, 0);
         }
-        self.node(Kind::Unary { op, operand: Box::new(operand) }, span, depth)
+        self.build_node(ExprKind::Unary { op, operand: Box::new(operand) }, span, depth)
     }
 
-    fn postfix(&mut self) -> Parsed<Node> {
-        let mut node = self.primary()?;
+    fn parse_postfix(&mut self) -> ExprParseResult<ExprNode> {
+        let mut node = self.parse_primary()?;
         let mut chained = false;
         loop {
-            let optional = self.is(Punct::OptionalDot);
+            let optional = self.is_at(ExprPunct::OptionalDot);
             match &self.token.kind {
-                TokenKind::Punct(Punct::Dot | Punct::OptionalDot) => {
+                ExprTokenKind::Punct(ExprPunct::Dot | ExprPunct::OptionalDot) => {
                     self.advance()?;
                     chained |= optional;
                     node = match self.token.kind {
-                        TokenKind::Name(name) => self.member(node, name, optional)?,
-                        TokenKind::Punct(Punct::OpenBracket) if optional => {
-                            self.index(node, optional)?
+                        ExprTokenKind::Name(name) => self.parse_member(node, name, optional)?,
+                        ExprTokenKind::Punct(ExprPunct::OpenBracket) if optional => {
+                            self.parse_index(node, optional)?
                         }
-                        TokenKind::Punct(Punct::OpenParen) if optional => {
+                        ExprTokenKind::Punct(ExprPunct::OpenParen) if optional => {
                             let message = "an optional call (`?.(`) may not stand in an expression";
-                            return Err(self.refuse(self.token.span, message));
+                            return Err(self.error_at(self.token.span, message));
                         }
-                        _ => return Err(self.unexpected("a field name")),
+                        _ => return Err(self.unexpected_token_error("a field name")),
                     };
                 }
-                TokenKind::Punct(Punct::OpenBracket) => node = self.index(node, false)?,
-                TokenKind::Punct(Punct::OpenParen) => return Err(self.not_callable(node.span)),
-                TokenKind::Template => {
+                ExprTokenKind::Punct(ExprPunct::OpenBracket) => {
+                    node = self.parse_index(node, false)?
+                }
+                ExprTokenKind::Punct(ExprPunct::OpenParen) => {
+                    return Err(self.not_callable_error(node.span));
+                }
+                ExprTokenKind::Template => {
                     let message = "a tagged template may not stand in an expression";
-                    return Err(self.refuse(self.token.span, message));
+                    return Err(self.error_at(self.token.span, message));
                 }
                 _ => break,
             }
         }
         if chained {
             let (span, depth) = (node.span, node.depth);
-            return self.node(Kind::Chain(Box::new(node)), span, depth);
+            return self.build_node(ExprKind::Chain(Box::new(node)), span, depth);
         }
         Ok(node)
     }
 
-    fn index(&mut self, object: Node, optional: bool) -> Parsed<Node> {
+    fn parse_index(&mut self, object: ExprNode, optional: bool) -> ExprParseResult<ExprNode> {
         self.advance()?;
-        let key = self.expression()?;
+        let key = self.parse_expression()?;
         let end = self.token.span;
-        self.expect(Punct::CloseBracket, "`]`")?;
-        let (span, depth) = (object.span.to(end), object.depth.max(key.depth));
-        let kind = Kind::Index { object: Box::new(object), key: Box::new(key), optional };
-        self.node(kind, span, depth)
+        self.expect(ExprPunct::CloseBracket, "`]`")?;
+        let (span, depth) = (object.span.join(end), object.depth.max(key.depth));
+        let kind = ExprKind::Index { object: Box::new(object), key: Box::new(key), optional };
+        self.build_node(kind, span, depth)
     }
 
-    fn primary(&mut self) -> Parsed<Node> {
+    fn parse_primary(&mut self) -> ExprParseResult<ExprNode> {
         let span = self.token.span;
-        let kind = match std::mem::replace(&mut self.token.kind, TokenKind::End) {
-            TokenKind::Num(number) => Kind::Num(number),
-            TokenKind::Str(text) => Kind::Str(Arc::from(text)),
-            TokenKind::Template => return self.template(span),
-            TokenKind::Name(name) => return self.name(name, span),
-            TokenKind::Punct(Punct::OpenParen) => return self.parenthesized(span),
-            TokenKind::Punct(Punct::OpenBracket) => return self.array(span),
-            TokenKind::Punct(Punct::OpenBrace) => return self.object(span),
+        let kind = match std::mem::replace(&mut self.token.kind, ExprTokenKind::End) {
+            ExprTokenKind::Num(number) => ExprKind::Num(number),
+            ExprTokenKind::Str(text) => ExprKind::Str(Arc::from(text)),
+            ExprTokenKind::Template => return self.parse_template(span),
+            ExprTokenKind::Name(name) => return self.parse_name(name, span),
+            ExprTokenKind::Punct(ExprPunct::OpenParen) => return self.parse_parenthesized(span),
+            ExprTokenKind::Punct(ExprPunct::OpenBracket) => return self.parse_array(span),
+            ExprTokenKind::Punct(ExprPunct::OpenBrace) => return self.parse_object(span),
             other => {
                 self.token.kind = other;
-                return Err(self.no_operand());
+                return Err(self.missing_operand_error());
             }
         };
         self.advance()?;
-        self.node(kind, span, 0)
+        self.build_node(kind, span, 0)
     }
 
-    fn parenthesized(&mut self, start: Span) -> Parsed<Node> {
+    fn parse_parenthesized(&mut self, start: ExprSpan) -> ExprParseResult<ExprNode> {
         self.advance()?;
-        if self.is(Punct::CloseParen) {
-            return Err(self.misplaced_arrow(start));
+        if self.is_at(ExprPunct::CloseParen) {
+            return Err(self.misplaced_arrow_error(start));
         }
-        let mut node = self.expression()?;
+        let mut node = self.parse_expression()?;
         let end = self.token.span;
-        self.expect(Punct::CloseParen, "`)`")?;
-        if self.is(Punct::Arrow) {
-            return Err(self.misplaced_arrow(start));
+        self.expect(ExprPunct::CloseParen, "`)`")?;
+        if self.is_at(ExprPunct::Arrow) {
+            return Err(self.misplaced_arrow_error(start));
         }
         node.parenthesized = true;
-        node.span = start.to(end);
+        node.span = start.join(end);
         Ok(node)
     }
 
-    fn template(&mut self, start: Span) -> Parsed<Node> {
+    fn parse_template(&mut self, start: ExprSpan) -> ExprParseResult<ExprNode> {
         let mut chunks = Vec::new();
-        let mut parts: Vec<Node> = Vec::new();
+        let mut parts: Vec<ExprNode> = Vec::new();
         loop {
-            let (chunk, end) = self.lexer.chunk(start.range().start)?;
+            let (chunk, end) = self.lexer.lex_template_chunk(start.range().start)?;
             chunks.push(chunk.into_boxed_str());
-            if end == ChunkEnd::Template {
+            if end == TemplateChunkEnd::Template {
                 break;
             }
             self.advance()?;
-            parts.push(self.expression()?);
-            if !self.is(Punct::CloseBrace) {
-                return Err(self.unexpected("`}`"));
+            parts.push(self.parse_expression()?);
+            if !self.is_at(ExprPunct::CloseBrace) {
+                return Err(self.unexpected_token_error("`}`"));
             }
             // The lexer stands right behind the brace, where the text goes on.
         }
-        let span = Span::new(start.range().start, self.lexer.at);
+        let span = ExprSpan::new(start.range().start, self.lexer.position);
         self.advance()?;
         let depth = parts.iter().map(|part| part.depth).max().unwrap_or(0);
-        self.node(Kind::Template { chunks, parts }, span, depth)
+        self.build_node(ExprKind::Template { chunks, parts }, span, depth)
     }
 
-    pub(super) fn name(&mut self, name: &'s str, span: Span) -> Parsed<Node> {
+    pub(super) fn parse_name(
+        &mut self,
+        name: &'s str,
+        span: ExprSpan,
+    ) -> ExprParseResult<ExprNode> {
         self.advance()?;
-        let kind = match (self.scope.find(name), name) {
-            (Some(_), "new") if matches!(self.token.kind, TokenKind::Name(word) if word != "in") => {
-                return Err(self.refused_word(name, span));
+        let kind = match (self.scope.resolve_name(name), name) {
+            (Some(_), "new") if matches!(self.token.kind, ExprTokenKind::Name(word) if word != "in") =>
+            {
+                return Err(self.reserved_word_error(name, span));
             }
-            (Some(Binding::Local(slot)), _) => Kind::Local(slot),
-            (Some(Binding::Root(slot)), _) => {
-                self.scope.mark(slot);
-                Kind::Root(slot)
+            (Some(NameBinding::Local(slot)), _) => ExprKind::Local(slot),
+            (Some(NameBinding::Root(slot)), _) => {
+                self.scope.mark_root_used(slot);
+                ExprKind::Root(slot)
             }
-            (None, "true") => Kind::Bool(true),
-            (None, "false") => Kind::Bool(false),
-            (None, "null") => Kind::Null,
-            (None, "undefined") => Kind::Undefined,
-            (None, "NaN") => Kind::Num(f64::NAN),
-            (None, "Infinity") => Kind::Num(f64::INFINITY),
-            _ if self.is(Punct::Arrow) => return Err(self.misplaced_arrow(span)),
-            _ if is_reserved(name) => return Err(self.refused_word(name, span)),
-            _ if is_namespace(name) || Convert::named(name).is_some() => {
-                return self.builtin(name, span);
+            (None, "true") => ExprKind::Bool(true),
+            (None, "false") => ExprKind::Bool(false),
+            (None, "null") => ExprKind::Null,
+            (None, "undefined") => ExprKind::Undefined,
+            (None, "NaN") => ExprKind::Num(f64::NAN),
+            (None, "Infinity") => ExprKind::Num(f64::INFINITY),
+            _ if self.is_at(ExprPunct::Arrow) => return Err(self.misplaced_arrow_error(span)),
+            _ if is_reserved(name) => return Err(self.reserved_word_error(name, span)),
+            _ if is_namespace(name) || ConversionFunction::from_name(name).is_some() => {
+                return self.parse_builtin(name, span);
             }
             _ => {
-                let mut error = self.refuse(span, format!("unknown name `{name}`"));
-                error.hint = Some(self.scope.hint(name));
+                let mut error = self.error_at(span, format!("unknown name `{name}`"));
+                error.hint = Some(self.scope.suggest_name(name));
                 return Err(error);
             }
         };
-        if self.is(Punct::Arrow) {
-            return Err(self.misplaced_arrow(span));
+        if self.is_at(ExprPunct::Arrow) {
+            return Err(self.misplaced_arrow_error(span));
         }
-        self.node(kind, span, 0)
+        self.build_node(kind, span, 0)
     }
 
     /// Makes a node one deeper than its deepest part.
-    pub(super) fn node(&self, kind: Kind, span: Span, depth: u16) -> Parsed<Node> {
+    pub(super) fn build_node(
+        &self,
+        kind: ExprKind,
+        span: ExprSpan,
+        depth: u16,
+    ) -> ExprParseResult<ExprNode> {
         if depth >= MAX_DEPTH {
             let message = format!("more than {MAX_DEPTH} operations stand in one another");
-            return Err(self.refuse(span, message));
+            return Err(self.error_at(span, message));
         }
-        Ok(Node { kind, span, depth: depth + 1, parenthesized: false })
+        Ok(ExprNode { kind, span, depth: depth + 1, parenthesized: false })
     }
 
-    fn deeper(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
+    fn parse_nested(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> ExprParseResult<ExprNode>,
+    ) -> ExprParseResult<ExprNode> {
         if self.nesting >= MAX_NESTING {
             let message = format!("the expression is nested more than {MAX_NESTING} deep");
-            return Err(self.refuse(self.token.span, message));
+            return Err(self.error_at(self.token.span, message));
         }
         self.nesting += 1;
         let parsed = parse(self);
@@ -329,18 +355,18 @@ impl<'s> Parser<'s, '_> {
         parsed
     }
 
-    pub(super) fn advance(&mut self) -> Parsed<()> {
-        self.token = self.lexer.next()?;
+    pub(super) fn advance(&mut self) -> ExprParseResult<()> {
+        self.token = self.lexer.next_token()?;
         Ok(())
     }
 
-    pub(super) fn is(&self, punct: Punct) -> bool {
-        self.token.kind == TokenKind::Punct(punct)
+    pub(super) fn is_at(&self, punct: ExprPunct) -> bool {
+        self.token.kind == ExprTokenKind::Punct(punct)
     }
 
-    pub(super) fn expect(&mut self, punct: Punct, expected: &str) -> Parsed<()> {
-        if !self.is(punct) {
-            return Err(self.unexpected(expected));
+    pub(super) fn expect(&mut self, punct: ExprPunct, expected: &str) -> ExprParseResult<()> {
+        if !self.is_at(punct) {
+            return Err(self.unexpected_token_error(expected));
         }
         self.advance()
     }

@@ -7,38 +7,43 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::budget::Budget;
-use super::coerce::to_text;
-use super::error::Fault;
-use super::text;
-use super::value::{Elements, Val};
-use super::vocabulary::Prototype;
+use super::coerce::to_expr_string;
+use super::eval_budget::EvalBudget;
+use super::expr_error::UnlocatedError;
+use super::expr_string;
+use super::expr_value::{ArrayElements, ExprValue};
+use super::vocabulary::JsPrototype;
 
 /// Below this many fields a walk over them beats hashing the name.
 const FEW_FIELDS: usize = 8;
 
 /// A property key after JavaScript's `ToPropertyKey`.
 #[derive(Debug)]
-pub(super) enum Key<'k> {
+pub(super) enum PropertyKey<'k> {
     /// A canonical array index.
     Index(u32),
     /// Any other name.
     Name(Cow<'k, str>),
 }
 
-impl<'k> Key<'k> {
-    pub(super) fn of(value: &'k Val<'_>, budget: &mut Budget) -> Result<Self, Fault> {
+impl<'k> PropertyKey<'k> {
+    pub(super) fn from_value(
+        value: &'k ExprValue<'_>,
+        budget: &mut EvalBudget,
+    ) -> Result<Self, UnlocatedError> {
         match value {
-            Val::Num(number) if *number >= 0.0 && number.fract() == 0.0 && *number < MAX_INDEX => {
+            ExprValue::Num(number)
+                if *number >= 0.0 && number.fract() == 0.0 && *number < MAX_INDEX =>
+            {
                 Ok(Self::Index(*number as u32))
             }
-            Val::Str(text) => {
+            ExprValue::Str(text) => {
                 let name = text.as_str();
-                Ok(array_index(name).map_or(Self::Name(Cow::Borrowed(name)), Self::Index))
+                Ok(parse_array_index(name).map_or(Self::Name(Cow::Borrowed(name)), Self::Index))
             }
             _ => {
-                let name = to_text(value, budget)?;
-                let index = array_index(name.as_str());
+                let name = to_expr_string(value, budget)?;
+                let index = parse_array_index(name.as_str());
                 Ok(index.map_or(Self::Name(Cow::Owned(name.as_str().to_owned())), Self::Index))
             }
         }
@@ -49,7 +54,7 @@ impl<'k> Key<'k> {
 const MAX_INDEX: f64 = 4_294_967_295.0;
 
 /// The array index a name spells, if it spells one exactly: `7`, but not `07` or `+7`.
-pub(super) fn array_index(name: &str) -> Option<u32> {
+pub(super) fn parse_array_index(name: &str) -> Option<u32> {
     let bytes = name.as_bytes();
     let spelled = match bytes {
         [b'0'] => true,
@@ -64,7 +69,7 @@ pub(super) fn array_index(name: &str) -> Option<u32> {
 
 /// An own field of an object.
 #[inline]
-pub(super) fn own<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+pub(super) fn get_own_field<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     if map.len() <= FEW_FIELDS {
         map.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
     } else {
@@ -73,93 +78,103 @@ pub(super) fn own<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Val
 }
 
 /// Reads `value.name`, where the name is no array index. The value is not null or undefined.
-pub(super) fn named<'a>(
-    value: &Val<'a>,
+pub(super) fn read_named<'a>(
+    value: &ExprValue<'a>,
     name: &str,
-    budget: &mut Budget,
-) -> Result<Val<'a>, Fault> {
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
     if let Some(map) = value.as_object() {
-        return match own(map, name) {
-            Some(found) => Ok(Val::from_json(found)),
-            None => Ok(Val::Undefined),
+        return match get_own_field(map, name) {
+            Some(found) => Ok(ExprValue::from_json(found)),
+            None => Ok(ExprValue::Undefined),
         };
     }
     match value {
-        Val::Object(object) => match object.get(name) {
+        ExprValue::Object(object) => match object.get(name) {
             Some(found) => Ok(found.clone()),
-            None => Ok(Val::Undefined),
+            None => Ok(ExprValue::Undefined),
         },
-        Val::Str(text) if name == "length" => {
-            budget.scan(text.as_str().len())?;
-            Ok(Val::Num(text::length(text.as_str()) as f64))
+        ExprValue::Str(text) if name == "length" => {
+            budget.charge_scan(text.as_str().len())?;
+            Ok(ExprValue::Num(expr_string::utf16_len(text.as_str()) as f64))
         }
-        Val::Json(_) | Val::List(_) if name == "length" => {
-            Ok(Val::Num(Elements::of(value).map_or(0, |elements| elements.len()) as f64))
-        }
-        _ => absent(prototype(value), name),
+        ExprValue::Json(_) | ExprValue::List(_) if name == "length" => Ok(ExprValue::Num(
+            ArrayElements::from_value(value).map_or(0, |elements| elements.len()) as f64,
+        )),
+        _ => read_absent(select_prototype(value), name),
     }
 }
 
 /// Reads `value[key]`. The value is not null or undefined.
-pub(super) fn keyed<'a>(
-    value: &Val<'a>,
-    key: &Key<'_>,
-    budget: &mut Budget,
-) -> Result<Val<'a>, Fault> {
+pub(super) fn read_keyed<'a>(
+    value: &ExprValue<'a>,
+    key: &PropertyKey<'_>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
     let index = match key {
-        Key::Name(name) => return named(value, name, budget),
-        Key::Index(index) => *index as usize,
+        PropertyKey::Name(name) => return read_named(value, name, budget),
+        PropertyKey::Index(index) => *index as usize,
     };
     match value {
-        Val::Json(Value::Array(items)) => {
-            Ok(items.get(index).map_or(Val::Undefined, Val::from_json))
+        ExprValue::Json(Value::Array(items)) => {
+            Ok(items.get(index).map_or(ExprValue::Undefined, ExprValue::from_json))
         }
-        Val::List(list) => Ok(list.items().get(index).cloned().unwrap_or(Val::Undefined)),
-        Val::Str(text) => {
-            budget.scan(text.as_str().len())?;
-            let range = text::range(text.as_str(), index, index + 1)?;
-            Ok(if range.is_empty() { Val::Undefined } else { Val::Str(text.part(range, budget)?) })
+        ExprValue::List(list) => {
+            Ok(list.items().get(index).cloned().unwrap_or(ExprValue::Undefined))
         }
-        _ => named(value, &index.to_string(), budget),
+        ExprValue::Str(text) => {
+            budget.charge_scan(text.as_str().len())?;
+            let range = expr_string::find_byte_range(text.as_str(), index, index + 1)?;
+            Ok(if range.is_empty() {
+                ExprValue::Undefined
+            } else {
+                ExprValue::Str(text.slice(range, budget)?)
+            })
+        }
+        _ => read_named(value, &index.to_string(), budget),
     }
 }
 
 /// `key in value`: own fields, elements and `length`. JavaScript finds what the prototypes hold too,
 /// and would open a gate for whoever names a field `constructor`.
-pub(super) fn contains(value: &Val<'_>, key: &Key<'_>) -> bool {
+pub(super) fn has_property(value: &ExprValue<'_>, key: &PropertyKey<'_>) -> bool {
     match key {
-        Key::Name(name) => has_own(value, name).unwrap_or(name == "length"),
-        Key::Index(index) => has_own(value, &index.to_string()).unwrap_or_else(|| {
-            Elements::of(value).is_some_and(|elements| (*index as usize) < elements.len())
-        }),
-    }
-}
-
-/// Whether an object has this field; `None` for what is no object.
-fn has_own(value: &Val<'_>, name: &str) -> Option<bool> {
-    match value {
-        Val::Object(object) => Some(object.get(name).is_some()),
-        _ => value.as_object().map(|map| own(map, name).is_some()),
-    }
-}
-
-fn prototype(value: &Val<'_>) -> Prototype {
-    match value {
-        Val::Json(Value::Object(_)) | Val::Object(_) | Val::Undefined | Val::Null => {
-            Prototype::Object
+        PropertyKey::Name(name) => has_own_field(value, name).unwrap_or(name == "length"),
+        PropertyKey::Index(index) => {
+            has_own_field(value, &index.to_string()).unwrap_or_else(|| {
+                ArrayElements::from_value(value)
+                    .is_some_and(|elements| (*index as usize) < elements.len())
+            })
         }
-        Val::Json(_) | Val::List(_) => Prototype::Array,
-        Val::Str(_) => Prototype::String,
-        Val::Num(_) => Prototype::Number,
-        Val::Bool(_) => Prototype::Boolean,
     }
 }
 
-fn absent<'a>(prototype: Prototype, name: &str) -> Result<Val<'a>, Fault> {
-    if prototype.has(name) {
-        return Err(Fault::new(format!(
+/// Whether an object has this field; `Empty` for what is no object.
+fn has_own_field(value: &ExprValue<'_>, name: &str) -> Option<bool> {
+    match value {
+        ExprValue::Object(object) => Some(object.get(name).is_some()),
+        _ => value.as_object().map(|map| get_own_field(map, name).is_some()),
+    }
+}
+
+fn select_prototype(value: &ExprValue<'_>) -> JsPrototype {
+    match value {
+        ExprValue::Json(Value::Object(_))
+        | ExprValue::Object(_)
+        | ExprValue::Undefined
+        | ExprValue::Null => JsPrototype::Object,
+        ExprValue::Json(_) | ExprValue::List(_) => JsPrototype::Array,
+        ExprValue::Str(_) => JsPrototype::String,
+        ExprValue::Num(_) => JsPrototype::Number,
+        ExprValue::Bool(_) => JsPrototype::Boolean,
+    }
+}
+
+fn read_absent<'a>(prototype: JsPrototype, name: &str) -> Result<ExprValue<'a>, UnlocatedError> {
+    if prototype.has_member(name) {
+        return Err(UnlocatedError::new(format!(
             "`{name}` is a built-in function, which an expression cannot hold"
         )));
     }
-    Ok(Val::Undefined)
+    Ok(ExprValue::Undefined)
 }

@@ -1,29 +1,29 @@
 //! The words of the language, as the lexer hands them to the parser.
 
-use super::ast::Span;
+use super::ast::ExprSpan;
 
 /// One token, where it stands, and whether a line ended before it.
 #[derive(Debug, Clone)]
-pub(super) struct Token<'s> {
-    pub(super) kind: TokenKind<'s>,
-    pub(super) span: Span,
+pub(super) struct ExprToken<'s> {
+    pub(super) kind: ExprTokenKind<'s>,
+    pub(super) span: ExprSpan,
     pub(super) after_newline: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum TokenKind<'s> {
+pub(super) enum ExprTokenKind<'s> {
     /// An identifier or a reserved word; only the parser can tell which is meant.
     Name(&'s str),
     Num(f64),
     Str(String),
     /// A backtick; the parser asks the lexer for the chunks that follow.
     Template,
-    Punct(Punct),
+    Punct(ExprPunct),
     End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Punct {
+pub(super) enum ExprPunct {
     OpenParen,
     CloseParen,
     OpenBracket,
@@ -57,49 +57,57 @@ pub(super) enum Punct {
 }
 
 /// What stands at the start of a text, longest first: a token of ours, or a part of JavaScript we refuse.
-pub(super) enum Spelling {
-    Token(Punct),
-    Refused { what: &'static str, hint: Option<&'static str> },
+pub(super) enum PunctSpelling {
+    Token(ExprPunct),
+    Unsupported { feature: &'static str, hint: Option<&'static str> },
 }
 
-const ASSIGNMENT: Spelling =
-    Spelling::Refused { what: "assignment", hint: Some("compare with `===`") };
-const STEP: Spelling =
-    Spelling::Refused { what: "increment and decrement", hint: Some("write `+ 1` or `- 1`") };
-const BITS: Spelling = Spelling::Refused {
-    what: "bit operators",
+const ASSIGNMENT: PunctSpelling =
+    PunctSpelling::Unsupported { feature: "assignment", hint: Some("compare with `===`") };
+const INCREMENT: PunctSpelling = PunctSpelling::Unsupported {
+    feature: "increment and decrement",
+    hint: Some("write `+ 1` or `- 1`"),
+};
+const BIT_OPERATOR: PunctSpelling = PunctSpelling::Unsupported {
+    feature: "bit operators",
     hint: Some("combine truths with `&&`, `||` and `!`"),
 };
-const COMMENT: Spelling = Spelling::Refused { what: "comments", hint: None };
+const COMMENT: PunctSpelling = PunctSpelling::Unsupported { feature: "comments", hint: None };
 
 /// Every spelling, each before its own prefixes.
-pub(super) const SPELLINGS: &[(&str, Spelling)] = &[
+pub(super) const PUNCT_SPELLINGS: &[(&str, PunctSpelling)] = &[
     (">>>=", ASSIGNMENT),
     ("<!--", COMMENT),
-    ("===", Spelling::Token(Punct::StrictEqual)),
-    ("!==", Spelling::Token(Punct::StrictNotEqual)),
-    ("...", Spelling::Token(Punct::Spread)),
+    ("===", PunctSpelling::Token(ExprPunct::StrictEqual)),
+    ("!==", PunctSpelling::Token(ExprPunct::StrictNotEqual)),
+    ("...", PunctSpelling::Token(ExprPunct::Spread)),
     ("**=", ASSIGNMENT),
     ("&&=", ASSIGNMENT),
     ("||=", ASSIGNMENT),
     ("??=", ASSIGNMENT),
     ("<<=", ASSIGNMENT),
     (">>=", ASSIGNMENT),
-    (">>>", BITS),
-    ("==", Spelling::Token(Punct::Equal)),
-    ("!=", Spelling::Token(Punct::NotEqual)),
-    ("<=", Spelling::Token(Punct::LessOrEqual)),
-    (">=", Spelling::Token(Punct::GreaterOrEqual)),
-    ("=>", Spelling::Token(Punct::Arrow)),
-    ("&&", Spelling::Token(Punct::And)),
-    ("||", Spelling::Token(Punct::Or)),
-    ("??", Spelling::Token(Punct::Coalesce)),
-    ("?.", Spelling::Token(Punct::OptionalDot)),
+    (">>>", BIT_OPERATOR),
+    ("==", PunctSpelling::Token(ExprPunct::Equal)),
+    ("!=", PunctSpelling::Token(ExprPunct::NotEqual)),
+    ("<=", PunctSpelling::Token(ExprPunct::LessOrEqual)),
+    (">=", PunctSpelling::Token(ExprPunct::GreaterOrEqual)),
+    ("=>", PunctSpelling::Token(ExprPunct::Arrow)),
+    ("&&", PunctSpelling::Token(ExprPunct::And)),
+    ("||", PunctSpelling::Token(ExprPunct::Or)),
+    ("??", PunctSpelling::Token(ExprPunct::Coalesce)),
+    ("?.", PunctSpelling::Token(ExprPunct::OptionalDot)),
     ("//", COMMENT),
     ("/*", COMMENT),
-    ("++", STEP),
-    ("--", STEP),
-    ("**", Spelling::Refused { what: "the power operator", hint: Some("multiply instead") }),
+    ("++", INCREMENT),
+    ("--", INCREMENT),
+    (
+        "**",
+        PunctSpelling::Unsupported {
+            feature: "the power operator",
+            hint: Some("multiply instead"),
+        },
+    ),
     ("+=", ASSIGNMENT),
     ("-=", ASSIGNMENT),
     ("*=", ASSIGNMENT),
@@ -108,32 +116,32 @@ pub(super) const SPELLINGS: &[(&str, Spelling)] = &[
     ("&=", ASSIGNMENT),
     ("|=", ASSIGNMENT),
     ("^=", ASSIGNMENT),
-    ("<<", BITS),
-    (">>", BITS),
-    ("(", Spelling::Token(Punct::OpenParen)),
-    (")", Spelling::Token(Punct::CloseParen)),
-    ("[", Spelling::Token(Punct::OpenBracket)),
-    ("]", Spelling::Token(Punct::CloseBracket)),
-    ("{", Spelling::Token(Punct::OpenBrace)),
-    ("}", Spelling::Token(Punct::CloseBrace)),
-    (",", Spelling::Token(Punct::Comma)),
-    (".", Spelling::Token(Punct::Dot)),
-    ("?", Spelling::Token(Punct::Question)),
-    (":", Spelling::Token(Punct::Colon)),
-    ("!", Spelling::Token(Punct::Not)),
-    ("<", Spelling::Token(Punct::Less)),
-    (">", Spelling::Token(Punct::Greater)),
-    ("+", Spelling::Token(Punct::Plus)),
-    ("-", Spelling::Token(Punct::Minus)),
-    ("*", Spelling::Token(Punct::Star)),
-    ("/", Spelling::Token(Punct::Slash)),
-    ("%", Spelling::Token(Punct::Percent)),
+    ("<<", BIT_OPERATOR),
+    (">>", BIT_OPERATOR),
+    ("(", PunctSpelling::Token(ExprPunct::OpenParen)),
+    (")", PunctSpelling::Token(ExprPunct::CloseParen)),
+    ("[", PunctSpelling::Token(ExprPunct::OpenBracket)),
+    ("]", PunctSpelling::Token(ExprPunct::CloseBracket)),
+    ("{", PunctSpelling::Token(ExprPunct::OpenBrace)),
+    ("}", PunctSpelling::Token(ExprPunct::CloseBrace)),
+    (",", PunctSpelling::Token(ExprPunct::Comma)),
+    (".", PunctSpelling::Token(ExprPunct::Dot)),
+    ("?", PunctSpelling::Token(ExprPunct::Question)),
+    (":", PunctSpelling::Token(ExprPunct::Colon)),
+    ("!", PunctSpelling::Token(ExprPunct::Not)),
+    ("<", PunctSpelling::Token(ExprPunct::Less)),
+    (">", PunctSpelling::Token(ExprPunct::Greater)),
+    ("+", PunctSpelling::Token(ExprPunct::Plus)),
+    ("-", PunctSpelling::Token(ExprPunct::Minus)),
+    ("*", PunctSpelling::Token(ExprPunct::Star)),
+    ("/", PunctSpelling::Token(ExprPunct::Slash)),
+    ("%", PunctSpelling::Token(ExprPunct::Percent)),
     ("=", ASSIGNMENT),
-    ("&", BITS),
-    ("|", BITS),
-    ("^", BITS),
-    ("~", BITS),
-    (";", Spelling::Refused { what: "more than one statement", hint: None }),
-    ("#", Spelling::Refused { what: "private names", hint: None }),
-    ("@", Spelling::Refused { what: "decorators", hint: None }),
+    ("&", BIT_OPERATOR),
+    ("|", BIT_OPERATOR),
+    ("^", BIT_OPERATOR),
+    ("~", BIT_OPERATOR),
+    (";", PunctSpelling::Unsupported { feature: "more than one statement", hint: None }),
+    ("#", PunctSpelling::Unsupported { feature: "private names", hint: None }),
+    ("@", PunctSpelling::Unsupported { feature: "decorators", hint: None }),
 ];

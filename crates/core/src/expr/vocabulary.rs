@@ -3,7 +3,7 @@
 
 /// Methods that call a function for each element of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Each {
+pub(super) enum CallbackMethod {
     Some,
     Every,
     Filter,
@@ -17,7 +17,7 @@ pub(super) enum Each {
 
 /// Methods of arrays and strings that take values only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum BuiltinMethod {
     At,
     Concat,
     EndsWith,
@@ -39,7 +39,7 @@ pub(super) enum Method {
 
 /// Functions that may also stand as a callback by their bare name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Convert {
+pub(super) enum ConversionFunction {
     Boolean,
     Number,
     String,
@@ -47,8 +47,8 @@ pub(super) enum Convert {
 
 /// Functions that belong to no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Builtin {
-    Convert(Convert),
+pub(super) enum BuiltinFunction {
+    Convert(ConversionFunction),
     Keys,
     Values,
     Entries,
@@ -69,7 +69,7 @@ pub(super) enum Builtin {
     Pointer(PointerFunction),
 }
 
-/// Functions of `Text`: ours, not JavaScript's. `matches` is not among them: its pattern is compiled
+/// Functions of `ExprString`: ours, not JavaScript's. `matches` is not among them: its pattern is compiled
 /// with the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextFunction {
@@ -81,108 +81,111 @@ pub(super) enum TextFunction {
     Fields,
 }
 
-/// Functions of `Pointer`: ours too.
+/// Functions of `JsonPointer`: ours too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PointerFunction {
     Has,
     Get,
 }
 
-const EACH: &[(&str, Each)] = &[
-    ("some", Each::Some),
-    ("every", Each::Every),
-    ("filter", Each::Filter),
-    ("map", Each::Map),
-    ("find", Each::Find),
-    ("findIndex", Each::FindIndex),
-    ("flatMap", Each::FlatMap),
-    ("reduce", Each::Reduce),
-    ("toSorted", Each::ToSorted),
+const CALLBACK_METHODS: &[(&str, CallbackMethod)] = &[
+    ("some", CallbackMethod::Some),
+    ("every", CallbackMethod::Every),
+    ("filter", CallbackMethod::Filter),
+    ("map", CallbackMethod::Map),
+    ("find", CallbackMethod::Find),
+    ("findIndex", CallbackMethod::FindIndex),
+    ("flatMap", CallbackMethod::FlatMap),
+    ("reduce", CallbackMethod::Reduce),
+    ("toSorted", CallbackMethod::ToSorted),
 ];
 
 /// Name, id, and the most arguments it takes.
-const METHODS: &[(&str, Method, usize)] = &[
-    ("includes", Method::Includes, 2),
-    ("indexOf", Method::IndexOf, 2),
-    ("lastIndexOf", Method::LastIndexOf, 2),
-    ("concat", Method::Concat, ANY),
-    ("join", Method::Join, 1),
-    ("slice", Method::Slice, 2),
-    ("at", Method::At, 1),
-    ("startsWith", Method::StartsWith, 2),
-    ("endsWith", Method::EndsWith, 2),
-    ("toReversed", Method::ToReversed, 0),
-    ("toLowerCase", Method::ToLowerCase, 0),
-    ("toUpperCase", Method::ToUpperCase, 0),
-    ("trim", Method::Trim, 0),
-    ("split", Method::Split, 2),
-    ("replace", Method::Replace, 2),
-    ("replaceAll", Method::ReplaceAll, 2),
-    ("toString", Method::ToString, 1),
+const BUILTIN_METHODS: &[(&str, BuiltinMethod, usize)] = &[
+    ("includes", BuiltinMethod::Includes, 2),
+    ("indexOf", BuiltinMethod::IndexOf, 2),
+    ("lastIndexOf", BuiltinMethod::LastIndexOf, 2),
+    ("concat", BuiltinMethod::Concat, UNLIMITED),
+    ("join", BuiltinMethod::Join, 1),
+    ("slice", BuiltinMethod::Slice, 2),
+    ("at", BuiltinMethod::At, 1),
+    ("startsWith", BuiltinMethod::StartsWith, 2),
+    ("endsWith", BuiltinMethod::EndsWith, 2),
+    ("toReversed", BuiltinMethod::ToReversed, 0),
+    ("toLowerCase", BuiltinMethod::ToLowerCase, 0),
+    ("toUpperCase", BuiltinMethod::ToUpperCase, 0),
+    ("trim", BuiltinMethod::Trim, 0),
+    ("split", BuiltinMethod::Split, 2),
+    ("replace", BuiltinMethod::Replace, 2),
+    ("replaceAll", BuiltinMethod::ReplaceAll, 2),
+    ("toString", BuiltinMethod::ToString, 1),
 ];
 
 const ONE: usize = 1;
 const TWO: usize = 2;
 const THREE: usize = 3;
-const ANY: usize = usize::MAX;
+const UNLIMITED: usize = usize::MAX;
 
 /// Namespace (empty for a plain function), name, id, and the most arguments it takes.
-const BUILTINS: &[(&str, &str, Builtin, usize)] = &[
-    ("", "Boolean", Builtin::Convert(Convert::Boolean), ONE),
-    ("", "Number", Builtin::Convert(Convert::Number), ONE),
-    ("", "String", Builtin::Convert(Convert::String), ONE),
-    ("Object", "keys", Builtin::Keys, ONE),
-    ("Object", "values", Builtin::Values, ONE),
-    ("Object", "entries", Builtin::Entries, ONE),
-    ("Array", "isArray", Builtin::IsArray, ONE),
-    ("Math", "min", Builtin::Min, ANY),
-    ("Math", "max", Builtin::Max, ANY),
-    ("Math", "abs", Builtin::Abs, ONE),
-    ("Math", "floor", Builtin::Floor, ONE),
-    ("Math", "ceil", Builtin::Ceil, ONE),
-    ("Math", "round", Builtin::Round, ONE),
-    ("Math", "sqrt", Builtin::Sqrt, ONE),
-    ("Math", "pow", Builtin::Pow, TWO),
-    ("Math", "trunc", Builtin::Trunc, ONE),
-    ("Math", "sign", Builtin::Sign, ONE),
-    ("JSON", "stringify", Builtin::Stringify, THREE),
-    ("JSON", "parse", Builtin::Parse, ONE),
-    ("Text", "words", Builtin::Text(TextFunction::Words), ONE),
-    ("Text", "fingerprint", Builtin::Text(TextFunction::Fingerprint), ONE),
-    ("Text", "similarity", Builtin::Text(TextFunction::Similarity), TWO),
-    ("Text", "numbers", Builtin::Text(TextFunction::Numbers), ONE),
-    ("Text", "slug", Builtin::Text(TextFunction::Slug), ONE),
-    ("Text", "fields", Builtin::Text(TextFunction::Fields), ONE),
-    ("Pointer", "has", Builtin::Pointer(PointerFunction::Has), TWO),
-    ("Pointer", "get", Builtin::Pointer(PointerFunction::Get), TWO),
+const BUILTINS: &[(&str, &str, BuiltinFunction, usize)] = &[
+    ("", "Boolean", BuiltinFunction::Convert(ConversionFunction::Boolean), ONE),
+    ("", "Number", BuiltinFunction::Convert(ConversionFunction::Number), ONE),
+    ("", "String", BuiltinFunction::Convert(ConversionFunction::String), ONE),
+    ("Object", "keys", BuiltinFunction::Keys, ONE),
+    ("Object", "values", BuiltinFunction::Values, ONE),
+    ("Object", "entries", BuiltinFunction::Entries, ONE),
+    ("Array", "isArray", BuiltinFunction::IsArray, ONE),
+    ("Math", "min", BuiltinFunction::Min, UNLIMITED),
+    ("Math", "max", BuiltinFunction::Max, UNLIMITED),
+    ("Math", "abs", BuiltinFunction::Abs, ONE),
+    ("Math", "floor", BuiltinFunction::Floor, ONE),
+    ("Math", "ceil", BuiltinFunction::Ceil, ONE),
+    ("Math", "round", BuiltinFunction::Round, ONE),
+    ("Math", "sqrt", BuiltinFunction::Sqrt, ONE),
+    ("Math", "pow", BuiltinFunction::Pow, TWO),
+    ("Math", "trunc", BuiltinFunction::Trunc, ONE),
+    ("Math", "sign", BuiltinFunction::Sign, ONE),
+    ("JSON", "stringify", BuiltinFunction::Stringify, THREE),
+    ("JSON", "parse", BuiltinFunction::Parse, ONE),
+    ("Text", "words", BuiltinFunction::Text(TextFunction::Words), ONE),
+    ("Text", "fingerprint", BuiltinFunction::Text(TextFunction::Fingerprint), ONE),
+    ("Text", "similarity", BuiltinFunction::Text(TextFunction::Similarity), TWO),
+    ("Text", "numbers", BuiltinFunction::Text(TextFunction::Numbers), ONE),
+    ("Text", "slug", BuiltinFunction::Text(TextFunction::Slug), ONE),
+    ("Text", "fields", BuiltinFunction::Text(TextFunction::Fields), ONE),
+    ("Pointer", "has", BuiltinFunction::Pointer(PointerFunction::Has), TWO),
+    ("Pointer", "get", BuiltinFunction::Pointer(PointerFunction::Get), TWO),
 ];
 
 /// The function whose second argument is a pattern.
-pub(super) const MATCHES: (&str, &str) = ("Text", "matches");
+pub(super) const TEXT_MATCHES: (&str, &str) = ("Text", "matches");
 
-impl Each {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        EACH.iter().find(|(known, _)| *known == name).map(|(_, each)| *each)
+impl CallbackMethod {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        CALLBACK_METHODS.iter().find(|(known, _)| *known == name).map(|(_, each)| *each)
     }
 
     pub(super) fn name(self) -> &'static str {
-        EACH.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
+        CALLBACK_METHODS.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
     }
 }
 
-impl Method {
-    pub(super) fn named(name: &str) -> Option<(Self, usize)> {
-        METHODS.iter().find(|(known, ..)| *known == name).map(|(_, method, most)| (*method, *most))
+impl BuiltinMethod {
+    pub(super) fn from_name(name: &str) -> Option<(Self, usize)> {
+        BUILTIN_METHODS
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(_, method, most)| (*method, *most))
     }
 
     pub(super) fn name(self) -> &'static str {
-        METHODS.iter().find(|(_, method, _)| *method == self).map_or("", |(name, ..)| name)
+        BUILTIN_METHODS.iter().find(|(_, method, _)| *method == self).map_or("", |(name, ..)| name)
     }
 }
 
-impl Builtin {
+impl BuiltinFunction {
     /// Finds `Math.max` as `("Math", "max")` and `Number` as `("", "Number")`.
-    pub(super) fn named(namespace: &str, name: &str) -> Option<(Self, usize)> {
+    pub(super) fn from_name(namespace: &str, name: &str) -> Option<(Self, usize)> {
         BUILTINS
             .iter()
             .find(|(space, known, ..)| *space == namespace && *known == name)
@@ -190,15 +193,15 @@ impl Builtin {
     }
 
     /// Whether it is ours: JavaScript fills up missing arguments, our functions want them all.
-    pub(super) fn is_ours(self) -> bool {
+    pub(super) fn is_extension(self) -> bool {
         matches!(self, Self::Text(_) | Self::Pointer(_))
     }
 }
 
-impl Convert {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match Builtin::named("", name) {
-            Some((Builtin::Convert(convert), _)) => Some(convert),
+impl ConversionFunction {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        match BuiltinFunction::from_name("", name) {
+            Some((BuiltinFunction::Convert(convert), _)) => Some(convert),
             _ => None,
         }
     }
@@ -209,14 +212,14 @@ pub(super) fn is_namespace(name: &str) -> bool {
 }
 
 /// The members of a namespace, for a hint.
-pub(super) fn members(namespace: &str) -> Vec<&'static str> {
+pub(super) fn list_members(namespace: &str) -> Vec<&'static str> {
     let of = |space: &str| space == namespace;
     let named = BUILTINS.iter().filter(|(space, ..)| of(space)).map(|(_, name, ..)| *name);
-    named.chain(of(MATCHES.0).then_some(MATCHES.1)).collect()
+    named.chain(of(TEXT_MATCHES.0).then_some(TEXT_MATCHES.1)).collect()
 }
 
 /// The names that stand for themselves: `Math`, `Number` and so on.
-pub(super) fn globals() -> Vec<&'static str> {
+pub(super) fn list_globals() -> Vec<&'static str> {
     let mut names: Vec<&str> = BUILTINS
         .iter()
         .map(|(space, name, ..)| if space.is_empty() { *name } else { *space })
@@ -227,13 +230,16 @@ pub(super) fn globals() -> Vec<&'static str> {
 }
 
 /// Every method, for a hint.
-pub(super) fn methods() -> Vec<&'static str> {
-    each_methods().into_iter().chain(METHODS.iter().map(|(name, ..)| *name)).collect()
+pub(super) fn list_methods() -> Vec<&'static str> {
+    list_callback_methods()
+        .into_iter()
+        .chain(BUILTIN_METHODS.iter().map(|(name, ..)| *name))
+        .collect()
 }
 
 /// The methods that take a function, for a hint.
-pub(super) fn each_methods() -> Vec<&'static str> {
-    EACH.iter().map(|(name, _)| *name).collect()
+pub(super) fn list_callback_methods() -> Vec<&'static str> {
+    CALLBACK_METHODS.iter().map(|(name, _)| *name).collect()
 }
 
 /// Words that cannot name a parameter or a variable.
@@ -297,7 +303,7 @@ pub(super) fn is_reserved(word: &str) -> bool {
 
 /// Whose prototype a name is looked for on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Prototype {
+pub(super) enum JsPrototype {
     Object,
     Array,
     String,
@@ -305,9 +311,9 @@ pub(super) enum Prototype {
     Boolean,
 }
 
-impl Prototype {
+impl JsPrototype {
     /// Whether JavaScript would find a built-in function or accessor of this name.
-    pub(super) fn has(self, name: &str) -> bool {
+    pub(super) fn has_member(self, name: &str) -> bool {
         let own = match self {
             Self::Object | Self::Boolean => &[],
             Self::Array => ARRAY_PROTOTYPE,

@@ -4,24 +4,24 @@
 
 use serde_json::Value;
 
-use super::sha256;
-use crate::expr::number::to_js_string;
+use super::sha256_hex;
+use crate::expr::js_number::to_js_string;
 
 /// The canonical text of a value: keys sorted by UTF-16 units, numbers as JavaScript writes them.
 #[must_use]
-pub fn canonical(value: &Value) -> String {
+pub fn to_canonical_json(value: &Value) -> String {
     let mut text = String::new();
-    write(value, &mut text);
+    write_canonical(value, &mut text);
     text
 }
 
 /// `sha256:` and the digest of the canonical text.
 #[must_use]
-pub fn digest(value: &Value) -> String {
-    format!("sha256:{}", sha256(&[canonical(value).as_bytes()]))
+pub fn digest_json(value: &Value) -> String {
+    format!("sha256:{}", sha256_hex(&[to_canonical_json(value).as_bytes()]))
 }
 
-fn write(value: &Value, text: &mut String) {
+fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Number(number) => match number.as_f64() {
             // Integers beyond 2^53 keep all their digits: RFC 8785 would round them.
@@ -35,7 +35,7 @@ fn write(value: &Value, text: &mut String) {
                 if index > 0 {
                     text.push(',');
                 }
-                write(item, text);
+                write_canonical(item, text);
             }
             text.push(']');
         }
@@ -49,7 +49,7 @@ fn write(value: &Value, text: &mut String) {
                 }
                 text.push_str(&Value::from(key.as_str()).to_string());
                 text.push(':');
-                write(&members[key], text);
+                write_canonical(&members[key], text);
             }
             text.push('}');
         }
@@ -68,15 +68,15 @@ mod tests {
         let left: Value =
             serde_json::from_str(r#"{"b": [1.0, 2e3], "a": "\u00e9\n", "€": null, "😀": 1}"#)
                 .unwrap();
-        assert_eq!(canonical(&left), "{\"a\":\"é\\n\",\"b\":[1,2000],\"€\":null,\"😀\":1}");
-        assert_eq!(digest(&json!({"a": 1, "b": 2})), digest(&json!({"b": 2, "a": 1.0})));
-        assert_ne!(digest(&json!({"a": 1})), digest(&json!({"a": "1"})));
+        assert_eq!(to_canonical_json(&left), "{\"a\":\"é\\n\",\"b\":[1,2000],\"€\":null,\"😀\":1}");
+        assert_eq!(digest_json(&json!({"a": 1, "b": 2})), digest_json(&json!({"b": 2, "a": 1.0})));
+        assert_ne!(digest_json(&json!({"a": 1})), digest_json(&json!({"a": "1"})));
     }
 
     #[test]
     fn a_digest_is_sha256_of_the_text() {
         assert_eq!(
-            digest(&json!({})),
+            digest_json(&json!({})),
             "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
         );
     }

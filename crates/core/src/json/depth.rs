@@ -5,7 +5,7 @@ use serde_json::Value;
 /// How many arrays and objects stand in one another; a plain value has none. No recursion: values
 /// come from outside.
 #[must_use]
-pub fn nesting(value: &Value) -> usize {
+pub fn measure_depth(value: &Value) -> usize {
     let mut deepest = 0;
     let mut open = vec![(value, 0)];
     while let Some((value, around)) = open.pop() {
@@ -28,8 +28,8 @@ mod tests {
 
     #[test]
     fn levels_are_counted() {
-        assert_eq!(nesting(&json!(1)), 0);
-        assert_eq!(nesting(&json!([])), 1);
-        assert_eq!(nesting(&json!({"a": [1, {"b": {}}], "c": 1})), 4);
+        assert_eq!(measure_depth(&json!(1)), 0);
+        assert_eq!(measure_depth(&json!([])), 1);
+        assert_eq!(measure_depth(&json!({"a": [1, {"b": {}}], "c": 1})), 4);
     }
 }

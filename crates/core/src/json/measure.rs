@@ -21,16 +21,16 @@ pub struct JsonSize {
 /// Never for types whose map keys are texts.
 #[must_use]
 pub fn measure_json(value: &impl Serialize) -> JsonSize {
-    let (mut counter, mut levels) = (ByteCounter(0), LevelCounter::default());
+    let (mut counter, mut levels) = (JsonByteCounter(0), JsonDepthCounter::default());
     let mut serializer = Serializer::with_formatter(&mut counter, &mut levels);
     value.serialize(&mut serializer).expect("counting cannot fail");
     JsonSize { bytes: counter.0, depth: levels.deepest }
 }
 
 /// Counts what is written to it.
-struct ByteCounter(usize);
+struct JsonByteCounter(usize);
 
-impl io::Write for ByteCounter {
+impl io::Write for JsonByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -43,36 +43,36 @@ impl io::Write for ByteCounter {
 
 /// Follows the brackets that are open.
 #[derive(Default)]
-struct LevelCounter {
-    open: usize,
+struct JsonDepthCounter {
+    open_brackets: usize,
     deepest: usize,
 }
 
-impl LevelCounter {
-    fn enter(&mut self) {
-        self.open += 1;
-        self.deepest = self.deepest.max(self.open);
+impl JsonDepthCounter {
+    fn enter_bracket(&mut self) {
+        self.open_brackets += 1;
+        self.deepest = self.deepest.max(self.open_brackets);
     }
 }
 
-impl Formatter for &mut LevelCounter {
+impl Formatter for &mut JsonDepthCounter {
     fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.enter();
+        self.enter_bracket();
         writer.write_all(b"[")
     }
 
     fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open -= 1;
+        self.open_brackets -= 1;
         writer.write_all(b"]")
     }
 
     fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.enter();
+        self.enter_bracket();
         writer.write_all(b"{")
     }
 
     fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open -= 1;
+        self.open_brackets -= 1;
         writer.write_all(b"}")
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::json::nesting;
+    use crate::json::measure_depth;
 
     #[test]
     fn the_size_is_that_of_the_text() {
@@ -95,7 +95,7 @@ mod tests {
         for value in values {
             let size = measure_json(&value);
             assert_eq!(size.bytes, value.to_string().len(), "{value}");
-            assert_eq!(size.depth, nesting(&value), "{value}");
+            assert_eq!(size.depth, measure_depth(&value), "{value}");
         }
     }
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Span;
+use super::TextSpan;
 use crate::limits::MAX_REPAIRS;
 
 /// How far a repair goes beyond what the text says.
@@ -97,7 +97,7 @@ pub enum RepairKind {
     MixedQuotes,
     /// A key without quotes.
     BareKey,
-    /// `True`, `False` or `None`.
+    /// `True`, `False` or `Empty`.
     PythonLiteral,
     /// A raw line break or tab inside a string.
     RawNewline,
@@ -248,7 +248,7 @@ pub struct Repair {
     /// How far that goes.
     pub class: RepairClass,
     /// The bytes it concerns.
-    pub span: Span,
+    pub span: TextSpan,
     /// How many mends of this kind the span covers: 1, unless there were too many to keep each.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: usize,
@@ -257,7 +257,7 @@ pub struct Repair {
 impl Repair {
     /// Records a mend.
     #[must_use]
-    pub fn new(kind: RepairKind, span: Span) -> Self {
+    pub fn new(kind: RepairKind, span: TextSpan) -> Self {
         Self { kind, class: kind.class(), span, count: 1 }
     }
 }
@@ -272,7 +272,7 @@ fn is_one(count: &usize) -> bool {
 }
 
 /// Keeps the first [`MAX_REPAIRS`] mends as they are, and counts the others by their kind.
-pub(super) fn fold_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
+pub(super) fn limit_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
     if repairs.len() <= MAX_REPAIRS {
         return repairs;
     }
@@ -280,7 +280,7 @@ pub(super) fn fold_repairs(mut repairs: Vec<Repair>) -> Vec<Repair> {
     for repair in rest {
         match repairs[MAX_REPAIRS..].iter_mut().find(|kept| kept.kind == repair.kind) {
             Some(kept) => {
-                kept.span = Span::new(kept.span.start, repair.span.end.max(kept.span.end));
+                kept.span = TextSpan::new(kept.span.start, repair.span.end.max(kept.span.end));
                 kept.count += 1;
             }
             None => repairs.push(repair),

@@ -4,8 +4,8 @@ use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of these parts, one behind the other, in 64 hexadecimal digits.
 #[must_use]
-pub fn sha256(parts: &[&[u8]]) -> String {
-    let mut digest = DigestBuilder::default();
+pub fn sha256_hex(parts: &[&[u8]]) -> String {
+    let mut digest = Sha256Hasher::default();
     for part in parts {
         digest.update(part);
     }
@@ -14,9 +14,9 @@ pub fn sha256(parts: &[&[u8]]) -> String {
 
 /// The SHA-256 of bytes that come in pieces, so that no caller needs all of them at once.
 #[derive(Debug, Clone, Default)]
-pub struct DigestBuilder(Sha256);
+pub struct Sha256Hasher(Sha256);
 
-impl DigestBuilder {
+impl Sha256Hasher {
     /// Adds the next piece.
     pub fn update(&mut self, piece: &[u8]) {
         self.0.update(piece);
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn parts_are_one_text() {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256(&[b"abc"]), abc);
-        assert_eq!(sha256(&[b"a", b"", b"bc"]), abc);
+        assert_eq!(sha256_hex(&[b"abc"]), abc);
+        assert_eq!(sha256_hex(&[b"a", b"", b"bc"]), abc);
     }
 }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Where something stands in a text: byte offsets, end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Span {
+pub struct TextSpan {
     /// The first byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
 }
 
-impl Span {
+impl TextSpan {
     /// From `start` up to, not including, `end`.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
@@ -20,7 +20,7 @@ impl Span {
 
     /// The same stretch, `by` bytes further on.
     #[must_use]
-    pub fn shifted(self, by: usize) -> Self {
+    pub fn shift_by(self, by: usize) -> Self {
         Self { start: self.start + by, end: self.end + by }
     }
 
@@ -32,13 +32,13 @@ impl Span {
 }
 
 /// `[start, end]`, which is what programs slice with.
-impl Serialize for Span {
+impl Serialize for TextSpan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [self.start, self.end].serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for TextSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let [start, end] = <[usize; 2]>::deserialize(deserializer)?;
         Ok(Self::new(start, end))

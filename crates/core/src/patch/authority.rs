@@ -5,18 +5,18 @@
 
 use serde_json::Value;
 
-use super::error::{member, named};
-use super::pointer::below_index;
-use super::reach::{Lengths, Reach};
-use super::{Op, Patch, Pointer, PointerError, PointerSet};
+use super::json_pointer::find_index_below;
+use super::patch_error::{describe_pointer, member_pointer};
+use super::patch_writes::{ArrayLengths, PatchWrite};
+use super::{JsonPointer, JsonPointerError, Patch, PatchOperation, PointerSet};
 use crate::limits::MAX_LISTED_NAMES;
 use crate::reply::{Code, Violation, ViolationList};
 
 /// The places that may be written, and those that may not whatever the first list says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Authority {
-    writes: Vec<Pointer>,
-    protected: Vec<Pointer>,
+    writable: Vec<JsonPointer>,
+    protected: Vec<JsonPointer>,
     /// The same, to be looked up.
     write_set: PointerSet,
     protected_set: PointerSet,
@@ -27,25 +27,26 @@ impl Authority {
     pub fn parse<W: AsRef<str>, P: AsRef<str>>(
         writes: &[W],
         protected: &[P],
-    ) -> Result<Self, PointerError> {
-        let writes: Vec<Pointer> =
+    ) -> Result<Self, JsonPointerError> {
+        let writes: Vec<JsonPointer> =
             writes.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
-        let protected: Vec<Pointer> =
+        let protected: Vec<JsonPointer> =
             protected.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
-        let set = |all: &[Pointer]| PointerSet::from_pointers(all.iter().map(Pointer::as_str));
+        let set =
+            |all: &[JsonPointer]| PointerSet::from_pointers(all.iter().map(JsonPointer::as_str));
         let (write_set, protected_set) = (set(&writes), set(&protected));
-        Ok(Self { writes, protected, write_set, protected_set })
+        Ok(Self { writable: writes, protected, write_set, protected_set })
     }
 
     /// The places that may be written.
     #[must_use]
-    pub fn writes(&self) -> &[Pointer] {
-        &self.writes
+    pub fn writable(&self) -> &[JsonPointer] {
+        &self.writable
     }
 
     /// The places that may not.
     #[must_use]
-    pub fn protected(&self) -> &[Pointer] {
+    pub fn protected(&self) -> &[JsonPointer] {
         &self.protected
     }
 
@@ -80,12 +81,12 @@ impl Authority {
     /// ```
     #[must_use]
     pub fn check(&self, patch: &Patch, document: &Value) -> Vec<Violation> {
-        let mut lengths = Lengths::of(document);
+        let mut lengths = ArrayLengths::new(document);
         let mut violations = ViolationList::default();
         for (index, op) in patch.ops.iter().enumerate() {
-            violations.extend(self.overlooked(index, op));
-            for reach in lengths.writes(op) {
-                violations.extend(self.judge(index, &reach));
+            violations.extend(self.check_read(index, op));
+            for reach in lengths.collect_writes(op) {
+                violations.extend(self.check_write(index, &reach));
             }
         }
         violations.finish()
@@ -94,84 +95,96 @@ impl Authority {
     /// What `test` and the `from` of `copy` may not look at: a model that may write one place is not
     /// to find out by trying, or carry over, what stands in another. An engine's place may be looked
     /// at where it lies among those that may be written.
-    fn overlooked(&self, index: usize, op: &Op) -> Option<Violation> {
+    fn check_read(&self, index: usize, op: &PatchOperation) -> Option<Violation> {
         let (name, place) = match op {
-            Op::Test { path, .. } => ("path", path),
-            Op::Copy { from, .. } => ("from", from),
-            Op::Add { .. } | Op::Remove { .. } | Op::Replace { .. } | Op::Move { .. } => {
+            PatchOperation::Test { path, .. } => ("path", path),
+            PatchOperation::Copy { from, .. } => ("from", from),
+            PatchOperation::Add { .. }
+            | PatchOperation::Remove { .. }
+            | PatchOperation::Replace { .. }
+            | PatchOperation::Move { .. } => {
                 return None;
             }
         };
         if self.write_set.covers(place.as_str()) {
             return None;
         }
-        let (at, found) = (member(index, name), named(place.as_str()));
-        Some(Violation::new(Code::NotAuthorized, at, self.allowed(), found))
+        let (at, found) = (member_pointer(index, name), describe_pointer(place.as_str()));
+        Some(Violation::new(Code::NotAuthorized, at, self.describe_allowed(), found))
     }
 
-    fn judge(&self, index: usize, reach: &Reach) -> Option<Violation> {
+    fn check_write(&self, index: usize, reach: &PatchWrite) -> Option<Violation> {
         let refused = |expected: String| {
-            let (at, found) = (member(index, reach.member), named(reach.place.as_str()));
+            let (at, found) =
+                (member_pointer(index, reach.member), describe_pointer(reach.pointer.as_str()));
             Violation::new(Code::NotAuthorized, at, expected, found)
         };
-        if let Some((protected, touch)) = self.hit(reach) {
-            let violation =
-                refused(format!("a place that leaves {} alone", named(protected.as_str())));
+        if let Some((protected, touch)) = self.find_protected_overlap(reach) {
+            let violation = refused(format!(
+                "a place that leaves {} alone",
+                describe_pointer(protected.as_str())
+            ));
             return Some(match touch {
-                Touch::Inside => violation,
-                Touch::Around => violation.hinting(format!(
+                ProtectedOverlap::Inside => violation,
+                ProtectedOverlap::Around => violation.with_hint(format!(
                     "{protected} lies inside; write the places beside it one by one"
                 )),
-                Touch::Shifts => violation.hinting(format!(
+                ProtectedOverlap::ShiftsIndex => violation.with_hint(format!(
                     "what is behind an added or removed item gets another index, and so would {protected}"
                 )),
             });
         }
-        let beyond = self.beyond(reach)?;
-        let violation = refused(self.allowed());
-        Some(if beyond == reach.place {
+        let beyond = self.find_unauthorized_pointer(reach)?;
+        let violation = refused(self.describe_allowed());
+        Some(if beyond == reach.pointer {
             violation
         } else {
-            violation.hinting(format!("this would change what stands at {beyond} too"))
+            violation.with_hint(format!("this would change what stands at {beyond} too"))
         })
     }
 
     /// A protected place that is written: the first in the list.
-    fn hit(&self, reach: &Reach) -> Option<(&Pointer, Touch)> {
-        let place = reach.place.as_str();
-        let inside = self.protected_set.find_covering(place).map(|at| (at, Touch::Inside));
+    fn find_protected_overlap(
+        &self,
+        reach: &PatchWrite,
+    ) -> Option<(&JsonPointer, ProtectedOverlap)> {
+        let place = reach.pointer.as_str();
+        let inside =
+            self.protected_set.find_covering(place).map(|at| (at, ProtectedOverlap::Inside));
         let (around, touch) = match &reach.shift {
-            None => (place, Touch::Around),
-            Some(shift) => (shift.array.as_str(), Touch::Shifts),
+            None => (place, ProtectedOverlap::Around),
+            Some(shift) => (shift.array.as_str(), ProtectedOverlap::ShiftsIndex),
         };
         let shifts = |pointer: &str| match &reach.shift {
             None => true,
-            Some(shift) => below_index(pointer, around).is_some_and(|index| index >= shift.first),
+            Some(shift) => {
+                find_index_below(pointer, around).is_some_and(|index| index >= shift.first)
+            }
         };
-        let touched = self.protected_set.inside(around).filter(|(pointer, _)| shifts(pointer));
+        let touched = self.protected_set.iter_inside(around).filter(|(pointer, _)| shifts(pointer));
         let touched = touched.map(|(_, at)| at).min().map(|at| (at, touch));
         let first = inside.into_iter().chain(touched).min_by_key(|(at, _)| *at);
         first.map(|(at, touch)| (&self.protected[at], touch))
     }
 
     /// The first place written that is not among those that may be.
-    fn beyond(&self, reach: &Reach) -> Option<Pointer> {
-        let may = |place: &Pointer| self.write_set.covers(place.as_str());
+    fn find_unauthorized_pointer(&self, reach: &PatchWrite) -> Option<JsonPointer> {
+        let may = |place: &JsonPointer| self.write_set.covers(place.as_str());
         match &reach.shift {
             Some(shift) if may(&shift.array) => None,
             Some(shift) => (shift.first..=shift.last)
-                .map(|index| Pointer::item(shift.array.as_str(), index))
+                .map(|index| JsonPointer::from_array_item(shift.array.as_str(), index))
                 .find(|place| !may(place)),
-            None => Some(reach.place.clone()).filter(|place| !may(place)),
+            None => Some(reach.pointer.clone()).filter(|place| !may(place)),
         }
     }
 
-    fn allowed(&self) -> String {
-        match self.writes.as_slice() {
+    fn describe_allowed(&self) -> String {
+        match self.writable.as_slice() {
             [] => "no change at all".to_owned(),
             places => {
                 let listed = &places[..places.len().min(MAX_LISTED_NAMES)];
-                let names: Vec<&str> = listed.iter().map(Pointer::as_str).collect();
+                let names: Vec<&str> = listed.iter().map(JsonPointer::as_str).collect();
                 let more = if listed.len() < places.len() { " or one of others" } else { "" };
                 format!("a place under {}{more}", names.join(" or "))
             }
@@ -181,8 +194,8 @@ impl Authority {
 
 /// How a write touches a protected place.
 #[derive(Debug, Clone, Copy)]
-enum Touch {
+enum ProtectedOverlap {
     Inside,
     Around,
-    Shifts,
+    ShiftsIndex,
 }

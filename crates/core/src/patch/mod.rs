@@ -10,24 +10,24 @@
 //! There is one form for every change, a list of RFC 6902 operations: authority, inverse and log know
 //! no other. Not here: versions, the document's own contract, and who may ask for a change at all.
 
-mod pointer;
+mod json_pointer;
 mod pointer_set;
-mod op;
-mod apply;
-mod slot;
-mod undo;
-mod difference;
-mod between;
-mod error;
-mod read;
-mod merge;
-mod tagged;
+mod patch_operation;
+mod apply_patch;
+mod value_slot;
+mod undo_step;
+mod value_difference;
+mod diff;
+mod patch_error;
+mod patch_parser;
+mod merge_patch;
+mod tagged_patch;
 mod authority;
-mod reach;
+mod patch_writes;
 
-pub use apply::Patch;
+pub use apply_patch::Patch;
 pub use authority::Authority;
-pub use error::PatchError;
-pub use op::Op;
-pub use pointer::{Pointer, PointerError};
+pub use json_pointer::{JsonPointer, JsonPointerError};
+pub use patch_error::PatchError;
+pub use patch_operation::PatchOperation;
 pub(crate) use pointer_set::PointerSet;

@@ -43,7 +43,7 @@ impl PointerSet {
     }
 
     /// The pointers inside a place, in the order of their texts, with their positions.
-    pub(crate) fn inside<'s>(&'s self, place: &str) -> impl Iterator<Item = (&'s str, usize)> {
+    pub(crate) fn iter_inside<'s>(&'s self, place: &str) -> impl Iterator<Item = (&'s str, usize)> {
         let first = format!("{place}/");
         let bounds = (Bound::Included(first.as_str()), Bound::Unbounded);
         let behind = self.positions.range::<str, _>(bounds);
@@ -52,8 +52,8 @@ impl PointerSet {
     }
 
     /// Whether one of the pointers lies inside a place.
-    pub(crate) fn is_any_inside(&self, place: &str) -> bool {
-        self.inside(place).next().is_some()
+    pub(crate) fn has_any_inside(&self, place: &str) -> bool {
+        self.iter_inside(place).next().is_some()
     }
 }
 
@@ -68,9 +68,9 @@ mod tests {
         assert_eq!(set.find_covering("/a/x"), Some(2));
         assert_eq!(set.find_covering("/a-bc"), None);
         assert!(!set.covers(""));
-        let inside: Vec<_> = set.inside("/a").collect();
+        let inside: Vec<_> = set.iter_inside("/a").collect();
         assert_eq!(inside, [("/a/b", 1), ("/a/b/c", 3)]);
-        assert!(set.is_any_inside("") && !set.is_any_inside("/a-b"));
+        assert!(set.has_any_inside("") && !set.has_any_inside("/a-b"));
         let all = PointerSet::from_pointers([""]);
         assert!(all.covers("") && all.covers("/x/y"));
     }
@@ -80,6 +80,6 @@ mod tests {
         let deep = "/".repeat(1 << 20);
         let set = PointerSet::from_pointers([deep.as_str()]);
         assert!(!set.covers(&deep));
-        assert!(set.is_any_inside("/"));
+        assert!(set.has_any_inside("/"));
     }
 }

@@ -2,36 +2,36 @@
 
 use std::sync::Arc;
 
-use super::{ByLanguage, Origin};
+use super::{FileOrigin, Localized};
 
 /// A resolved agent.
 #[derive(Debug)]
-pub struct Agent {
+pub struct ResolvedAgent {
     /// Its id.
     pub id: String,
     /// What it is for.
     pub description: String,
     /// The prompt, base and own put together.
-    pub prompt: ByLanguage<String>,
-    /// The model it names; `None` is what the caller or the index says.
+    pub prompt: Localized<String>,
+    /// The model it names; `Empty` is what the caller or the index says.
     pub model: Option<String>,
     /// How freely the model chooses.
     pub temperature: Option<f64>,
     /// How long a reply may be.
     pub max_tokens: Option<u32>,
     /// The tools it may use.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<AgentTool>,
     /// Names of skills, told in the prompt.
     pub skills: Vec<String>,
     /// The rules injected into its prompts: name and text.
-    pub rules: Vec<(String, Arc<ByLanguage<String>>)>,
-    /// Where it was said; `None` for a base.
-    pub origin: Option<Origin>,
+    pub rules: Vec<(String, Arc<Localized<String>>)>,
+    /// Where it was said; `Empty` for a base.
+    pub origin: Option<FileOrigin>,
 }
 
 /// What an agent may do beside replying, always inside the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tool {
+pub enum AgentTool {
     /// Reads a file.
     Read,
     /// Writes a file.
@@ -42,7 +42,7 @@ pub enum Tool {
     Search,
 }
 
-impl Tool {
+impl AgentTool {
     /// Every tool.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::List, Self::Search];
 

@@ -9,18 +9,18 @@ use crate::expr::Expr;
 
 /// The document of a protocol's runs.
 #[derive(Debug)]
-pub struct Document {
-    /// What it must satisfy after every commit. `None`: any object.
+pub struct DocumentDefinition {
+    /// What it must satisfy after every commit. `Empty`: any object.
     pub contract: Option<Arc<Contract>>,
     /// What it is before anything happened; the engine's places are filled in on top.
     pub initial: Value,
     /// The places only the engine writes.
-    pub engine: Vec<EnginePlace>,
+    pub engine: Vec<EngineField>,
 }
 
 /// A place the engine fills after every step, and nobody else writes.
 #[derive(Debug)]
-pub struct EnginePlace {
+pub struct EngineField {
     /// What it is called in the index: `status`, `phase`, `version`, or a name of the author's.
     pub name: String,
     /// Where it stands.
@@ -30,5 +30,5 @@ pub struct EnginePlace {
 }
 
 /// The names of a run that an index may give a place without saying more.
-pub const ENGINE_NAMES: [&str; 7] =
+pub const ENGINE_FIELD_NAMES: [&str; 7] =
     ["workflow", "phase", "status", "version", "updated_at", "created_at", "id"];

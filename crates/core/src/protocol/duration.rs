@@ -2,17 +2,17 @@
 
 /// A length of time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Duration {
+pub struct DurationMillis {
     /// How many.
     pub millis: i64,
 }
 
 /// The longest: a thousand years keep every sum of times inside 64 bits.
-const MOST: f64 = 1000.0 * 366.0 * 86_400_000.0;
+const MAX_MILLIS: f64 = 1000.0 * 366.0 * 86_400_000.0;
 
-/// Reads a number with a unit: `ms`, `s`, `m`, `h` or `d`. `None` where it is not one, or not above zero.
+/// Reads a number with a unit: `ms`, `s`, `m`, `h` or `d`. `Empty` where it is not one, or not above zero.
 #[must_use]
-pub fn parse_duration(text: &str) -> Option<Duration> {
+pub fn parse_duration(text: &str) -> Option<DurationMillis> {
     let text = text.trim();
     let unit =
         text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
@@ -26,11 +26,11 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let millis = number * factor;
-    (1.0..=MOST).contains(&millis).then_some(Duration { millis: millis as i64 })
+    (1.0..=MAX_MILLIS).contains(&millis).then_some(DurationMillis { millis: millis as i64 })
 }
 
 /// The largest unit that says it in a whole number: `90s`, `5m`.
-impl std::fmt::Display for Duration {
+impl std::fmt::Display for DurationMillis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
         let fits = |(size, _): &&(i64, &str)| self.millis >= *size && self.millis % size == 0;

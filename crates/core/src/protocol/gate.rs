@@ -1,22 +1,22 @@
 //! Gates: what must hold before a way is open. Asked by `run`, which alone knows the state.
 
-use super::{Duration, Template};
+use super::{DurationMillis, TextTemplate};
 use crate::expr::Expr;
 
 /// What must hold, and how often a closed gate is asked again.
 #[derive(Debug)]
-pub struct Gate {
+pub struct TransitionGate {
     /// A sentence for people.
     pub description: Option<String>,
     /// The question.
-    pub check: Check,
+    pub check: GateCheck,
     /// When a closed gate is asked again.
-    pub retry: Option<Retry>,
+    pub retry: Option<RetryPolicy>,
 }
 
 /// The question a gate asks.
 #[derive(Debug)]
-pub enum Check {
+pub enum GateCheck {
     /// `criteria` and `expression`: true or false over `state` and `run`.
     Expression(Expr),
     /// `status`: the value at a pointer, as text, equals this.
@@ -27,53 +27,53 @@ pub enum Check {
         value: String,
     },
     /// `file_exists`: a path inside the workspace.
-    File {
+    FileExists {
         /// The path, relative, with `/` between names.
         path: String,
     },
     /// The same with places to fill, over `state` and `run`.
-    FileAt {
+    FileExistsTemplate {
         /// The path.
-        path: Template,
+        path: TextTemplate,
     },
     /// `manual`: somebody must approve.
     Manual {
         /// Who may; everybody when absent.
         who: Option<String>,
         /// How long is waited for a decision; the run goes on waiting, and says that it is late.
-        deadline: Option<Duration>,
+        deadline: Option<DurationMillis>,
     },
 }
 
 /// When a closed gate is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// Whether the pause grows.
-    pub mode: RetryMode,
+    pub mode: RetryBackoff,
     /// The first pause.
-    pub interval: Duration,
+    pub interval: DurationMillis,
     /// How often at most.
     pub max_attempts: u32,
 }
 
 /// Whether the pause between attempts grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryMode {
+pub enum RetryBackoff {
     /// It stays.
     Fixed,
     /// It doubles.
     Exponential,
 }
 
-impl Retry {
+impl RetryPolicy {
     /// The pause before the `attempt`-th repetition (the first is 1), at most a day.
     #[must_use]
-    pub fn pause(&self, attempt: u32) -> i64 {
+    pub fn delay_for_attempt(&self, attempt: u32) -> i64 {
         const DAY: i64 = 86_400_000;
         let first = self.interval.millis;
         match self.mode {
-            RetryMode::Fixed => first,
-            RetryMode::Exponential => {
+            RetryBackoff::Fixed => first,
+            RetryBackoff::Exponential => {
                 let factor =
                     1_i64.checked_shl(attempt.saturating_sub(1).min(40)).unwrap_or(i64::MAX);
                 first.saturating_mul(factor).min(DAY.max(first))

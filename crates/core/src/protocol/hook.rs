@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::{Duration, Origin};
+use super::{DurationMillis, FileOrigin};
 
 /// A declared hook.
 #[derive(Debug)]
-pub enum Hook {
+pub enum HookDefinition {
     /// A patch of the document, RFC 6902.
     Patch {
         /// The operations.
         ops: Value,
         /// Where it was said.
-        origin: Origin,
+        origin: FileOrigin,
     },
     /// A program that gets JSON on standard input and answers `ok`, `abort`, `patch` or `redirect`.
     Program {
         /// Its name in the policy.
         program: String,
         /// How long it may take.
-        timeout: Option<Duration>,
+        timeout: Option<DurationMillis>,
         /// Where it was said.
-        origin: Origin,
+        origin: FileOrigin,
     },
 }

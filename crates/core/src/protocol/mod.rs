@@ -1,61 +1,63 @@
 //! Protocols: a folder of files that says how a process goes, loaded once and never changed.
 //!
-//! Pure: the files come in as a [`Bundle`] of texts, and what they say comes out as a [`Protocol`]
+//! Pure: the files come in as a [`ProtocolBundle`] of texts, and what they say comes out as a [`Protocol`]
 //! or as diagnostics with places. Nothing here runs anything.
 
 mod bundle;
 mod origin;
 mod duration;
 mod template;
-mod language;
-mod definition;
+mod localized;
+mod protocol;
 mod document;
 mod workflow;
-mod ticket;
+mod ticket_rules;
 mod gate;
-mod outcome;
-mod each;
+mod failure_handler;
+mod for_each;
 mod work;
-mod change;
-mod budget;
+mod document_change;
+mod budget_limits;
 mod agent;
 mod hook;
 mod policy;
-mod files;
-mod pattern;
-mod memory;
+mod file_policy;
+mod path_pattern;
+mod memory_config;
 mod load;
 mod check;
 
-pub use agent::{Agent, Tool};
-pub use budget::{Budget, BudgetName, Limit, Most};
-pub use bundle::Bundle;
-pub use change::{Change, Verb};
-pub use check::{CODES as CHECK_CODES, check};
-pub use definition::{Protocol, StateFormat};
-pub use document::{Document, ENGINE_NAMES, EnginePlace};
-pub use duration::{Duration, parse_duration};
-pub use each::Each;
-pub use files::{FileAccess, FilePolicy, fold_name};
-pub use gate::{Check, Gate, Retry, RetryMode};
-pub use hook::Hook;
-pub use language::{ByLanguage, is_language};
-pub(crate) use load::confined;
-pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, Loaded, WORKFLOW_SCHEMA, load};
-pub use memory::{MemoryUse, WorkingPart};
-pub use origin::Origin;
-pub use outcome::{Otherwise, Outcome};
-pub use pattern::PathPattern;
-pub use policy::{Policy, Program, Source as RetrievalSource};
-pub use template::Template;
-pub(crate) use ticket::Needs;
+pub use agent::{AgentTool, ResolvedAgent};
+pub use budget_limits::{BudgetLimit, BudgetLimits, BuiltinBudget, LimitAmount};
+pub use bundle::ProtocolBundle;
+pub use check::{CHECK_CODES, check_protocol};
+pub use document::{DocumentDefinition, ENGINE_FIELD_NAMES, EngineField};
+pub use document_change::{ChangeOperation, DocumentChange};
+pub use duration::{DurationMillis, parse_duration};
+pub use failure_handler::{FailureHandler, FailurePolicy};
+pub use file_policy::{FileAccess, FilePolicy, fold_name};
+pub use for_each::ForEachItems;
+pub use gate::{GateCheck, RetryBackoff, RetryPolicy, TransitionGate};
+pub use hook::HookDefinition;
+pub(crate) use load::confine_path;
+pub use load::{AGENT_SCHEMA, INDEX_SCHEMA, LoadedProtocol, WORKFLOW_SCHEMA, load_protocol};
+pub use localized::{Localized, is_language_tag};
+pub use memory_config::{ProtocolMemoryConfig, WorkingStatePart};
+pub use origin::FileOrigin;
+pub use path_pattern::PathPattern;
+pub use policy::{ProgramDefinition, ProtocolPolicy, RetrievalSource};
+pub use protocol::{Protocol, StateFileLayout};
+pub use template::TextTemplate;
+pub(crate) use ticket_rules::PhasesByTicket;
 pub use work::{
-    Accepts, AgentWork, Choice, Choices, EffectSpec, ForEach, Invoke, ListedChoice, Purpose,
-    Question, Shape, Work,
+    AcceptedExtensions, AgentPurpose, AgentWork, AnswerChoice, AnswerShape, ChildFanOut,
+    ChoiceSource, EffectTemplate, ListedChoice, PhaseQuestion, PhaseWork, WorkflowInvocation,
 };
-pub use workflow::{Phase, Transition, Workflow, WorkflowIndex, WorkflowInput};
+pub use workflow::{
+    WorkflowDefinition, WorkflowIndex, WorkflowInput, WorkflowPhase, WorkflowTransition,
+};
 
 /// The names an expression of a protocol may use, in the order of their slots.
 ///
 /// A gate knows the first two; a change made from a reply, an answer or a result knows all.
-pub const NAMES: [&str; 3] = ["state", "run", "reply"];
+pub const EXPRESSION_NAMES: [&str; 3] = ["state", "run", "reply"];

@@ -8,18 +8,18 @@ use crate::expr::{EvalError, Expr, ExprError};
 
 /// A compiled text.
 #[derive(Debug)]
-pub struct Template {
+pub struct TextTemplate {
     source: String,
-    parts: Vec<Part>,
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum TemplatePart {
     Text(String),
-    Filled(Expr),
+    Placeholder(Expr),
 }
 
-impl Template {
+impl TextTemplate {
     /// Compiles a text; `names` are the variables its expressions may use. A fault's span is one in the text.
     pub fn compile(source: &str, names: &[&str]) -> Result<Self, ExprError> {
         let mut parts = Vec::new();
@@ -33,18 +33,18 @@ impl Template {
                     hint: None,
                 })?;
             if open > rest {
-                parts.push(Part::Text(source[rest..open].to_owned()));
+                parts.push(TemplatePart::Text(source[rest..open].to_owned()));
             }
             let written = &source[inside..close];
             let expr = Expr::compile(written, names).map_err(|mut error| {
                 error.span = error.span.start + inside..error.span.end + inside;
                 error
             })?;
-            parts.push(Part::Filled(expr));
+            parts.push(TemplatePart::Placeholder(expr));
             rest = close + 2;
         }
         if rest < source.len() {
-            parts.push(Part::Text(source[rest..].to_owned()));
+            parts.push(TemplatePart::Text(source[rest..].to_owned()));
         }
         Ok(Self { source: source.to_owned(), parts })
     }
@@ -58,18 +58,18 @@ impl Template {
     /// The expressions in it.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Filled(expr) => Some(expr),
+            TemplatePart::Text(_) => None,
+            TemplatePart::Placeholder(expr) => Some(expr),
         })
     }
 
     /// Fills it in. `undefined` is an error: a hole in a question is worse than none asked.
-    pub fn fill(&self, roots: &[Option<&Value>]) -> Result<String, EvalError> {
+    pub fn render(&self, roots: &[Option<&Value>]) -> Result<String, EvalError> {
         let mut text = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(fixed) => text.push_str(fixed),
-                Part::Filled(expr) => match expr.eval(roots)?.to_json() {
+                TemplatePart::Text(fixed) => text.push_str(fixed),
+                TemplatePart::Placeholder(expr) => match expr.eval(roots)?.to_json() {
                     Some(Value::String(filled)) => text.push_str(&filled),
                     Some(other) => text.push_str(&other.to_string()),
                     None => {
@@ -93,8 +93,8 @@ mod tests {
     fn places_are_filled() {
         let state = json!({"title": "Ё", "tasks": [1, 2]});
         let fill = |text: &str| {
-            let template = Template::compile(text, &["state"]).unwrap();
-            template.fill(&[Some(&state)]).map_err(|error| error.message)
+            let template = TextTemplate::compile(text, &["state"]).unwrap();
+            template.render(&[Some(&state)]).map_err(|error| error.message)
         };
         assert_eq!(fill("plain").unwrap(), "plain");
         assert_eq!(fill("«{{ state.title }}»: {{state.tasks.length}}").unwrap(), "«Ё»: 2");
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn faults_name_their_stretch() {
-        let fault = |text: &str| Template::compile(text, &["state"]).unwrap_err().span;
+        let fault = |text: &str| TextTemplate::compile(text, &["state"]).unwrap_err().span;
         assert_eq!(fault("a {{ state. }} b").start, 12);
         assert_eq!(fault("ab {{ state"), 3..5);
     }

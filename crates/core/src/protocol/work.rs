@@ -5,63 +5,66 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::gate::Retry;
-use super::{Agent, ByLanguage, Change, Duration, Each, Outcome, Template};
+use super::gate::RetryPolicy;
+use super::{
+    DocumentChange, DurationMillis, FailureHandler, ForEachItems, Localized, ResolvedAgent,
+    TextTemplate,
+};
 use crate::contract::Contract;
 use crate::expr::Expr;
 
 /// The work of a phase.
 #[derive(Debug)]
-pub enum Work {
+pub enum PhaseWork {
     /// None: the ways out are asked at once. When none is open, anybody may hand in a patch.
     None,
     /// A model is asked, under a contract.
     Agent(AgentWork),
     /// People are asked; the phase is done when every question is answered.
-    Ask(Vec<Question>),
+    Ask(Vec<PhaseQuestion>),
     /// Something is done outside.
     Effect {
         /// For each of what; once where absent.
-        each: Option<Each>,
+        for_each: Option<ForEachItems>,
         /// What.
-        effect: EffectSpec,
+        effect: EffectTemplate,
         /// How the result changes the document.
-        apply: Vec<Change>,
+        apply: Vec<DocumentChange>,
         /// What the result must satisfy.
         contract: Option<Arc<Contract>>,
         /// When a failed attempt is repeated.
-        retry: Option<Retry>,
+        retry: Option<RetryPolicy>,
         /// What follows when it has failed for good.
-        on_failed: Outcome,
+        on_failed: FailureHandler,
     },
     /// Another workflow runs, as a run of its own.
-    Invoke(Invoke),
+    Invoke(WorkflowInvocation),
 }
 
 /// A model's step.
 #[derive(Debug)]
 pub struct AgentWork {
     /// Who is asked.
-    pub agent: Arc<Agent>,
+    pub agent: Arc<ResolvedAgent>,
     /// What the reply must satisfy.
     pub contract: Arc<Contract>,
     /// What is asked, filled in from `state` and `run`. Without it, the phase's name and description.
-    pub prompt: Option<ByLanguage<Template>>,
+    pub prompt: Option<Localized<TextTemplate>>,
     /// Which packet it gets.
-    pub purpose: Purpose,
+    pub purpose: AgentPurpose,
     /// The pointers of the document that are shown; all of it when absent.
     pub reads: Option<Vec<String>>,
     /// How an accepted reply changes the document.
-    pub apply: Vec<Change>,
-    /// What follows when every re-asking is spent; `None` is what the contract says.
-    pub on_refused: Option<Outcome>,
+    pub apply: Vec<DocumentChange>,
+    /// What follows when every re-asking is spent; `Empty` is what the contract says.
+    pub on_refused: Option<FailureHandler>,
     /// The budget that a step refused for good spends from, such as `reviewer_failures`.
     pub refusal_spends: Option<String>,
 }
 
 /// Which packet of memory a model gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Purpose {
+pub enum AgentPurpose {
     /// One that plans.
     Planner,
     /// One that uses tools.
@@ -70,7 +73,7 @@ pub enum Purpose {
     Responder,
 }
 
-impl Purpose {
+impl AgentPurpose {
     /// The name in files.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -84,51 +87,51 @@ impl Purpose {
 
 /// A question to people, or a document they are to bring.
 #[derive(Debug)]
-pub struct Question {
+pub struct PhaseQuestion {
     /// Unique in its phase. Where it is asked for each of several items, the text of the template that names
     /// each.
     pub id: String,
     /// For each of what, and under which ids; once where absent.
-    pub each: Option<(Each, Template)>,
+    pub for_each: Option<(ForEachItems, TextTemplate)>,
     /// What is asked.
-    pub question: ByLanguage<Template>,
+    pub question: Localized<TextTemplate>,
     /// What an answer looks like.
-    pub shape: Shape,
+    pub shape: AnswerShape,
     /// Who may answer; everybody when absent.
     pub who: Option<String>,
     /// How long an answer is waited for.
-    pub deadline: Option<Duration>,
+    pub deadline: Option<DurationMillis>,
     /// The answer that is taken when the deadline passes.
     pub default: Option<Value>,
     /// What follows a deadline without a default.
-    pub otherwise: Outcome,
+    pub otherwise: FailureHandler,
     /// How the answer, as `reply`, changes the document.
-    pub apply: Vec<Change>,
+    pub apply: Vec<DocumentChange>,
     /// Asked only where this holds.
     pub when: Option<Expr>,
 }
 
 /// What an answer looks like.
 #[derive(Debug)]
-pub enum Shape {
+pub enum AnswerShape {
     /// Any value that satisfies a contract.
     Value(Arc<Contract>),
     /// One of a list, by its id.
-    Choices(Choices),
+    Choices(ChoiceSource),
     /// A file.
     Document {
         /// Where it is looked for, inside the workspace.
-        suggested_path: Option<Template>,
+        suggested_path: Option<TextTemplate>,
         /// What is taken.
-        accepts: Accepts,
+        accepts: AcceptedExtensions,
     },
     /// Any value that satisfies a JSON Schema, which the one expression in here gives.
-    Computed(Template),
+    Computed(TextTemplate),
 }
 
 /// Which files are taken.
 #[derive(Debug)]
-pub enum Accepts {
+pub enum AcceptedExtensions {
     /// Those with these extensions, with the dot; any when empty.
     Listed(Vec<String>),
     /// An expression gives the list.
@@ -137,7 +140,7 @@ pub enum Accepts {
 
 /// Where the choices of a question come from.
 #[derive(Debug)]
-pub enum Choices {
+pub enum ChoiceSource {
     /// They stand in the file.
     Listed(Vec<ListedChoice>),
     /// An expression over `state` and `run` gives them: a list of texts, or of objects with `id` and `label`.
@@ -150,12 +153,12 @@ pub struct ListedChoice {
     /// What is answered.
     pub id: String,
     /// What is shown.
-    pub label: ByLanguage<String>,
+    pub label: Localized<String>,
 }
 
 /// One of several answers. Stored with the wait that offers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct AnswerChoice {
     /// What is answered.
     pub id: String,
     /// What is shown.
@@ -164,11 +167,11 @@ pub struct Choice {
 
 /// Something done outside, with places to fill.
 #[derive(Debug)]
-pub enum EffectSpec {
+pub enum EffectTemplate {
     /// Writes a file inside the workspace.
     Write {
         /// Where.
-        path: Template,
+        path: TextTemplate,
         /// What; a text as it is, anything else as JSON.
         content: Expr,
         /// Whether a file that holds something else is left alone.
@@ -177,9 +180,9 @@ pub enum EffectSpec {
     /// Copies a file inside the workspace.
     Copy {
         /// Which.
-        from: Template,
+        from: TextTemplate,
         /// Where to.
-        to: Template,
+        to: TextTemplate,
         /// Whether a file that holds something else is left alone.
         once: bool,
     },
@@ -188,7 +191,7 @@ pub enum EffectSpec {
         /// Its name in the policy.
         program: String,
         /// Arguments behind the declared ones.
-        args: Vec<Template>,
+        args: Vec<TextTemplate>,
         /// What it gets on standard input, as JSON.
         input: Option<Expr>,
     },
@@ -197,14 +200,14 @@ pub enum EffectSpec {
         /// The method.
         method: String,
         /// The address.
-        url: Template,
+        url: TextTemplate,
         /// The body, as JSON.
         body: Option<Expr>,
     },
     /// Looks something up in a declared source.
     Retrieve {
         /// Its name in the policy.
-        source: Template,
+        source: TextTemplate,
         /// The question.
         query: Expr,
     },
@@ -212,28 +215,28 @@ pub enum EffectSpec {
 
 /// Another workflow as a run of its own.
 #[derive(Debug)]
-pub struct Invoke {
+pub struct WorkflowInvocation {
     /// For each of what; once where absent.
-    pub each: Option<ForEach>,
+    pub fan_out: Option<ChildFanOut>,
     /// Its id.
     pub workflow: String,
     /// Where in the child's document what of ours goes.
     pub input: Vec<(String, Expr)>,
     /// How the child's document, as `reply`, changes ours when it completes.
-    pub output: Vec<Change>,
+    pub output: Vec<DocumentChange>,
     /// The phase that follows; without it, the gates decide.
     pub on_complete: Option<String>,
     /// What follows a child that failed.
-    pub on_failed: Outcome,
+    pub on_failed: FailureHandler,
 }
 
 /// A child for each of several items.
 #[derive(Debug)]
-pub struct ForEach {
+pub struct ChildFanOut {
     /// Which items.
-    pub each: Each,
+    pub for_each: ForEachItems,
     /// What tells the child of an item from the others, a text; the item itself where absent.
     pub key: Option<Expr>,
     /// How many run at once.
-    pub limit: usize,
+    pub max_concurrent: usize,
 }

@@ -5,30 +5,33 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Budget, ByLanguage, Change, Document, Duration, Gate, Origin, Outcome, Work};
+use super::{
+    BudgetLimits, DocumentChange, DocumentDefinition, DurationMillis, FailureHandler, FileOrigin,
+    Localized, PhaseWork, TransitionGate,
+};
 use crate::contract::Contract;
 
 /// A state machine of phases and transitions, includes merged in.
 #[derive(Debug)]
-pub struct Workflow {
+pub struct WorkflowDefinition {
     /// Unique in the protocol.
     pub id: String,
     /// A name for people.
     pub name: Option<String>,
     /// What it does.
     pub description: Option<String>,
-    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_of`].
-    pub document: Option<Document>,
+    /// The document of its runs, where it has one of its own; see [`super::Protocol::document_for`].
+    pub document: Option<DocumentDefinition>,
     /// What its runs may be started with, beside a document.
     pub input: Option<WorkflowInput>,
     /// The places of the document that are what a run gives in the end; none where it does not say.
     pub output: Vec<String>,
     /// A run begins in the first. Own phases come before included ones.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<WorkflowPhase>,
     /// The ways, in the order of the files.
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<WorkflowTransition>,
     /// Where it was said.
-    pub origin: Origin,
+    pub origin: FileOrigin,
     /// Where its phases and the ways out of them stand in the lists above.
     pub index: WorkflowIndex,
 }
@@ -38,26 +41,26 @@ pub struct Workflow {
 pub struct WorkflowIndex {
     phases: BTreeMap<String, usize>,
     /// The ways out of a phase, in the order they are asked.
-    ways_out: BTreeMap<String, Vec<usize>>,
+    transitions_from: BTreeMap<String, Vec<usize>>,
 }
 
 impl WorkflowIndex {
     /// The index of these phases and transitions. Of phases with one id the first counts.
     #[must_use]
-    pub fn new(phases: &[Phase], transitions: &[Transition]) -> Self {
+    pub fn new(phases: &[WorkflowPhase], transitions: &[WorkflowTransition]) -> Self {
         let mut index = Self::default();
         for (position, phase) in phases.iter().enumerate() {
             index.phases.entry(phase.id.clone()).or_insert(position);
         }
         for (position, way) in transitions.iter().enumerate() {
-            match index.ways_out.get_mut(&way.from) {
+            match index.transitions_from.get_mut(&way.from) {
                 Some(ways) => ways.push(position),
                 None => {
-                    index.ways_out.insert(way.from.clone(), vec![position]);
+                    index.transitions_from.insert(way.from.clone(), vec![position]);
                 }
             }
         }
-        for ways in index.ways_out.values_mut() {
+        for ways in index.transitions_from.values_mut() {
             ways.sort_by_key(|position| transitions[*position].priority);
         }
         index
@@ -70,14 +73,14 @@ pub struct WorkflowInput {
     /// What it must satisfy.
     pub answer: Arc<Contract>,
     /// How it, as `reply`, changes the first document.
-    pub apply: Vec<Change>,
+    pub apply: Vec<DocumentChange>,
     /// What is asked of a person where none was given.
-    pub question: Option<ByLanguage<String>>,
+    pub question: Option<Localized<String>>,
 }
 
 /// One phase.
 #[derive(Debug)]
-pub struct Phase {
+pub struct WorkflowPhase {
     /// Unique in the workflow.
     pub id: String,
     /// A name for people.
@@ -91,24 +94,24 @@ pub struct Phase {
     /// The hook that runs before it is left.
     pub on_exit: Option<String>,
     /// What is done in it.
-    pub work: Work,
-    /// The pointers that may be written here; `None` is every place that is not the engine's.
+    pub work: PhaseWork,
+    /// The pointers that may be written here; `Empty` is every place that is not the engine's.
     pub writes: Option<Vec<String>>,
     /// How long a run may stay.
-    pub timeout: Option<(Duration, Outcome)>,
+    pub timeout: Option<(DurationMillis, FailureHandler)>,
     /// Limits of this phase.
-    pub budget: Budget,
+    pub budget: BudgetLimits,
     /// The tickets without which it is not entered.
     pub needs: Vec<String>,
     /// The tickets that are given when its work was accepted.
     pub gives: Vec<String>,
     /// Where it was said.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
 /// One way from phase to phase.
 #[derive(Debug)]
-pub struct Transition {
+pub struct WorkflowTransition {
     /// The phase that is left.
     pub from: String,
     /// The phase that is entered.
@@ -116,40 +119,40 @@ pub struct Transition {
     /// The lowest open one is taken.
     pub priority: i64,
     /// What must hold; open when absent.
-    pub gate: Option<Gate>,
+    pub gate: Option<TransitionGate>,
     /// The budget that taking this way spends from: `rework`, or a name of the author's.
     pub spends: Option<String>,
     /// How taking it changes the document, before the next phase is entered. Expressions read `state` and `run`.
-    pub apply: Vec<Change>,
+    pub apply: Vec<DocumentChange>,
     /// The tickets that are given when it is taken.
     pub gives: Vec<String>,
     /// Where it was said.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
-impl Workflow {
+impl WorkflowDefinition {
     /// A phase by its id.
     #[must_use]
-    pub fn phase(&self, id: &str) -> Option<&Phase> {
-        self.position(id).map(|position| &self.phases[position])
+    pub fn find_phase(&self, id: &str) -> Option<&WorkflowPhase> {
+        self.phase_position(id).map(|position| &self.phases[position])
     }
 
     /// The position of a phase in the list.
     #[must_use]
-    pub fn position(&self, id: &str) -> Option<usize> {
+    pub fn phase_position(&self, id: &str) -> Option<usize> {
         self.index.phases.get(id).copied()
     }
 
     /// The ways out of a phase with their positions in the workflow, in the order they are asked:
     /// lowest priority first, ties in the order of the files.
     #[must_use]
-    pub fn ways_out(&self, phase: &str) -> Vec<(usize, &Transition)> {
-        let ways = self.index.ways_out.get(phase).into_iter().flatten();
+    pub fn transitions_from(&self, phase: &str) -> Vec<(usize, &WorkflowTransition)> {
+        let ways = self.index.transitions_from.get(phase).into_iter().flatten();
         ways.map(|position| (*position, &self.transitions[*position])).collect()
     }
 
     /// What a document holds at the places of `output`, in their order. A place that holds nothing gives nothing.
-    pub fn given_by<'w>(
+    pub fn select_output<'w>(
         &'w self,
         document: &'w Value,
     ) -> impl Iterator<Item = (&'w str, &'w Value)> {
@@ -159,7 +162,7 @@ impl Workflow {
 
     /// Whether a run that stands here is done.
     #[must_use]
-    pub fn ends_in(&self, phase: &Phase) -> bool {
-        phase.terminal || !self.index.ways_out.contains_key(&phase.id)
+    pub fn ends_in(&self, phase: &WorkflowPhase) -> bool {
+        phase.terminal || !self.index.transitions_from.contains_key(&phase.id)
     }
 }

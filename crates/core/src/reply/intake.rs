@@ -6,17 +6,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json::{
-    self, Flaw, FlawKind, Reading, Repair, RepairKind, RepairLevel, Span, Stop, StopKind,
+    self, JsonDataLoss, JsonDataLossKind, JsonParseError, JsonParseErrorKind, ParsedJson, Repair,
+    RepairKind, RepairLevel, TextSpan,
 };
 use crate::limits::{self, MAX_KEY_BYTES, MAX_POINTER_BYTES, MAX_REPLY_BYTES};
 
-use super::scan::{self, Found};
-use super::violation::{Code, Violation, shorten, show};
+use super::reply_scanner::{self, ScanResult};
+use super::violation::{Code, Violation, format_value, shorten_text};
 use super::wrapper;
 
 /// What may stand around the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Intake {
+pub enum IntakeMode {
     /// White space.
     #[default]
     Strict,
@@ -26,7 +27,7 @@ pub enum Intake {
     Tolerant,
 }
 
-impl Intake {
+impl IntakeMode {
     /// Every mode, strictest first.
     pub const ALL: [Self; 3] = [Self::Strict, Self::Fenced, Self::Tolerant];
 
@@ -59,7 +60,7 @@ impl Intake {
 /// Why the model stopped writing, as its provider says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
+pub enum FinishReason {
     /// It was done, or nobody knows otherwise.
     #[default]
     Stop,
@@ -69,38 +70,41 @@ pub enum Finish {
 
 /// The terms on which a text is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Terms {
+pub struct AdmissionOptions {
     /// What may stand around the object.
-    pub intake: Intake,
+    pub intake: IntakeMode,
     /// Which repairs may be made.
     pub repairs: RepairLevel,
     /// Why the model stopped.
-    pub finish: Finish,
+    pub finish: FinishReason,
 }
 
 /// The strictest: bare JSON from a model that was done.
-impl Default for Terms {
+impl Default for AdmissionOptions {
     fn default() -> Self {
-        let intake = Intake::default();
-        Self { intake, repairs: intake.default_repairs(), finish: Finish::default() }
+        let intake = IntakeMode::default();
+        Self { intake, repairs: intake.default_repairs(), finish: FinishReason::default() }
     }
 }
 
 /// A stretch of the text that may be the reply.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct ReplyCandidate {
     /// Where it stands.
-    pub span: Span,
+    pub span: TextSpan,
     /// What was read there, or why it could not be.
-    pub reading: Result<Reading, Box<Violation>>,
+    pub reading: Result<ParsedJson, Box<Violation>>,
     /// Whether it is brackets of prose, as far as its beginning tells.
-    pub prose: bool,
+    pub is_prose: bool,
     /// Whether nothing closes it: the text ends inside.
-    pub unclosed: bool,
+    pub is_unclosed: bool,
 }
 
 /// Finds every candidate. No candidate at all is a violation; so are limits.
-pub(super) fn candidates(text: &str, terms: Terms) -> Result<Found, Vec<Violation>> {
+pub(super) fn find_candidates(
+    text: &str,
+    terms: AdmissionOptions,
+) -> Result<ScanResult, Vec<Violation>> {
     let level = terms.repairs;
     if text.len() > MAX_REPLY_BYTES {
         let expected = format!("at most {MAX_REPLY_BYTES} bytes");
@@ -108,19 +112,25 @@ pub(super) fn candidates(text: &str, terms: Terms) -> Result<Found, Vec<Violatio
         return Err(vec![Violation::new(Code::TooLarge, "", expected, found)]);
     }
     match terms.intake {
-        Intake::Strict => alone(text, Span::new(0, text.len()), level).map(only),
-        Intake::Fenced => fenced(text, level).map(only),
-        Intake::Tolerant => scan::candidates(text, level),
+        IntakeMode::Strict => {
+            read_bare_object(text, TextSpan::new(0, text.len()), level).map(wrap_single_candidate)
+        }
+        IntakeMode::Fenced => read_fenced_object(text, level).map(wrap_single_candidate),
+        IntakeMode::Tolerant => reply_scanner::scan_candidates(text, level),
     }
     .map_err(|violation| vec![*violation])
 }
 
-fn only(candidate: Candidate) -> Found {
-    Found { candidates: vec![candidate], ..Found::default() }
+fn wrap_single_candidate(candidate: ReplyCandidate) -> ScanResult {
+    ScanResult { candidates: vec![candidate], ..ScanResult::default() }
 }
 
 /// The whole of `within` is the object, but for white space.
-fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<Violation>> {
+fn read_bare_object(
+    text: &str,
+    within: TextSpan,
+    level: RepairLevel,
+) -> Result<ReplyCandidate, Box<Violation>> {
     let inner = &text[within.range()];
     let start = within.start + (inner.len() - trim_start(inner).len());
     let end = within.start + trim_end(inner).len();
@@ -128,74 +138,81 @@ fn alone(text: &str, within: Span, level: RepairLevel) -> Result<Candidate, Box<
         return Err(Box::new(Violation::new(Code::NoJson, "", "a JSON object", "nothing")));
     }
     if text.as_bytes()[start] != b'{' {
-        return wrapper::find_wrapped_object(text, Span::new(start, end), level)
-            .ok_or_else(|| Box::new(no_object_at(text, start, end)));
+        return wrapper::find_wrapped_object(text, TextSpan::new(start, end), level)
+            .ok_or_else(|| Box::new(describe_missing_object(text, start, end)));
     }
-    let mut reading = json::read_prefix(&text[..end], start, level);
+    let mut reading = json::parse_json_prefix(&text[..end], start, level);
     if let Ok(reading) = &mut reading {
         // A comment behind the object is decoration like one inside it, and is told like one.
-        match json::pass_space(&text[..end], reading.span.end, level) {
+        match json::skip_json_space(&text[..end], reading.span.end, level) {
             Ok((rest, mut comments)) if rest == end => reading.repairs.append(&mut comments),
             _ => {
                 let rest = trim_start(&text[reading.span.end..end]);
-                let span = Span::new(end - rest.len(), end);
-                return Err(Box::new(around("nothing after the object", rest, span)));
+                let span = TextSpan::new(end - rest.len(), end);
+                return Err(Box::new(describe_surrounding_text(
+                    "nothing after the object",
+                    rest,
+                    span,
+                )));
             }
         }
     }
     let end = reading.as_ref().map_or(end, |reading| reading.span.end);
-    Ok(candidate(text, Span::new(start, end), reading))
+    Ok(build_candidate(text, TextSpan::new(start, end), reading))
 }
 
 /// A value of another kind than the contract can take.
-pub(super) fn not_an_object(value: &Value, span: Span) -> Violation {
-    let violation = Violation::new(Code::NotAnObject, "", "a JSON object", show(value)).at(span);
+pub(super) fn describe_non_object(value: &Value, span: TextSpan) -> Violation {
+    let violation =
+        Violation::new(Code::NotAnObject, "", "a JSON object", format_value(value)).with_span(span);
     match value.as_array().map(Vec::as_slice) {
-        Some([Value::Object(_)]) => violation.hinting("send the object itself, not a list of one"),
+        Some([Value::Object(_)]) => {
+            violation.with_hint("send the object itself, not a list of one")
+        }
         _ => violation,
     }
 }
 
 /// The text begins with something other than an object: say what.
-fn no_object_at(text: &str, start: usize, end: usize) -> Violation {
+fn describe_missing_object(text: &str, start: usize, end: usize) -> Violation {
     let rest = &text[start..end];
-    match json::read(rest, RepairLevel::None) {
-        Ok(reading) => return not_an_object(&reading.value, Span::new(start, end)),
-        Err(stop) if stop.kind == StopKind::TooDeep => return stopped(text, stop),
+    match json::parse_json(rest, RepairLevel::None) {
+        Ok(reading) => return describe_non_object(&reading.value, TextSpan::new(start, end)),
+        Err(stop) if stop.kind == JsonParseErrorKind::TooDeep => return describe_stop(text, stop),
         Err(_) => {}
     }
     match rest.find('{') {
         Some(length) => {
-            let span = Span::new(start, start + length);
-            around("nothing before the object", &rest[..length], span)
+            let span = TextSpan::new(start, start + length);
+            describe_surrounding_text("nothing before the object", &rest[..length], span)
         }
-        None => Violation::new(Code::NoJson, "", "a JSON object", quoted(rest))
-            .at(Span::new(start, end)),
+        None => Violation::new(Code::NoJson, "", "a JSON object", quote_excerpt(rest))
+            .with_span(TextSpan::new(start, end)),
     }
 }
 
-fn around(expected: &str, found: &str, span: Span) -> Violation {
+fn describe_surrounding_text(expected: &str, found: &str, span: TextSpan) -> Violation {
     let fence = found.starts_with("```") || found.starts_with("~~~");
-    let found = if fence { "a code fence".to_owned() } else { quoted(found) };
+    let found = if fence { "a code fence".to_owned() } else { quote_excerpt(found) };
     Violation::new(Code::TextAroundJson, "", expected, found)
-        .hinting(if fence { RepairKind::CodeFence.advice() } else { "send the object alone" })
-        .at(span)
+        .with_hint(if fence { RepairKind::CodeFence.advice() } else { "send the object alone" })
+        .with_span(span)
 }
 
 /// The object alone, or in one fence.
-fn fenced(text: &str, level: RepairLevel) -> Result<Candidate, Box<Violation>> {
+fn read_fenced_object(text: &str, level: RepairLevel) -> Result<ReplyCandidate, Box<Violation>> {
     let mut repairs = Vec::new();
     let mut start = 0;
     if text.starts_with('\u{feff}') && level >= RepairLevel::Lossless {
         start = '\u{feff}'.len_utf8();
-        repairs.push(Repair::new(RepairKind::ByteOrderMark, Span::new(0, start)));
+        repairs.push(Repair::new(RepairKind::ByteOrderMark, TextSpan::new(0, start)));
     }
-    let mut within = Span::new(start, text.len());
-    if let Some((inner, fence)) = fence(text, within) {
+    let mut within = TextSpan::new(start, text.len());
+    if let Some((inner, fence)) = find_fence(text, within) {
         within = inner;
         repairs.push(Repair::new(RepairKind::CodeFence, fence));
     }
-    let mut found = alone(text, within, level)?;
+    let mut found = read_bare_object(text, within, level)?;
     if let Ok(reading) = &mut found.reading {
         repairs.append(&mut reading.repairs);
         reading.repairs = repairs;
@@ -204,7 +221,7 @@ fn fenced(text: &str, level: RepairLevel) -> Result<Candidate, Box<Violation>> {
 }
 
 /// The inside of the one fence that encloses `within`, and the fence's own stretch.
-pub(super) fn fence(text: &str, within: Span) -> Option<(Span, Span)> {
+pub(super) fn find_fence(text: &str, within: TextSpan) -> Option<(TextSpan, TextSpan)> {
     let outer = &text[within.range()];
     let start = within.start + (outer.len() - trim_start(outer).len());
     let end = within.start + trim_end(outer).len();
@@ -230,70 +247,74 @@ pub(super) fn fence(text: &str, within: Span) -> Option<(Span, Span)> {
         return None;
     }
     let inner = start + length + info;
-    Some((Span::new(inner, inner + kept.len()), Span::new(start, end)))
+    Some((TextSpan::new(inner, inner + kept.len()), TextSpan::new(start, end)))
 }
 
 /// A candidate from what the reader said.
-pub(super) fn candidate(text: &str, span: Span, reading: Result<Reading, Stop>) -> Candidate {
-    let reading = reading.map_err(|stop| Box::new(stopped(text, stop)));
-    Candidate { span, reading, prose: false, unclosed: false }
+pub(super) fn build_candidate(
+    text: &str,
+    span: TextSpan,
+    reading: Result<ParsedJson, JsonParseError>,
+) -> ReplyCandidate {
+    let reading = reading.map_err(|stop| Box::new(describe_stop(text, stop)));
+    ReplyCandidate { span, reading, is_prose: false, is_unclosed: false }
 }
 
-fn stopped(text: &str, stop: Stop) -> Violation {
+fn describe_stop(text: &str, stop: JsonParseError) -> Violation {
     let found = || match text.get(stop.span.range()) {
         Some("") | None => "the end of the reply".to_owned(),
-        Some(_) => quoted(&text[stop.span.start..]),
+        Some(_) => quote_excerpt(&text[stop.span.start..]),
     };
     match stop.kind {
-        StopKind::TooDeep => {
+        JsonParseErrorKind::TooDeep => {
             let expected = format!("at most {} levels of nesting", limits::MAX_DEPTH);
             Violation::new(Code::TooDeep, "", expected, "one more")
         }
-        StopKind::PointerTooLong => {
+        JsonParseErrorKind::PointerTooLong => {
             let expected = format!(
                 "keys of at most {MAX_KEY_BYTES} bytes, and at most {MAX_POINTER_BYTES} in all keys around a value"
             );
-            Violation::new(Code::PointerTooLong, "", expected, found()).hinting("use shorter keys")
+            Violation::new(Code::PointerTooLong, "", expected, found()).with_hint("use shorter keys")
         }
-        StopKind::EndOfText { expected } => {
+        JsonParseErrorKind::EndOfText { expected } => {
             Violation::new(Code::Truncated, stop.pointer, expected, "the end of the reply")
-                .hinting("send the whole object again, shorter if it was cut off")
+                .with_hint("send the whole object again, shorter if it was cut off")
         }
-        StopKind::Unexpected { expected, repair } => {
+        JsonParseErrorKind::Unexpected { expected, repair } => {
             let violation = Violation::new(Code::InvalidJson, stop.pointer, expected, found());
             match repair {
-                Some(kind) => violation.hinting(kind.advice()),
+                Some(kind) => violation.with_hint(kind.advice()),
                 None => violation,
             }
         }
     }
-    .at(stop.span)
+    .with_span(stop.span)
 }
 
 /// What a flaw of the reading means for the reply.
-pub(super) fn flawed(text: &str, flaw: &Flaw) -> Violation {
-    let written = shorten(&text[flaw.span.range()]);
+pub(super) fn describe_flaw(text: &str, flaw: &JsonDataLoss) -> Violation {
+    let written = shorten_text(&text[flaw.span.range()]);
     let violation = |code, expected, found| Violation::new(code, &flaw.pointer, expected, found);
     match flaw.kind {
-        FlawKind::DuplicateKey => {
+        JsonDataLossKind::DuplicateKey => {
             violation(Code::DuplicateKey, "each key once", format!("{written} again"))
-                .hinting("keep one of the two")
+                .with_hint("keep one of the two")
         }
-        FlawKind::LossyNumber => {
+        JsonDataLossKind::LossyNumber => {
             let expected = "a number that a double or a 64-bit integer holds without loss";
             violation(Code::LossyNumber, expected, written)
-                .hinting("write fewer digits or a smaller number, or put it in a string")
+                .with_hint("write fewer digits or a smaller number, or put it in a string")
         }
-        FlawKind::LoneSurrogate => {
+        JsonDataLossKind::LoneSurrogate => {
             violation(Code::LoneSurrogate, "both halves of the character", written)
-                .hinting("write the character itself")
+                .with_hint("write the character itself")
         }
     }
-    .at(flaw.span)
+    .with_span(flaw.span)
 }
 
 /// A piece of the reply as a violation shows it: one line, in quotes.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_excerpt(text: &str) -> String {
     let text = text.trim_start();
     // Only as far as is shown: the line may be the whole reply.
     let short: String = text.chars().take_while(|c| !matches!(c, '\r' | '\n')).take(24).collect();

@@ -8,21 +8,21 @@
 
 mod violation;
 mod intake;
-mod marks;
-mod scan;
+mod reply_markers;
+mod reply_scanner;
 mod wrapper;
-mod rival;
-mod reported;
-mod standing;
-mod doors;
+mod rival_reply;
+mod reporting_words;
+mod quotation;
+mod admission;
 mod verdict;
-mod place;
+mod violation_spans;
 mod violation_list;
 mod reask;
 
-pub use doors::{Accepted, Context, Parsed, Valid};
-pub use intake::{Candidate, Finish, Intake, Terms};
-pub use reask::{Reask, reask};
-pub use verdict::Verdict;
-pub use violation::{Code, Violation, show};
+pub use admission::{AcceptedValue, ParsedReply, RuleContext, ValidatedReply};
+pub use intake::{AdmissionOptions, FinishReason, IntakeMode, ReplyCandidate};
+pub use reask::{ReaskDecision, render_reask};
+pub use verdict::AdmissionVerdict;
+pub use violation::{Code, Violation, format_value};
 pub use violation_list::{ViolationList, count_violations};

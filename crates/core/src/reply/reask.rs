@@ -5,39 +5,39 @@
 
 use std::fmt::Write as _;
 
-use super::intake::Intake;
+use super::intake::IntakeMode;
 use super::{Code, Violation, count_violations};
 use crate::contract::Contract;
 
-/// How many tokens the text may take, as estimated by [`tokens`].
-const MAX_TOKENS: usize = 400;
+/// How many tokens the text may take, as estimated by [`estimate_tokens`].
+const MAX_REASK_TOKENS: usize = 400;
 
 /// Whether asking again makes sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reask {
+pub enum ReaskDecision {
     /// Ask, with this text.
     Ask(String),
     /// Do not: the budget is spent.
-    Spent,
+    Exhausted,
     /// Do not: the model made the very same mistakes twice in a row.
     Repeated,
 }
 
-impl Reask {
+impl ReaskDecision {
     /// Decides after the `attempt`-th refusal (the first is 1), given the refusal before it.
     #[must_use]
-    pub fn after(
+    pub fn decide(
         contract: &Contract,
         attempt: u32,
         violations: &[Violation],
         before: Option<&[Violation]>,
     ) -> Self {
-        Self::within(contract, contract.on_violation.reask, attempt, violations, before)
+        Self::decide_within(contract, contract.on_violation.reask, attempt, violations, before)
     }
 
     /// The same where somebody else than the contract says how often the model may be asked again.
     #[must_use]
-    pub fn within(
+    pub fn decide_within(
         contract: &Contract,
         reasks: u32,
         attempt: u32,
@@ -45,7 +45,7 @@ impl Reask {
         before: Option<&[Violation]>,
     ) -> Self {
         if attempt > reasks {
-            return Self::Spent;
+            return Self::Exhausted;
         }
         let same = |left: &Violation, right: &Violation| {
             (&left.pointer, &left.code, &left.found) == (&right.pointer, &right.code, &right.found)
@@ -56,46 +56,47 @@ impl Reask {
         }) {
             return Self::Repeated;
         }
-        Self::Ask(reask(contract, violations))
+        Self::Ask(render_reask(contract, violations))
     }
 }
 
 /// The text for the model.
 #[must_use]
-pub fn reask(contract: &Contract, violations: &[Violation]) -> String {
+pub fn render_reask(contract: &Contract, violations: &[Violation]) -> String {
     let count = count_violations(violations);
     let noun = if count == 1 { "violation" } else { "violations" };
     let mut text =
         format!("Your reply was refused: {count} {noun} of the contract `{}`.\n", contract.id);
-    let end = format!("Send the whole reply again: {}.\n", envelope(contract.intake));
-    let room =
-        MAX_TOKENS.saturating_sub(tokens(&text) + tokens(&end) + tokens("… and 9999 more.\n"));
+    let end = format!("Send the whole reply again: {}.\n", describe_envelope(contract.intake));
+    let room = MAX_REASK_TOKENS.saturating_sub(
+        estimate_tokens(&text) + estimate_tokens(&end) + estimate_tokens("… and 9999 more.\n"),
+    );
     let mut used = 0;
     for (index, violation) in violations.iter().enumerate() {
         if violation.code == Code::MoreViolations {
             let _ = writeln!(text, "… and {} more.", count - index);
             break;
         }
-        let line = line(index + 1, violation);
-        used += tokens(&line);
+        let line = render_violation(index + 1, violation);
+        used += estimate_tokens(&line);
         if used > room && index > 0 {
             let _ = writeln!(text, "… and {} more.", count - index);
             break;
         }
-        text.push_str(&cut(&line, room));
+        text.push_str(&truncate_line(&line, room));
     }
     text + &end
 }
 
-fn envelope(intake: Intake) -> &'static str {
+fn describe_envelope(intake: IntakeMode) -> &'static str {
     match intake {
-        Intake::Strict => "one JSON object and nothing else",
-        Intake::Fenced => "one JSON object, alone or in one code fence",
-        Intake::Tolerant => "exactly one JSON object; do not quote another",
+        IntakeMode::Strict => "one JSON object and nothing else",
+        IntakeMode::Fenced => "one JSON object, alone or in one code fence",
+        IntakeMode::Tolerant => "exactly one JSON object; do not quote another",
     }
 }
 
-fn line(number: usize, violation: &Violation) -> String {
+fn render_violation(number: usize, violation: &Violation) -> String {
     let Violation { pointer, expected, found, .. } = violation;
     let place = if pointer.is_empty() { "the reply" } else { pointer };
     // A rule says what must hold; everything else names what was expected.
@@ -109,14 +110,14 @@ fn line(number: usize, violation: &Violation) -> String {
 }
 
 /// The line itself, or as much of it as there is room for.
-fn cut(line: &str, room: usize) -> String {
-    if tokens(line) <= room {
+fn truncate_line(line: &str, room: usize) -> String {
+    if estimate_tokens(line) <= room {
         return line.to_owned();
     }
     let mut kept = String::new();
     for character in line.chars() {
         kept.push(character);
-        if tokens(&kept) >= room.saturating_sub(1) {
+        if estimate_tokens(&kept) >= room.saturating_sub(1) {
             break;
         }
     }
@@ -125,7 +126,7 @@ fn cut(line: &str, room: usize) -> String {
 }
 
 /// A generous estimate that needs no vocabulary: four ASCII characters a token, one of any other.
-fn tokens(text: &str) -> usize {
+fn estimate_tokens(text: &str) -> usize {
     let ascii = text.bytes().filter(u8::is_ascii).count();
     let other = text.chars().filter(|character| !character.is_ascii()).count();
     ascii.div_ceil(4) + other
@@ -134,31 +135,31 @@ fn tokens(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::load_inline;
-    use crate::reply::{Context, Finish};
+    use crate::contract::load_inline_contract;
+    use crate::reply::{FinishReason, RuleContext};
 
     fn contract() -> Contract {
-        load_inline(
+        load_inline_contract(
             "id: note\nversion: 1.0.0\nschema: { required: [a], properties: { a: { type: integer }, list: { items: { type: integer } } } }\nrules: [{ id: positive, then: reply.a > 0, at: /a, says: a is positive }]",
         )
         .unwrap()
     }
 
     fn refused(reply: &str) -> Vec<Violation> {
-        contract().admit(reply, Finish::Stop, &Context::default()).violations().to_vec()
+        contract().admit(reply, FinishReason::Stop, &RuleContext::default()).violations().to_vec()
     }
 
     #[test]
     fn it_says_place_expected_found_and_hint() {
         assert_eq!(
-            reask(&contract(), &refused(r#"{"a": "1"}"#)),
+            render_reask(&contract(), &refused(r#"{"a": "1"}"#)),
             "Your reply was refused: 1 violation of the contract `note`.\n\
              1. /a: expected an integer; found \"1\". Hint: write the number without quotes.\n\
              Send the whole reply again: one JSON object and nothing else.\n"
         );
         // A rule speaks for itself.
         assert!(
-            reask(&contract(), &refused(r#"{"a": 0}"#))
+            render_reask(&contract(), &refused(r#"{"a": 0}"#))
                 .contains("1. /a: a is positive; found 0.\n")
         );
     }
@@ -168,20 +169,20 @@ mod tests {
         let wrong: Vec<String> = (0..900).map(|n| format!("\"неверно {n}\"")).collect();
         let violations = refused(&format!("{{\"a\": 1, \"list\": [{}]}}", wrong.join(",")));
         assert_eq!(count_violations(&violations), 900);
-        let text = reask(&contract(), &violations);
-        assert!(tokens(&text) <= MAX_TOKENS, "{} tokens", tokens(&text));
+        let text = render_reask(&contract(), &violations);
+        assert!(estimate_tokens(&text) <= MAX_REASK_TOKENS, "{} tokens", estimate_tokens(&text));
         let told = text.lines().filter(|line| line.contains("/list/")).count();
         assert!(text.contains(&format!("… and {} more.\n", 900 - told)), "{text}");
-        assert_eq!(text, reask(&contract(), &violations));
+        assert_eq!(text, render_reask(&contract(), &violations));
     }
 
     #[test]
     fn asking_ends_when_spent_or_when_nothing_changes() {
         let (first, other) = (refused(r#"{"a": "1"}"#), refused(r#"{"a": "2"}"#));
-        let after = |attempt, before| Reask::after(&contract(), attempt, &first, before);
-        assert!(matches!(after(1, None), Reask::Ask(_)));
-        assert!(matches!(after(2, Some(&other[..])), Reask::Ask(_)));
-        assert_eq!(after(2, Some(&first[..])), Reask::Repeated);
-        assert_eq!(after(3, Some(&other[..])), Reask::Spent);
+        let after = |attempt, before| ReaskDecision::decide(&contract(), attempt, &first, before);
+        assert!(matches!(after(1, None), ReaskDecision::Ask(_)));
+        assert!(matches!(after(2, Some(&other[..])), ReaskDecision::Ask(_)));
+        assert_eq!(after(2, Some(&first[..])), ReaskDecision::Repeated);
+        assert_eq!(after(3, Some(&other[..])), ReaskDecision::Exhausted);
     }
 }

@@ -1,20 +1,20 @@
 //! How an admission ended.
 
-use super::{Accepted, Violation};
+use super::{AcceptedValue, Violation};
 
 /// Accepted, or everything that was wrong.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum AdmissionVerdict {
     /// The value, and what was done to get it.
-    Accepted(Box<Accepted>),
+    Accepted(Box<AcceptedValue>),
     /// All violations; never empty.
     Refused(Vec<Violation>),
 }
 
-impl Verdict {
+impl AdmissionVerdict {
     /// The accepted value, if there is one.
     #[must_use]
-    pub fn accepted(&self) -> Option<&Accepted> {
+    pub fn as_accepted(&self) -> Option<&AcceptedValue> {
         match self {
             Self::Accepted(accepted) => Some(accepted),
             Self::Refused(_) => None,
@@ -31,8 +31,8 @@ impl Verdict {
     }
 }
 
-impl From<Result<Accepted, Vec<Violation>>> for Verdict {
-    fn from(outcome: Result<Accepted, Vec<Violation>>) -> Self {
+impl From<Result<AcceptedValue, Vec<Violation>>> for AdmissionVerdict {
+    fn from(outcome: Result<AcceptedValue, Vec<Violation>>) -> Self {
         match outcome {
             Ok(accepted) => Self::Accepted(Box::new(accepted)),
             Err(violations) => Self::Refused(violations),

@@ -7,10 +7,10 @@ use std::fmt::{self, Write as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::Span;
+use crate::json::TextSpan;
 
 /// What a sentence calls the place that the empty pointer names.
-const WHOLE: &str = "the reply";
+const ROOT_NAME: &str = "the reply";
 
 /// One thing wrong with a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Violation {
     /// What to do about it, where that is known.
     pub hint: Option<String>,
     /// The place in the text, where it is known.
-    pub span: Option<Span>,
+    pub span: Option<TextSpan>,
 }
 
 impl Violation {
@@ -40,39 +40,39 @@ impl Violation {
         found: impl Into<String>,
     ) -> Self {
         let (pointer, expected, found) = (pointer.into(), expected.into(), found.into());
-        let place = if pointer.is_empty() { WHOLE } else { &pointer };
+        let place = if pointer.is_empty() { ROOT_NAME } else { &pointer };
         let message = format!("{place}: expected {expected}, found {found}");
         Self { pointer, code, expected, found, message, hint: None, span: None }
     }
 
     /// The same with another sentence.
     #[must_use]
-    pub fn saying(mut self, message: impl Into<String>) -> Self {
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
     /// The same with advice.
     #[must_use]
-    pub fn hinting(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// The same inside something larger: `prefix` is the pointer of what its pointer begins at.
     #[must_use]
-    pub fn under(self, prefix: &str) -> Self {
+    pub fn with_pointer_prefix(self, prefix: &str) -> Self {
         let pointer = format!("{prefix}{}", self.pointer);
-        self.pointing(pointer)
+        self.with_pointer(pointer)
     }
 
     /// The same at another place, which its sentence then names.
     #[must_use]
-    pub fn pointing(mut self, pointer: impl Into<String>) -> Self {
+    pub fn with_pointer(mut self, pointer: impl Into<String>) -> Self {
         let pointer = pointer.into();
-        let old = if self.pointer.is_empty() { WHOLE } else { &self.pointer };
+        let old = if self.pointer.is_empty() { ROOT_NAME } else { &self.pointer };
         if let Some(rest) = self.message.strip_prefix(old).filter(|rest| rest.starts_with(": ")) {
-            let new = if pointer.is_empty() { WHOLE } else { &pointer };
+            let new = if pointer.is_empty() { ROOT_NAME } else { &pointer };
             self.message = format!("{new}{rest}");
         }
         self.pointer = pointer;
@@ -81,13 +81,13 @@ impl Violation {
 
     /// How many bytes of text it carries.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub fn text_bytes(&self) -> usize {
         let hint = self.hint.as_ref().map_or(0, String::len);
         self.pointer.len() + self.expected.len() + self.found.len() + self.message.len() + hint
     }
 
     /// For the last of a list that leaves some out: how many there are, and how many are listed.
-    pub(super) fn counted(&self) -> Option<(usize, usize)> {
+    pub(super) fn parse_totals(&self) -> Option<(usize, usize)> {
         if self.code != Code::MoreViolations {
             return None;
         }
@@ -97,7 +97,7 @@ impl Violation {
 
     /// The same with a place in the text.
     #[must_use]
-    pub fn at(mut self, span: Span) -> Self {
+    pub fn with_span(mut self, span: TextSpan) -> Self {
         self.span = Some(span);
         self
     }
@@ -113,30 +113,30 @@ impl fmt::Display for Violation {
 /// A value as a violation shows it: JSON, cut at 60 characters. Only as much of the value is
 /// written as is shown.
 #[must_use]
-pub fn show(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::Array(items) if items.len() > 3 => format!("an array of {} items", items.len()),
         Value::Object(members) if members.len() > 3 => {
             format!("an object of {} fields", members.len())
         }
         other => {
-            let mut beginning = Beginning::default();
+            let mut beginning = TruncatingWriter::default();
             // Writing ends early where the value is long, which is what the writer is for.
             let _ = write!(beginning, "{other}");
-            shorten(&beginning.text)
+            shorten_text(&beginning.text)
         }
     }
 }
 
-/// Takes as much text as [`shorten`] looks at, and refuses the rest.
+/// Takes as much text as [`shorten_text`] looks at, and refuses the rest.
 #[derive(Default)]
-struct Beginning {
+struct TruncatingWriter {
     text: String,
 }
 
-impl fmt::Write for Beginning {
+impl fmt::Write for TruncatingWriter {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = (4 * SHOWN_CHARS + 4).saturating_sub(self.text.len());
+        let room = (4 * MAX_SHOWN_CHARS + 4).saturating_sub(self.text.len());
         if room == 0 {
             return Err(fmt::Error);
         }
@@ -147,11 +147,11 @@ impl fmt::Write for Beginning {
 }
 
 /// How many characters of a value a violation shows.
-const SHOWN_CHARS: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// The beginning of a text, where it is long.
-pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARS) {
+pub(crate) fn shorten_text(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

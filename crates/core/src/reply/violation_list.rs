@@ -8,7 +8,7 @@ use crate::limits::{MAX_VIOLATION_BYTES, MAX_VIOLATIONS};
 /// Violations that were found so far.
 #[derive(Debug, Default)]
 pub struct ViolationList {
-    kept: Vec<Violation>,
+    listed: Vec<Violation>,
     bytes: usize,
     count: usize,
 }
@@ -17,14 +17,14 @@ impl ViolationList {
     /// Keeps a violation while there is room, and counts it in any case. A violation that equals
     /// the one before it says nothing new.
     pub fn push(&mut self, violation: Violation) {
-        if self.kept.last() == Some(&violation) {
+        if self.listed.last() == Some(&violation) {
             return;
         }
-        let bytes = violation.bytes();
-        let room = self.kept.is_empty() || self.bytes + bytes <= MAX_VIOLATION_BYTES;
+        let bytes = violation.text_bytes();
+        let room = self.listed.is_empty() || self.bytes + bytes <= MAX_VIOLATION_BYTES;
         if room && !self.is_full() {
             self.bytes += bytes;
-            self.kept.push(violation);
+            self.listed.push(violation);
         }
         self.count += 1;
     }
@@ -37,9 +37,9 @@ impl ViolationList {
     /// Whether further violations are only counted. Making their words is then in vain.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.kept.len() >= MAX_VIOLATIONS
+        self.listed.len() >= MAX_VIOLATIONS
             || self.bytes >= MAX_VIOLATION_BYTES
-            || self.count > self.kept.len()
+            || self.count > self.listed.len()
     }
 
     /// How many there are, those that were only counted included.
@@ -52,13 +52,13 @@ impl ViolationList {
     /// were not kept.
     #[must_use]
     pub fn finish(self) -> Vec<Violation> {
-        let Self { mut kept, count, .. } = self;
+        let Self { listed: mut kept, count, .. } = self;
         if count > kept.len() {
             let listed = kept.len();
             let message = format!("{count} violations in all; the first {listed} are listed");
             let expected = format!("at most {listed} violations");
             let summary = Violation::new(Code::MoreViolations, "", expected, count.to_string());
-            kept.push(summary.saying(message));
+            kept.push(summary.with_message(message));
         }
         kept
     }
@@ -67,7 +67,7 @@ impl ViolationList {
 impl Extend<Violation> for ViolationList {
     fn extend<T: IntoIterator<Item = Violation>>(&mut self, violations: T) {
         for violation in violations {
-            match violation.counted() {
+            match violation.parse_totals() {
                 // A list that was finished before goes on being counted here.
                 Some((count, listed)) => self.count_more(count - listed),
                 None => self.push(violation),
@@ -87,7 +87,7 @@ impl FromIterator<Violation> for ViolationList {
 /// How many violations a finished list stands for.
 #[must_use]
 pub fn count_violations(violations: &[Violation]) -> usize {
-    match violations.last().and_then(Violation::counted) {
+    match violations.last().and_then(Violation::parse_totals) {
         Some((count, _)) => count,
         None => violations.len(),
     }
@@ -124,7 +124,7 @@ mod tests {
         let huge = "x".repeat(MAX_VIOLATION_BYTES / 2);
         let gathered: ViolationList = (0..10).map(|number| violation(number, &huge)).collect();
         let kept = gathered.finish();
-        let bytes: usize = kept.iter().map(Violation::bytes).sum();
+        let bytes: usize = kept.iter().map(Violation::text_bytes).sum();
         assert!(bytes < 3 * MAX_VIOLATION_BYTES, "{bytes} bytes");
         assert_eq!(count_violations(&kept), 10);
     }

@@ -6,25 +6,25 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::order::{Effect, ToolCall};
-use super::state::{Blocked, ClosedGate, EndKind, Next};
-use super::wait::{Closing, Wait};
-use super::{Fork, Input, Parent, Time};
+use super::effect_call::{EffectCall, ToolCall};
+use super::state::{BlockReason, ClosedGate, Continuation, RunEndKind};
+use super::wait::{RunWait, WaitResolution};
+use super::{ForkOrigin, ParentRun, RunInput, Timestamp};
 use crate::json::Repair;
 use crate::patch::Patch;
 use crate::reply::Violation;
 
 /// The version of the format that is written.
-pub const FORMAT: u32 = 1;
+pub const LOG_FORMAT: u32 = 1;
 
 /// A fact of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Event {
+pub enum RunEvent {
     /// Something came in. The first event of every version.
     Received {
         /// What.
-        input: Box<Input>,
+        input: Box<RunInput>,
     },
     /// The run exists.
     Started {
@@ -39,10 +39,10 @@ pub enum Event {
         model: Option<String>,
         /// The run that waits for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        parent: Option<Parent>,
+        parent: Option<ParentRun>,
         /// What it was forked from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        fork: Option<Fork>,
+        fork: Option<ForkOrigin>,
         /// The tickets it begins with: those that the version it was forked from held.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tickets: Vec<String>,
@@ -54,7 +54,7 @@ pub enum Event {
     },
     /// A way was taken.
     WayTaken {
-        /// Its position among the workflow's transitions; `None` where no transition led there.
+        /// Its position among the workflow's transitions; `Empty` where no transition led there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
         /// From where.
@@ -80,7 +80,7 @@ pub enum Event {
         gates: Vec<ClosedGate>,
         /// When they are asked again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        again_at: Option<Time>,
+        again_at: Option<Timestamp>,
     },
     /// A model is to be asked.
     ModelAsked {
@@ -90,7 +90,7 @@ pub enum Event {
         attempt: u32,
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_before: Option<Time>,
+        not_before: Option<Timestamp>,
     },
     /// A provider failed.
     ProviderFailed {
@@ -154,24 +154,24 @@ pub enum Event {
     /// A wait was opened.
     WaitOpened {
         /// It.
-        wait: Box<Wait>,
+        wait: Box<RunWait>,
     },
     /// A wait ended.
     WaitClosed {
         /// Which.
         wait: String,
         /// How.
-        closing: Closing,
+        closing: WaitResolution,
     },
     /// The run cannot go on until somebody helps.
     Blocked {
         /// By what.
-        blocked: Blocked,
+        blocked: BlockReason,
     },
     /// What comes next was put off: the run is halted or blocked.
     Held {
         /// It.
-        next: Next,
+        next: Continuation,
     },
     /// An effect is to be done.
     EffectAsked {
@@ -180,10 +180,10 @@ pub enum Event {
         /// Which try.
         attempt: u32,
         /// What.
-        effect: Effect,
+        effect: EffectCall,
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_before: Option<Time>,
+        not_before: Option<Timestamp>,
         /// The item that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
@@ -222,7 +222,7 @@ pub enum Event {
         action: String,
         /// Its id.
         hook: String,
-        /// The way that is held until it answers; `None` where a phase was entered.
+        /// The way that is held until it answers; `Empty` where a phase was entered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
     },
@@ -278,7 +278,7 @@ pub enum Event {
         /// Whom.
         run: String,
         /// What.
-        tell: Tell,
+        tell: RunNotification,
     },
     /// It was told.
     Told {
@@ -313,7 +313,7 @@ pub enum Event {
     /// The run is over.
     Ended {
         /// How.
-        end: EndKind,
+        end: RunEndKind,
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
@@ -328,7 +328,7 @@ fn is_zero(count: &usize) -> bool {
 /// What one run tells another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "snake_case")]
-pub enum Tell {
+pub enum RunNotification {
     /// The parent: its child has ended.
     ChildEnded {
         /// The parent's order.
@@ -341,7 +341,7 @@ pub enum Tell {
     },
 }
 
-impl Event {
+impl RunEvent {
     /// The word that the log has for it.
     #[must_use]
     pub fn kind(&self) -> &'static str {

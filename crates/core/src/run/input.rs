@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Time;
+use super::Timestamp;
 use crate::json::Repair;
-use crate::reply::Finish;
+use crate::reply::FinishReason;
 
 /// Something that came, when, and under which key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct RunInput {
     /// When it came.
-    pub time: Time,
+    pub time: Timestamp,
     /// The same key twice is one input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -24,15 +24,15 @@ pub struct Input {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, bool>,
     /// What came.
-    pub what: Incoming,
+    pub what: InputKind,
 }
 
 /// What came.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
-pub enum Incoming {
+pub enum InputKind {
     /// A run is to begin.
-    Start(Box<Start>),
+    Start(Box<RunStart>),
     /// A model replied, or somebody in its place.
     ModelReplied(Box<ModelReply>),
     /// A model could not be asked.
@@ -50,7 +50,7 @@ pub enum Incoming {
         retry_after: Option<i64>,
         /// Where the bytes sent and received are kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        exchange: Option<Exchange>,
+        exchange: Option<ExchangeDigests>,
     },
     /// Somebody hands in a reply or a patch where the run asks nobody in particular.
     Submitted {
@@ -161,7 +161,7 @@ pub enum Incoming {
 
 /// How a run begins.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Start {
+pub struct RunStart {
     /// The digest of its protocol.
     pub protocol: String,
     /// The workflow.
@@ -184,10 +184,10 @@ pub struct Start {
     pub by: Option<String>,
     /// The run that waits for this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<ParentRun>,
     /// The run it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fork: Option<Fork>,
+    pub fork: Option<ForkOrigin>,
     /// The tickets that the version it was forked from held; only a fork has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<String>,
@@ -199,7 +199,7 @@ pub struct Start {
 
 /// The run that waits for a child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parent {
+pub struct ParentRun {
     /// Its id.
     pub run: String,
     /// The order that started the child.
@@ -210,7 +210,7 @@ pub struct Parent {
 
 /// What a run was forked from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fork {
+pub struct ForkOrigin {
     /// The run.
     pub run: String,
     /// At which version.
@@ -228,18 +228,18 @@ pub struct ModelReply {
     pub text: String,
     /// Whether the model was cut off.
     #[serde(default)]
-    pub finish: Finish,
+    pub finish: FinishReason,
     /// Which model says it replied, or who replied in its place.
     pub by: String,
     /// Tokens and money.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: ReplyUsage,
     /// What the provider was given to hold the reply to: `schema`, `json_mode` or `nothing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// Where the bytes sent and received are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exchange: Option<Exchange>,
+    pub exchange: Option<ExchangeDigests>,
     /// The build of the memory packet that stood in the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
@@ -251,7 +251,7 @@ pub struct ModelReply {
 
 /// What a call cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Usage {
+pub struct ReplyUsage {
     /// Tokens of the prompt.
     #[serde(default)]
     pub input_tokens: u64,
@@ -265,7 +265,7 @@ pub struct Usage {
 
 /// The digests of the bytes sent and received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct ExchangeDigests {
     /// Of the body that was sent.
     pub request: String,
     /// Of the body that came back.
@@ -295,7 +295,7 @@ pub enum HookAnswer {
     },
 }
 
-impl Incoming {
+impl InputKind {
     /// The order this is the result of.
     #[must_use]
     pub fn action(&self) -> Option<&str> {
@@ -314,7 +314,7 @@ impl Incoming {
 
     /// The kind of that order.
     #[must_use]
-    pub fn order(&self) -> Option<&'static str> {
+    pub fn action_kind(&self) -> Option<&'static str> {
         match self {
             Self::ModelReplied(_) | Self::ModelFailed { .. } => Some("model"),
             Self::EffectFinished { .. } | Self::EffectFailed { .. } => Some("effect"),

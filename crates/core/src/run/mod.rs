@@ -9,37 +9,43 @@
 //! Pure: no clock, no chance, no IO. Time and fresh ids come in with the input. Only `apply` changes
 //! a state, for live runs, recovery and replay alike.
 
-mod time;
+mod timestamp;
 mod status;
-mod order;
+mod effect_call;
 mod input;
 mod wait;
 mod event;
-mod round;
+mod item_progress;
 mod state;
-mod view;
+mod run_value;
 mod rejection;
 mod decide;
-mod apply;
-mod chain;
+mod apply_event;
+mod log_chain;
 mod prompt;
 mod verify;
 
-pub use apply::{CorruptLog, apply};
-pub use chain::{Entry, GENESIS, fold, link, seal};
-pub use decide::{Step, decide, hand_in, next_alarm, next_alarm_after, see_files, tool_calls};
-pub use event::{Event, FORMAT, Tell};
-pub use input::{Exchange, Fork, HookAnswer, Incoming, Input, ModelReply, Parent, Start, Usage};
-pub use order::{Effect, ToolCall};
-pub use prompt::{Prompt, model_of, prompt, terms};
-pub use rejection::Rejection;
-pub use round::{Lost, Round};
-pub use state::{
-    Blocked, ClosedGate, Decision, EndKind, LastReply, ModelStep, Next, OfEach, Pending, Role,
-    State, ToolUse, Turn,
+pub use apply_event::{CorruptLogError, apply};
+pub use decide::{
+    DecisionOutcome, decide, manual_patch_contract, next_alarm, next_alarm_after,
+    record_file_presence, tool_calls_contract,
 };
-pub use status::Status;
-pub use time::Time;
-pub use verify::{Fault, Verification, verify};
-pub use view::view;
-pub use wait::{Closing, Wait, WaitKind, WaitShape};
+pub use effect_call::{EffectCall, ToolCall};
+pub use event::{LOG_FORMAT, RunEvent, RunNotification};
+pub use input::{
+    ExchangeDigests, ForkOrigin, HookAnswer, InputKind, ModelReply, ParentRun, ReplyUsage,
+    RunInput, RunStart,
+};
+pub use item_progress::{FailedItem, ItemProgress};
+pub use log_chain::{GENESIS_HASH, RunLogEntry, fold_entry, hash_entry, seal_entry};
+pub use prompt::{StepPrompt, render_contract_terms, render_prompt, resolve_model};
+pub use rejection::InputRejection;
+pub use run_value::build_run_value;
+pub use state::{
+    ApprovalDecision, BlockReason, ClosedGate, Continuation, LastReply, ModelStep, PendingAction,
+    PromptMessage, PromptRole, QuestionItem, RunEndKind, RunState, ToolUse,
+};
+pub use status::ExecutionStatus;
+pub use timestamp::Timestamp;
+pub use verify::{LogVerification, VerificationError, verify};
+pub use wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};

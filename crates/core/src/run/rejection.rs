@@ -6,7 +6,7 @@ use crate::reply::Violation;
 
 /// Why an input was not taken. The run is as it was.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum Rejection {
+pub enum InputRejection {
     /// There is no such run yet.
     #[error("the run has not begun")]
     NotStarted,
@@ -14,7 +14,7 @@ pub enum Rejection {
     #[error("the run has begun already")]
     AlreadyStarted,
     /// It cannot begin like this.
-    #[error("the run cannot begin: {reason}{}", after(violations))]
+    #[error("the run cannot begin: {reason}{}", format_violations_suffix(violations))]
     CannotStart {
         /// Why not.
         reason: String,
@@ -62,17 +62,17 @@ pub enum Rejection {
         expected: &'static str,
     },
     /// Somebody else must answer.
-    #[error("`{wait}` is for `{who}`; `{by}` may not answer it")]
+    #[error("`{wait}` is for `{assignee}`; `{by}` may not answer it")]
     NotYours {
         /// Which.
         wait: String,
         /// Whose it is.
-        who: String,
+        assignee: String,
         /// Who tried.
         by: String,
     },
     /// The answer has another shape.
-    #[error("the answer to `{wait}` does not fit: {}", told(violations))]
+    #[error("the answer to `{wait}` does not fit: {}", format_violations(violations))]
     WrongShape {
         /// Which.
         wait: String,
@@ -86,45 +86,45 @@ pub enum Rejection {
         action: String,
     },
     /// A result of another kind than the order.
-    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {came}")]
+    #[error("order `{action}` is of kind {kind}, and this is the result of one of kind {received}")]
     WrongOrder {
         /// The order.
         action: String,
         /// What it is.
         kind: &'static str,
         /// What the result is of.
-        came: &'static str,
+        received: &'static str,
     },
     /// A value that the log could not be read back with.
-    #[error("the {what} nests {found} levels deep; at most {most} can be kept")]
+    #[error("the {what} nests {found} levels deep; at most {limit} can be kept")]
     TooDeep {
         /// What came.
         what: String,
         /// How deep.
         found: usize,
         /// How deep it may be.
-        most: usize,
+        limit: usize,
     },
     /// A value that is out of proportion.
-    #[error("the {what} has {found} bytes; at most {most} can be kept")]
+    #[error("the {what} has {found} bytes; at most {limit} can be kept")]
     TooLarge {
         /// What came.
         what: String,
         /// How many bytes it has as JSON.
         found: usize,
         /// How many it may have.
-        most: usize,
+        limit: usize,
     },
     /// Nothing is due.
     #[error("nothing is due at this time")]
     NothingDue,
     /// There is nothing to hand in here.
-    #[error("phase `{phase}` takes nothing by hand: {why}")]
+    #[error("phase `{phase}` takes nothing by hand: {reason}")]
     NothingToSubmit {
         /// The phase.
         phase: String,
         /// Why not.
-        why: &'static str,
+        reason: &'static str,
     },
     /// It is not halted, nor blocked.
     #[error("there is nothing to resume: the run is {status}")]
@@ -136,16 +136,16 @@ pub enum Rejection {
     #[error("the run is halted already")]
     AlreadyHalted,
     /// The protocol is not the one the run is pinned to.
-    #[error("the run is pinned to protocol {pinned}, and this is {given}")]
+    #[error("the run is pinned to protocol {pinned}, and this is {actual}")]
     OtherProtocol {
         /// The digest of the run's.
         pinned: String,
         /// The digest that was given.
-        given: String,
+        actual: String,
     },
 }
 
-impl Rejection {
+impl InputRejection {
     /// A stable word for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -184,11 +184,15 @@ impl Rejection {
     }
 }
 
-fn after(violations: &[Violation]) -> String {
-    if violations.is_empty() { String::new() } else { format!(": {}", told(violations)) }
+fn format_violations_suffix(violations: &[Violation]) -> String {
+    if violations.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", format_violations(violations))
+    }
 }
 
-fn told(violations: &[Violation]) -> String {
+fn format_violations(violations: &[Violation]) -> String {
     let told = violations.iter().map(|violation| violation.message.replacen("the reply: ", "", 1));
     told.collect::<Vec<_>>().join("; ")
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::order::{Effect, ToolCall};
-use super::wait::Wait;
-use super::{Fork, Parent, Round, Status, Tell, Time};
+use super::effect_call::{EffectCall, ToolCall};
+use super::wait::RunWait;
+use super::{ExecutionStatus, ForkOrigin, ItemProgress, ParentRun, RunNotification, Timestamp};
 use crate::reply::Violation;
 
 /// A run at one version. Snapshots are this, as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct RunState {
     /// The run's id.
     pub run: String,
     /// How many inputs it has taken.
@@ -21,9 +21,9 @@ pub struct State {
     /// How many events it has.
     pub seq: u64,
     /// When it began.
-    pub created_at: Time,
+    pub created_at: Timestamp,
     /// When the last input came.
-    pub updated_at: Time,
+    pub updated_at: Timestamp,
     /// The digest of its protocol.
     pub protocol: String,
     /// Its workflow.
@@ -33,28 +33,28 @@ pub struct State {
     pub model: Option<String>,
     /// The run that waits for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<ParentRun>,
     /// What it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fork: Option<Fork>,
+    pub fork: Option<ForkOrigin>,
     /// The document.
     pub document: Arc<Value>,
     /// The phase it stands in.
     pub phase: String,
     /// Since when.
-    pub entered_at: Time,
+    pub entered_at: Timestamp,
     /// What came of the items of this phase.
-    #[serde(default, skip_serializing_if = "Round::is_empty")]
-    pub round: Round,
+    #[serde(default, skip_serializing_if = "ItemProgress::is_empty")]
+    pub round: ItemProgress,
     /// The model's step that is under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<ModelStep>,
     /// Orders that are out, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub pending: BTreeMap<String, Pending>,
+    pub pending: BTreeMap<String, PendingAction>,
     /// Open waits, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub waits: BTreeMap<String, Wait>,
+    pub waits: BTreeMap<String, RunWait>,
     /// How many waits there have been; the next one's number is one more.
     #[serde(default)]
     pub waits_opened: u64,
@@ -63,16 +63,16 @@ pub struct State {
     pub closed: Vec<ClosedGate>,
     /// When the gates are asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again_at: Option<Time>,
+    pub again_at: Option<Timestamp>,
     /// What the run cannot get past without help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocked: Option<Blocked>,
+    pub blocked: Option<BlockReason>,
     /// What comes next once somebody has helped, or has let the run go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Next>,
+    pub held: Option<Continuation>,
     /// Decisions on manual gates in this phase, by position of the way.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub decisions: BTreeMap<usize, Decision>,
+    pub decisions: BTreeMap<usize, ApprovalDecision>,
     /// The tickets it holds: what phases and ways gave it, and nothing took back since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tickets: BTreeSet<String>,
@@ -93,7 +93,7 @@ pub struct State {
     pub halted: Option<(String, Option<String>)>,
     /// How it ended, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<(EndKind, Option<String>)>,
+    pub end: Option<(RunEndKind, Option<String>)>,
 }
 
 /// A model's step: asked, refused, asked again.
@@ -109,7 +109,7 @@ pub struct ModelStep {
     pub provider_failures: u32,
     /// What was said after the first question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub turns: Vec<Turn>,
+    pub turns: Vec<PromptMessage>,
     /// What was wrong with the last reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
@@ -124,9 +124,9 @@ pub struct ModelStep {
 
 /// One thing said between a model and us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct PromptMessage {
     /// Who.
-    pub role: Role,
+    pub role: PromptRole,
     /// What.
     pub text: String,
 }
@@ -134,7 +134,7 @@ pub struct Turn {
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum PromptRole {
     /// Us.
     User,
     /// The model.
@@ -148,7 +148,7 @@ pub struct ToolUse {
     pub action: String,
     /// What was asked.
     pub call: ToolCall,
-    /// Whether it could be done, and what the agent gets to see; `None` until then.
+    /// Whether it could be done, and what the agent gets to see; `Empty` until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<(bool, String)>,
 }
@@ -156,22 +156,22 @@ pub struct ToolUse {
 /// An order that is out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
-pub enum Pending {
+pub enum PendingAction {
     /// Ask the model of this phase.
     Model {
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_before: Option<Time>,
+        not_before: Option<Timestamp>,
     },
     /// Do this outside.
     Effect {
         /// Which try.
         attempt: u32,
         /// What.
-        effect: Effect,
+        effect: EffectCall,
         /// Not before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_before: Option<Time>,
+        not_before: Option<Timestamp>,
         /// The item that it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         item: Option<Value>,
@@ -185,7 +185,7 @@ pub enum Pending {
     Hook {
         /// Its id.
         hook: String,
-        /// The way that is held until it answers; `None` where a phase was entered.
+        /// The way that is held until it answers; `Empty` where a phase was entered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
     },
@@ -211,11 +211,11 @@ pub enum Pending {
         /// Whom.
         run: String,
         /// What.
-        tell: Tell,
+        tell: RunNotification,
     },
 }
 
-impl Pending {
+impl PendingAction {
     /// The word for it.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -231,7 +231,7 @@ impl Pending {
 
     /// The moment before which it is not to be done.
     #[must_use]
-    pub fn not_before(&self) -> Option<Time> {
+    pub fn not_before(&self) -> Option<Timestamp> {
         match self {
             Self::Model { not_before } | Self::Effect { not_before, .. } => *not_before,
             _ => None,
@@ -253,13 +253,13 @@ pub struct ClosedGate {
     pub attempts: u32,
     /// When it is asked again; each gate keeps its own schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again_at: Option<Time>,
+    pub again_at: Option<Timestamp>,
 }
 
 /// What comes next in a run that stands still: going on repeats nothing that was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "next", rename_all = "snake_case")]
-pub enum Next {
+pub enum Continuation {
     /// The hook of the phase that was entered, then its work.
     Enter,
     /// The work of the phase begins.
@@ -280,7 +280,7 @@ pub enum Next {
         ids: Vec<String>,
         /// Those that are asked for each of several items, with their items.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        items: Vec<OfEach>,
+        items: Vec<QuestionItem>,
     },
     /// The effect of the phase is had for these items.
     Items {
@@ -303,7 +303,7 @@ pub enum Next {
     },
     /// A phase is entered.
     Go {
-        /// The way that leads there; `None` where no transition does.
+        /// The way that leads there; `Empty` where no transition does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         way: Option<usize>,
         /// Which phase.
@@ -315,7 +315,7 @@ pub enum Next {
 
 /// A question that is asked for each of several items, and one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfEach {
+pub struct QuestionItem {
     /// The question's id in the file.
     pub question: String,
     /// The item.
@@ -325,7 +325,7 @@ pub struct OfEach {
 /// What a run cannot get past without help.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Blocked {
+pub enum BlockReason {
     /// A budget is spent.
     Budget {
         /// Which: `name`, or `name@phase`.
@@ -351,7 +351,7 @@ pub enum Blocked {
 
 /// A decision on a manual gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct ApprovalDecision {
     /// Yes or no.
     pub approve: bool,
     /// Who.
@@ -375,7 +375,7 @@ pub struct LastReply {
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EndKind {
+pub enum RunEndKind {
     /// It reached its end.
     Completed,
     /// It cannot go on.
@@ -384,16 +384,16 @@ pub enum EndKind {
     Cancelled,
 }
 
-impl State {
+impl RunState {
     /// A run before its first event.
     #[must_use]
-    pub fn blank(run: impl Into<String>) -> Self {
+    pub fn new(run: impl Into<String>) -> Self {
         Self {
             run: run.into(),
             version: 0,
             seq: 0,
-            created_at: Time::default(),
-            updated_at: Time::default(),
+            created_at: Timestamp::default(),
+            updated_at: Timestamp::default(),
             protocol: String::new(),
             workflow: String::new(),
             model: None,
@@ -401,8 +401,8 @@ impl State {
             fork: None,
             document: Arc::new(Value::Null),
             phase: String::new(),
-            entered_at: Time::default(),
-            round: Round::default(),
+            entered_at: Timestamp::default(),
+            round: ItemProgress::default(),
             step: None,
             pending: BTreeMap::new(),
             waits: BTreeMap::new(),
@@ -424,29 +424,29 @@ impl State {
 
     /// Where it stands. A fold needs no event for it: it follows from the rest.
     #[must_use]
-    pub fn status(&self) -> Status {
-        let out = self.pending.values().any(|order| !matches!(order, Pending::Tell { .. }));
+    pub fn status(&self) -> ExecutionStatus {
+        let out = self.pending.values().any(|order| !matches!(order, PendingAction::Tell { .. }));
         match &self.end {
-            Some((EndKind::Completed, _)) => Status::Completed,
-            Some((EndKind::Failed | EndKind::Cancelled, _)) => Status::Failed,
-            None if self.halted.is_some() => Status::Halted,
-            None if out && self.waits.is_empty() => Status::Running,
-            None => Status::Waiting,
+            Some((RunEndKind::Completed, _)) => ExecutionStatus::Completed,
+            Some((RunEndKind::Failed | RunEndKind::Cancelled, _)) => ExecutionStatus::Failed,
+            None if self.halted.is_some() => ExecutionStatus::Halted,
+            None if out && self.waits.is_empty() => ExecutionStatus::Running,
+            None => ExecutionStatus::Waiting,
         }
     }
 
     /// Moments at which something happens by itself; the phase's own time-out comes on top.
-    pub(super) fn alarms(&self) -> impl Iterator<Item = Time> {
+    pub(super) fn alarms(&self) -> impl Iterator<Item = Timestamp> {
         let deadlines = self.waits.values().filter_map(|wait| wait.deadline);
-        let orders = self.pending.values().filter_map(Pending::not_before);
+        let orders = self.pending.values().filter_map(PendingAction::not_before);
         let still = self.end.is_some() || self.halted.is_some();
         deadlines.chain(orders).chain(self.again_at).filter(move |_| !still)
     }
 
     /// Orders that may be carried out at a moment. A halted run only tells.
-    pub fn ready(&self, now: Time) -> impl Iterator<Item = (&String, &Pending)> {
+    pub fn ready_actions(&self, now: Timestamp) -> impl Iterator<Item = (&String, &PendingAction)> {
         self.pending.iter().filter(move |(_, order)| {
-            let tell = matches!(order, Pending::Tell { .. });
+            let tell = matches!(order, PendingAction::Tell { .. });
             let due = order.not_before().is_none_or(|at| at <= now);
             due && (self.halted.is_none() || tell)
         })
@@ -454,7 +454,7 @@ impl State {
 
     /// What was spent of a budget.
     #[must_use]
-    pub fn spent_of(&self, budget: &str) -> u64 {
+    pub fn amount_spent(&self, budget: &str) -> u64 {
         self.spent.get(budget).copied().unwrap_or(0)
     }
 }

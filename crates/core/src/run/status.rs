@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum ExecutionStatus {
     /// Something is being done.
     Running,
     /// It goes on when something comes from outside: an answer, a document, a moment.
@@ -18,7 +18,7 @@ pub enum Status {
     Failed,
 }
 
-impl Status {
+impl ExecutionStatus {
     /// Every status.
     pub const ALL: [Self; 5] =
         [Self::Running, Self::Waiting, Self::Halted, Self::Completed, Self::Failed];
@@ -37,7 +37,7 @@ impl Status {
 
     /// Whether nothing can happen any more.
     #[must_use]
-    pub fn ended(self) -> bool {
+    pub fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Time;
-use crate::protocol::Choice;
+use super::Timestamp;
+use crate::protocol::AnswerChoice;
 
 /// One open wait. Exactly one answer is taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Wait {
+pub struct RunWait {
     /// Unique in the run: `w1`, `w2`.
     pub id: String,
     /// What kind of answer moves it.
@@ -30,15 +30,15 @@ pub struct Wait {
     pub question: String,
     /// What an answer looks like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shape: Option<WaitShape>,
+    pub shape: Option<WaitAnswerShape>,
     /// Who may answer; everybody when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     /// Until when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Time>,
+    pub deadline: Option<Timestamp>,
     /// Since when.
-    pub opened_at: Time,
+    pub opened_at: Timestamp,
 }
 
 /// What kind of answer a wait takes.
@@ -77,7 +77,7 @@ impl WaitKind {
 /// What an answer looks like, for forms and for people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
-pub enum WaitShape {
+pub enum WaitAnswerShape {
     /// A value under this JSON Schema.
     Value {
         /// The schema.
@@ -86,7 +86,7 @@ pub enum WaitShape {
     /// One of these.
     Choices {
         /// In the order they are shown.
-        choices: Vec<Choice>,
+        choices: Vec<AnswerChoice>,
     },
     /// A file.
     Document {
@@ -101,7 +101,7 @@ pub enum WaitShape {
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
-pub enum Closing {
+pub enum WaitResolution {
     /// It was answered.
     Answered {
         /// By whom.

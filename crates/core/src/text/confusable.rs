@@ -13,19 +13,19 @@ use super::display::is_hidden;
 /// The shape of a text. Hidden characters and marks on letters are left out; the rest keeps its
 /// order, and white space stays.
 #[must_use]
-pub fn shape(text: &str) -> String {
+pub fn to_confusable_skeleton(text: &str) -> String {
     let mut shaped = String::with_capacity(text.len() + 8);
     if text.is_ascii() {
-        text.chars().for_each(|character| push(&mut shaped, character));
+        text.chars().for_each(|character| push_skeleton(&mut shaped, character));
         return shaped;
     }
     let seen = text.nfkd().filter(|one| !is_combining_mark(*one) && !is_hidden(*one));
-    seen.for_each(|character| push(&mut shaped, character));
+    seen.for_each(|character| push_skeleton(&mut shaped, character));
     shaped
 }
 
-fn push(shaped: &mut String, character: char) {
-    match latin(character) {
+fn push_skeleton(shaped: &mut String, character: char) {
+    match to_latin_lookalike(character) {
         // As narrow letters are read together, and as `I` and `1` are read.
         'm' => shaped.push_str("rn"),
         'w' => shaped.push_str("vv"),
@@ -36,7 +36,7 @@ fn push(shaped: &mut String, character: char) {
 }
 
 /// The Latin letter in lower case that a character looks like; otherwise the character in lower case.
-fn latin(character: char) -> char {
+fn to_latin_lookalike(character: char) -> char {
     match character {
         'A'..='Z' => character.to_ascii_lowercase(),
         '\0'..='\x7f' => character,
@@ -67,7 +67,7 @@ fn latin(character: char) -> char {
         'Ζ' | 'ᴢ' => 'z',
         // A capital may look like nothing while its small letter does.
         other => match other.to_lowercase().next() {
-            Some(small) if small != other => latin(small),
+            Some(small) if small != other => to_latin_lookalike(small),
             _ => other,
         },
     }
@@ -88,16 +88,26 @@ mod tests {
             ("modern", "rnodem"),
             ("клиент уйдёт", "КЛИЕНТ УЙДЕТ"),
         ] {
-            assert_eq!(shape(one), shape(other), "{one} and {other}");
+            assert_eq!(
+                to_confusable_skeleton(one),
+                to_confusable_skeleton(other),
+                "{one} and {other}"
+            );
         }
-        assert_ne!(shape("Carol is leaving"), shape("Karl is leaving"));
-        assert_ne!(shape("客户打算"), shape("客户不打算"));
+        assert_ne!(
+            to_confusable_skeleton("Carol is leaving"),
+            to_confusable_skeleton("Karl is leaving")
+        );
+        assert_ne!(to_confusable_skeleton("客户打算"), to_confusable_skeleton("客户不打算"));
     }
 
     #[test]
     fn the_shape_of_a_shape_is_itself() {
         for text in ["Carol is 10", "Саrоl уйдёт", "客户 가나다", "naïve Ωmega"] {
-            assert_eq!(shape(&shape(text)), shape(text));
+            assert_eq!(
+                to_confusable_skeleton(&to_confusable_skeleton(text)),
+                to_confusable_skeleton(text)
+            );
         }
     }
 }

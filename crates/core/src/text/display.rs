@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// The text with every hidden character as `\u{…}`. A line end `\r\n` becomes `\n`.
 #[must_use]
 pub fn escape_for_display(text: &str) -> Cow<'_, str> {
-    escape(text, |found, rest, out| match found {
+    escape_hidden(text, |found, rest, out| match found {
         '\r' if rest.starts_with('\n') => {}
         found => _ = write!(out, "{}", found.escape_unicode()),
     })
@@ -34,7 +34,7 @@ pub fn escape_line_for_display(text: &str) -> Cow<'_, str> {
 /// the strings of a JSON text no such character can stand.
 #[must_use]
 pub fn escape_json_for_display(json: &str) -> Cow<'_, str> {
-    escape(json, |found, _, out| {
+    escape_hidden(json, |found, _, out| {
         // Only between strings, where it is white space.
         if found == '\r' {
             out.push(' ');
@@ -67,7 +67,7 @@ pub fn is_hidden(character: char) -> bool {
 
 /// Whether a hidden character does its work after this one: a joiner within a word of a joining
 /// script or between emoji, a selector after an emoji or an ideograph.
-fn belongs_after(before: Option<char>, hidden: char) -> bool {
+fn is_allowed_after(before: Option<char>, hidden: char) -> bool {
     let Some(before) = before else { return false };
     let joining = matches!(before, '\u{600}'..='\u{61b}' | '\u{61d}'..='\u{109f}'
         | '\u{1780}'..='\u{17b3}' | '\u{17b6}'..='\u{180a}' | '\u{1810}'..='\u{18af}');
@@ -85,13 +85,13 @@ fn belongs_after(before: Option<char>, hidden: char) -> bool {
     }
 }
 
-fn escape(text: &str, write: impl Fn(char, &str, &mut String)) -> Cow<'_, str> {
+fn escape_hidden(text: &str, write: impl Fn(char, &str, &mut String)) -> Cow<'_, str> {
     // Nearly all text has none; ASCII without controls is passed over quickly.
     let mut out = String::new();
     let mut copied = 0;
     let mut before = None;
     for (at, character) in text.char_indices() {
-        if is_hidden(character) && !belongs_after(before, character) {
+        if is_hidden(character) && !is_allowed_after(before, character) {
             out.push_str(&text[copied..at]);
             copied = at + character.len_utf8();
             write(character, &text[copied..], &mut out);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::words::words;
-use crate::json::sha256;
+use super::words::split_words;
+use crate::json::sha256_hex;
 
 /// How many hexadecimal digits are kept: 64 bits, plenty for the texts of one document.
-const DIGITS: usize = 16;
+const FINGERPRINT_DIGITS: usize = 16;
 
 /// Sixteen hexadecimal digits that are the same for texts of the same words.
 ///
@@ -19,15 +19,15 @@ const DIGITS: usize = 16;
 /// assert_ne!(fingerprint("Price of the contract?"), fingerprint("Contract price?"));
 /// ```
 #[must_use]
-pub fn fingerprint(text: &str) -> String {
-    let words: BTreeSet<String> = words(text).into_iter().collect();
+pub fn compute_fingerprint(text: &str) -> String {
+    let words: BTreeSet<String> = split_words(text).into_iter().collect();
     let mut all = String::new();
     for word in &words {
         all.push_str(word);
         all.push('\n');
     }
-    let mut digits = sha256(&[all.as_bytes()]);
-    digits.truncate(DIGITS);
+    let mut digits = sha256_hex(&[all.as_bytes()]);
+    digits.truncate(FINGERPRINT_DIGITS);
     digits
 }
 
@@ -37,19 +37,19 @@ mod tests {
 
     #[test]
     fn only_the_set_of_words_counts() {
-        let one = fingerprint("Когда начинаются работы?");
+        let one = compute_fingerprint("Когда начинаются работы?");
         for same in ["когда работы начинаются", "РАБОТА, работы: когда… начинается!"]
         {
-            assert_eq!(fingerprint(same), one, "{same}");
+            assert_eq!(compute_fingerprint(same), one, "{same}");
         }
-        assert_ne!(fingerprint("Когда кончаются работы?"), one);
+        assert_ne!(compute_fingerprint("Когда кончаются работы?"), one);
         assert_eq!(one.len(), 16);
     }
 
     #[test]
     fn it_stays_what_it_was() {
         // Kept in documents and logs: a change here must be a decision.
-        assert_eq!(fingerprint(""), "e3b0c44298fc1c14");
-        assert_eq!(fingerprint("…"), fingerprint(""));
+        assert_eq!(compute_fingerprint(""), "e3b0c44298fc1c14");
+        assert_eq!(compute_fingerprint("…"), compute_fingerprint(""));
     }
 }

@@ -5,14 +5,14 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::script::{Script, script};
+use super::script::{ScriptClass, classify_script};
 
 /// Writes a text the way it is compared: NFKC, case folded, Latin letters and `ё` without their marks.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold_text(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    if let Some(folded) = text.chars().map(fold_plain).collect() {
+    if let Some(folded) = text.chars().map(fold_char).collect() {
         return folded;
     }
     let mut base = ' ';
@@ -27,7 +27,7 @@ pub(super) fn fold(text: &str) -> String {
                 return !is_invisible(*character);
             }
             let is_dotted_ye = base == 'е' && *character == '\u{308}';
-            script(base) != Script::Latin && !is_dotted_ye
+            classify_script(base) != ScriptClass::Latin && !is_dotted_ye
         })
         .map(|character| if is_apostrophe(character) { '\'' } else { character })
         .nfc()
@@ -36,7 +36,7 @@ pub(super) fn fold(text: &str) -> String {
 
 /// A character that is folded by itself, whatever stands beside it: ASCII, Russian letters, Chinese
 /// characters, Korean syllables. Most texts are made of these, and need no tables.
-fn fold_plain(character: char) -> Option<char> {
+fn fold_char(character: char) -> Option<char> {
     match character {
         '\0'..='\x7f' => Some(character.to_ascii_lowercase()),
         'А'..='Я' => char::from_u32(u32::from(character) + 0x20),
@@ -64,11 +64,11 @@ mod tests {
     /// A character that is not plain sends the text the long way.
     #[test]
     fn what_is_plain_is_folded_as_by_the_tables() {
-        let plain = ('\0'..='\u{ffff}').filter(|character| fold_plain(*character).is_some());
+        let plain = ('\0'..='\u{ffff}').filter(|character| fold_char(*character).is_some());
         let mut seen = 0;
         for character in plain {
-            let short = fold(&format!("я{character}а"));
-            let long = fold(&format!("я{character}а½"));
+            let short = fold_text(&format!("я{character}а"));
+            let long = fold_text(&format!("я{character}а½"));
             assert_eq!(format!("{short}1\u{2044}2"), long, "{character:?}");
             seen += 1;
         }
@@ -91,7 +91,7 @@ mod tests {
             ("con\u{ad}tract", "contract"),
             ("owner’s", "owner's"),
         ] {
-            assert_eq!(fold(written), folded, "{written}");
+            assert_eq!(fold_text(written), folded, "{written}");
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
     fn folding_twice_changes_nothing() {
         for text in ["Straße İstanbul ŉ", "Ёж ΐ ᾳ", "ｶﾞギガ 한글", "क्षि ﷺ"]
         {
-            assert_eq!(fold(&fold(text)), fold(text), "{text}");
+            assert_eq!(fold_text(&fold_text(text)), fold_text(text), "{text}");
         }
     }
 }

@@ -8,23 +8,23 @@ mod fold;
 mod script;
 mod words;
 mod fingerprint;
-mod fillers;
-mod asks;
-mod terms;
+mod stop_words;
+mod question_kind;
+mod compared_terms;
 mod similarity;
 mod numbers;
 mod slug;
 mod display;
 mod confusable;
 #[cfg(test)]
-mod pairs;
+mod similarity_pairs;
 
-pub use confusable::shape;
+pub use confusable::to_confusable_skeleton;
 pub use display::{
     escape_for_display, escape_json_for_display, escape_line_for_display, is_hidden,
 };
-pub use fingerprint::fingerprint;
-pub use numbers::numbers;
-pub use similarity::{SAME, similarity};
-pub use slug::slug;
-pub use words::{words, words_beginning};
+pub use fingerprint::compute_fingerprint;
+pub use numbers::extract_numbers;
+pub use similarity::{SIMILARITY_THRESHOLD, measure_similarity};
+pub use slug::slugify;
+pub use words::{split_words, split_words_starting};

@@ -15,26 +15,27 @@
 /// assert_eq!(numbers("1 250,50 ₽, 20 % in 030 days"), ["1250.5", "20%", "30"]);
 /// ```
 #[must_use]
-pub fn numbers(text: &str) -> Vec<String> {
-    let marks: Vec<Mark> = text.chars().map(Mark::of).collect();
+pub fn extract_numbers(text: &str) -> Vec<String> {
+    let marks: Vec<NumberCharClass> = text.chars().map(NumberCharClass::from_char).collect();
     let mut found = Vec::new();
     let mut at = 0;
     while at < marks.len() {
-        if !matches!(marks[at], Mark::Digit(_)) {
+        if !matches!(marks[at], NumberCharClass::Digit(_)) {
             at += 1;
             continue;
         }
-        let (run, end) = Run::read(&marks, at);
+        let (run, end) = DigitGroups::parse(&marks, at);
         let first = found.len();
-        run.write(&mut found);
+        run.append_numbers(&mut found);
         let signed = at > 0
-            && marks[at - 1] == Mark::Minus
-            && (at == 1 || matches!(marks[at - 2], Mark::Space | Mark::Other));
+            && marks[at - 1] == NumberCharClass::Minus
+            && (at == 1
+                || matches!(marks[at - 2], NumberCharClass::Space | NumberCharClass::Other));
         if signed && found[first] != "0" {
             found[first].insert(0, '-');
         }
-        let spaced = marks.get(end) == Some(&Mark::Space);
-        if marks.get(end + usize::from(spaced)) == Some(&Mark::Percent)
+        let spaced = marks.get(end) == Some(&NumberCharClass::Space);
+        if marks.get(end + usize::from(spaced)) == Some(&NumberCharClass::Percent)
             && let Some(last) = found.last_mut()
         {
             last.push('%');
@@ -46,7 +47,7 @@ pub fn numbers(text: &str) -> Vec<String> {
 
 /// What a character may be to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum NumberCharClass {
     Digit(char),
     Comma,
     Point,
@@ -59,9 +60,9 @@ enum Mark {
     Other,
 }
 
-impl Mark {
-    fn of(character: char) -> Self {
-        if let Some(digit) = digit(character) {
+impl NumberCharClass {
+    fn from_char(character: char) -> Self {
+        if let Some(digit) = to_ascii_digit(character) {
             return Self::Digit(digit);
         }
         match character {
@@ -79,7 +80,7 @@ impl Mark {
 }
 
 /// The ASCII form of a decimal digit of the scripts that keep their own.
-fn digit(character: char) -> Option<char> {
+fn to_ascii_digit(character: char) -> Option<char> {
     // Arabic, Persian, Devanagari, Bengali, Thai, full width.
     const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
     if character.is_ascii_digit() {
@@ -92,82 +93,86 @@ fn digit(character: char) -> Option<char> {
 
 /// Groups of digits with one sign between each two.
 #[derive(Debug)]
-struct Run {
+struct DigitGroups {
     groups: Vec<String>,
     /// One less than there are groups.
-    signs: Vec<Mark>,
+    separators: Vec<NumberCharClass>,
 }
 
-impl Run {
-    fn read(marks: &[Mark], start: usize) -> (Self, usize) {
-        let mut run = Self { groups: Vec::new(), signs: Vec::new() };
+impl DigitGroups {
+    fn parse(marks: &[NumberCharClass], start: usize) -> (Self, usize) {
+        let mut run = Self { groups: Vec::new(), separators: Vec::new() };
         let mut at = start;
         loop {
-            let group = digits(&marks[at..]);
+            let group = collect_digits(&marks[at..]);
             at += group.len();
             run.groups.push(group);
-            let next = digits(marks.get(at + 1..).unwrap_or_default());
+            let next = collect_digits(marks.get(at + 1..).unwrap_or_default());
             let joins = match marks.get(at) {
-                Some(Mark::Comma | Mark::Point) => !next.is_empty(),
-                Some(sign @ (Mark::Space | Mark::Quote)) => {
-                    let grouped = run.groups_well(run.groups.len()) && is_head(&run.groups[0]);
-                    grouped && run.signs.iter().all(|before| before == sign) && next.len() == 3
+                Some(NumberCharClass::Comma | NumberCharClass::Point) => !next.is_empty(),
+                Some(sign @ (NumberCharClass::Space | NumberCharClass::Quote)) => {
+                    let grouped = run.is_thousands_grouped(run.groups.len())
+                        && is_leading_group(&run.groups[0]);
+                    grouped && run.separators.iter().all(|before| before == sign) && next.len() == 3
                 }
                 _ => false,
             };
             if !joins {
                 return (run, at);
             }
-            run.signs.push(marks[at]);
+            run.separators.push(marks[at]);
             at += 1;
         }
     }
 
     /// Appends the one number this is, or each group that is none.
-    fn write(&self, found: &mut Vec<String>) {
-        match self.whole() {
+    fn append_numbers(&self, found: &mut Vec<String>) {
+        match self.count_whole_groups() {
             Some(whole) => {
                 let fraction = if whole == self.groups.len() { "" } else { &self.groups[whole] };
-                found.push(plain(&self.groups[..whole].concat(), fraction));
+                found.push(format_decimal(&self.groups[..whole].concat(), fraction));
             }
-            None => found.extend(self.groups.iter().map(|group| plain(group, ""))),
+            None => found.extend(self.groups.iter().map(|group| format_decimal(group, ""))),
         }
     }
 
     /// How many groups make the whole part, where this is one number.
-    fn whole(&self) -> Option<usize> {
-        let Some((last, before)) = self.signs.split_last() else { return Some(1) };
+    fn count_whole_groups(&self) -> Option<usize> {
+        let Some((last, before)) = self.separators.split_last() else { return Some(1) };
         let all = self.groups.len();
         // A point that stands alone is read the English way.
-        let is_fraction = before.is_empty() && *last == Mark::Point;
-        if self.groups_well(all) && !is_fraction {
+        let is_fraction = before.is_empty() && *last == NumberCharClass::Point;
+        if self.is_thousands_grouped(all) && !is_fraction {
             return Some(all);
         }
-        let decides = matches!(last, Mark::Comma | Mark::Point) && !before.contains(last);
-        (decides && self.groups_well(all - 1)).then_some(all - 1)
+        let decides = matches!(last, NumberCharClass::Comma | NumberCharClass::Point)
+            && !before.contains(last);
+        (decides && self.is_thousands_grouped(all - 1)).then_some(all - 1)
     }
 
     /// Whether the first so many groups are the thousands of one number.
-    fn groups_well(&self, count: usize) -> bool {
-        let signs = &self.signs[..count - 1];
+    fn is_thousands_grouped(&self, count: usize) -> bool {
+        let signs = &self.separators[..count - 1];
         count == 1
             || signs.iter().all(|sign| *sign == signs[0])
-                && is_head(&self.groups[0])
+                && is_leading_group(&self.groups[0])
                 && self.groups[1..count].iter().all(|group| group.len() == 3)
     }
 }
 
 /// Whether digits may stand before a sign that groups: one to three, and no idle zero.
-fn is_head(group: &str) -> bool {
+fn is_leading_group(group: &str) -> bool {
     group.len() <= 3 && !group.starts_with('0')
 }
 
-fn digits(marks: &[Mark]) -> String {
-    let digit = |mark: &Mark| if let Mark::Digit(digit) = mark { Some(*digit) } else { None };
+fn collect_digits(marks: &[NumberCharClass]) -> String {
+    let digit = |mark: &NumberCharClass| {
+        if let NumberCharClass::Digit(digit) = mark { Some(*digit) } else { None }
+    };
     marks.iter().map_while(digit).collect()
 }
 
-fn plain(whole: &str, fraction: &str) -> String {
+fn format_decimal(whole: &str, fraction: &str) -> String {
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
     let whole = if whole.is_empty() { "0" } else { whole };
@@ -180,7 +185,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(numbers(text), expected, "{text}");
+        assert_eq!(extract_numbers(text), expected, "{text}");
     }
 
     #[test]

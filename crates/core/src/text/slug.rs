@@ -1,14 +1,14 @@
 //! A text as part of a file name.
 
-use super::fold::fold;
+use super::fold::fold_text;
 use unicode_normalization::char::is_combining_mark;
 
 /// The most bytes: a folder, a number and an ending still fit beside it everywhere.
-const MOST_BYTES: usize = 80;
+const MAX_SLUG_BYTES: usize = 80;
 /// What a text without a letter or a digit is called.
-const NAMELESS: &str = "untitled";
+const UNTITLED: &str = "untitled";
 /// Names that some systems keep for devices.
-const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
+const RESERVED_DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// A safe part of a file name: folded letters and digits of any script, with `-` between words.
 ///
@@ -21,17 +21,17 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 /// assert_eq!(slug("../Price list (Q3).pdf"), "price-list-q3-pdf");
 /// ```
 #[must_use]
-pub fn slug(text: &str) -> String {
+pub fn slugify(text: &str) -> String {
     let mut slug = String::new();
     let mut gap = false;
-    for character in fold(text).chars() {
+    for character in fold_text(text).chars() {
         let marks = is_combining_mark(character) && !slug.is_empty() && !gap;
         if !character.is_alphanumeric() && !marks {
             gap = character != '\'' || gap;
             continue;
         }
         let dash = usize::from(gap && !slug.is_empty());
-        if slug.len() + dash + character.len_utf8() > MOST_BYTES {
+        if slug.len() + dash + character.len_utf8() > MAX_SLUG_BYTES {
             break;
         }
         if dash == 1 {
@@ -41,17 +41,18 @@ pub fn slug(text: &str) -> String {
         gap = false;
     }
     if slug.is_empty() {
-        return NAMELESS.to_owned();
+        return UNTITLED.to_owned();
     }
-    if is_device(&slug) {
+    if is_reserved_device(&slug) {
         slug.push('_');
     }
     slug
 }
 
-fn is_device(name: &str) -> bool {
+fn is_reserved_device(name: &str) -> bool {
     let port = name.strip_prefix("com").or_else(|| name.strip_prefix("lpt"));
-    DEVICES.contains(&name) || port.is_some_and(|port| matches!(port.as_bytes(), [b'0'..=b'9']))
+    RESERVED_DEVICES.contains(&name)
+        || port.is_some_and(|port| matches!(port.as_bytes(), [b'0'..=b'9']))
 }
 
 #[cfg(test)]
@@ -74,14 +75,14 @@ mod tests {
             ("com10", "com10"),
             ("सही उत्तर", "सही-उत्तर"),
         ] {
-            assert_eq!(slug(text), expected, "{text}");
+            assert_eq!(slugify(text), expected, "{text}");
         }
     }
 
     #[test]
     fn long_texts_are_cut_between_characters() {
         for text in ["договор ".repeat(50), "价".repeat(100), "a".repeat(500)] {
-            let slug = slug(&text);
+            let slug = slugify(&text);
             assert!(slug.len() <= 80 && slug.len() > 70, "{slug}");
             assert!(!slug.ends_with('-'), "{slug}");
         }

@@ -5,11 +5,11 @@
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 
-use super::fold::fold;
-use super::script::{Script, script};
+use super::fold::fold_text;
+use super::script::{ScriptClass, classify_script};
 
 /// Nothing longer is a word of a language, so it keeps its ending.
-const LONGEST_STEMMED: usize = 64;
+const MAX_STEMMED_BYTES: usize = 64;
 
 /// The words of a text in any script, each as its stem.
 ///
@@ -24,8 +24,8 @@ const LONGEST_STEMMED: usize = 64;
 /// assert_eq!(words("合同价格"), ["合同", "同价", "价格"]);
 /// ```
 #[must_use]
-pub fn words(text: &str) -> Vec<String> {
-    words_beginning(text, |_| true)
+pub fn split_words(text: &str) -> Vec<String> {
+    split_words_starting(text, |_| true)
 }
 
 /// The same words, but only those that begin so. An ending is taken from a word, never its beginning: one
@@ -37,19 +37,19 @@ pub fn words(text: &str) -> Vec<String> {
 /// assert_eq!(words_beginning("The Contracts’ prices", |first| first == 'p'), ["price"]);
 /// ```
 #[must_use]
-pub fn words_beginning(text: &str, begins: impl Fn(char) -> bool) -> Vec<String> {
-    let folded = fold(text);
+pub fn split_words_starting(text: &str, begins: impl Fn(char) -> bool) -> Vec<String> {
+    let folded = fold_text(text);
     let mut words = Vec::new();
     let mut rest = folded.as_str();
-    while let Some((start, first)) = rest.char_indices().find(|(_, sign)| is_part(*sign)) {
+    while let Some((start, first)) = rest.char_indices().find(|(_, sign)| is_word_char(*sign)) {
         rest = &rest[start..];
-        let dense = script(first) == Script::Dense;
-        let end = run_end(rest, dense);
+        let dense = classify_script(first) == ScriptClass::Unspaced;
+        let end = find_word_end(rest, dense);
         let (run, behind) = rest.split_at(end);
         if dense {
-            pairs(run, &begins, &mut words);
+            push_bigrams(run, &begins, &mut words);
         } else if begins(first) {
-            words.push(stem(run));
+            words.push(stem_word(run));
         }
         rest = behind;
     }
@@ -57,26 +57,27 @@ pub fn words_beginning(text: &str, begins: impl Fn(char) -> bool) -> Vec<String>
 }
 
 /// Whether a folded character is a letter or a digit. Most texts are made of those that need no table.
-fn is_part(character: char) -> bool {
-    is_plain(character) || (!character.is_ascii() && character.is_alphanumeric())
+fn is_word_char(character: char) -> bool {
+    is_unmarked_char(character) || (!character.is_ascii() && character.is_alphanumeric())
 }
 
 /// Letters and digits that no mark is among.
-fn is_plain(character: char) -> bool {
+fn is_unmarked_char(character: char) -> bool {
     matches!(character, 'a'..='z' | '0'..='9' | 'а'..='я' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
 }
 
 /// Where the word that begins the text ends: at the first character that is no part of it.
-fn run_end(text: &str, dense: bool) -> usize {
+fn find_word_end(text: &str, dense: bool) -> usize {
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
         let inside = if character == '\'' {
             // `owner's` is one word; quotation marks round a word are none of it.
             !dense && characters.peek().is_some_and(|(_, next)| next.is_alphabetic())
-        } else if !is_plain(character) && is_combining_mark(character) {
+        } else if !is_unmarked_char(character) && is_combining_mark(character) {
             true
         } else {
-            is_part(character) && (script(character) == Script::Dense) == dense
+            is_word_char(character)
+                && (classify_script(character) == ScriptClass::Unspaced) == dense
         };
         if !inside {
             return at;
@@ -86,7 +87,7 @@ fn run_end(text: &str, dense: bool) -> usize {
 }
 
 /// Every two neighbours of a run; marks stay with the character they stand on.
-fn pairs(run: &str, begins: impl Fn(char) -> bool, words: &mut Vec<String>) {
+fn push_bigrams(run: &str, begins: impl Fn(char) -> bool, words: &mut Vec<String>) {
     let starts = run.char_indices().filter(|(_, character)| !is_combining_mark(*character));
     let mut ends: Vec<usize> = starts.map(|(at, _)| at).collect();
     ends.push(run.len());
@@ -101,16 +102,16 @@ fn pairs(run: &str, begins: impl Fn(char) -> bool, words: &mut Vec<String>) {
     }
 }
 
-fn stem(word: &str) -> String {
-    if word.len() > LONGEST_STEMMED {
+fn stem_word(word: &str) -> String {
+    if word.len() > MAX_STEMMED_BYTES {
         return word.to_owned();
     }
-    let all = |wanted: Script| {
-        word.chars().all(|character| character == '\'' || script(character) == wanted)
+    let all = |wanted: ScriptClass| {
+        word.chars().all(|character| character == '\'' || classify_script(character) == wanted)
     };
-    let algorithm = if all(Script::Latin) {
+    let algorithm = if all(ScriptClass::Latin) {
         Algorithm::English
-    } else if all(Script::Cyrillic) {
+    } else if all(ScriptClass::Cyrillic) {
         Algorithm::Russian
     } else {
         return word.to_owned();
@@ -126,7 +127,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(words(text), expected, "{text}");
+        assert_eq!(split_words(text), expected, "{text}");
     }
 
     #[test]
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_needs_no_table_is_what_the_tables_say() {
-        let plain = ('\0'..=char::MAX).filter(|character| is_plain(*character));
+        let plain = ('\0'..=char::MAX).filter(|character| is_unmarked_char(*character));
         let sound = |one: &char| one.is_alphanumeric() && !is_combining_mark(*one);
         assert_eq!(plain.filter(|one| !sound(one)).collect::<Vec<char>>(), Vec::<char>::new());
     }
@@ -175,9 +176,9 @@ mod tests {
             part in 1_u32..4,
         ) {
             let begins = |first: char| u32::from(first) % 4 < part;
-            let all = words(&text).into_iter();
+            let all = split_words(&text).into_iter();
             let some = all.filter(|word| word.chars().next().is_some_and(begins));
-            prop_assert_eq!(words_beginning(&text, begins), some.collect::<Vec<_>>());
+            prop_assert_eq!(split_words_starting(&text, begins), some.collect::<Vec<_>>());
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_core::contract::{self, Registry};
-use countersign_core::protocol::{Bundle, check, load};
-use countersign_core::spec::{Diagnostic, Source};
+use countersign_core::contract::{self, ContractRegistry};
+use countersign_core::protocol::{ProtocolBundle, check_protocol, load_protocol};
+use countersign_core::source::{Diagnostic, SourceFile};
 
 /// The texts of a folder beside this one, by name.
 pub(crate) fn texts(folder: &str) -> Vec<(String, String)> {
@@ -32,8 +32,8 @@ fn tests() -> PathBuf {
 }
 
 /// Cuts a text into files. What stands before the first is a remark.
-pub(crate) fn bundle(text: &str) -> Bundle {
-    let mut bundle = Bundle::default();
+pub(crate) fn bundle(text: &str) -> ProtocolBundle {
+    let mut bundle = ProtocolBundle::default();
     let mut path = None;
     for line in text.split_inclusive('\n') {
         if let Some(name) = line.strip_prefix("--- ") {
@@ -48,9 +48,9 @@ pub(crate) fn bundle(text: &str) -> Bundle {
 }
 
 /// The contracts that ship, read from the files of their crate, which this one must not depend on.
-pub(crate) fn shipped() -> Registry {
+pub(crate) fn shipped() -> ContractRegistry {
     let folder = tests().join("../../contracts/contracts");
-    let mut registry = Registry::default();
+    let mut registry = ContractRegistry::default();
     for entry in std::fs::read_dir(&folder).expect("the contracts") {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a contract");
@@ -58,19 +58,20 @@ pub(crate) fn shipped() -> Registry {
             std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string())
         };
         let name = path.to_string_lossy().into_owned();
-        let contract = contract::load(Source::new(name, text), &read).expect("a sound contract");
+        let contract =
+            contract::load_contract(SourceFile::new(name, text), &read).expect("a sound contract");
         registry.add(contract).expect("one contract an id");
     }
     registry
 }
 
 /// Everything that loading and checking a folder tells.
-pub(crate) fn findings(bundle: Bundle, shipped: &Registry) -> Vec<Diagnostic> {
-    match load(bundle, shipped) {
+pub(crate) fn findings(bundle: ProtocolBundle, shipped: &ContractRegistry) -> Vec<Diagnostic> {
+    match load_protocol(bundle, shipped) {
         Err(faults) => faults,
         Ok(loaded) => {
             let mut all = loaded.warnings;
-            all.extend(check(&loaded.protocol));
+            all.extend(check_protocol(&loaded.protocol));
             all
         }
     }
@@ -78,7 +79,7 @@ pub(crate) fn findings(bundle: Bundle, shipped: &Registry) -> Vec<Diagnostic> {
 
 /// A finding as a person sees it: the sentence, the line of the file, carets under the place.
 pub(crate) fn shown(finding: &Diagnostic) -> String {
-    let place = finding.place();
+    let place = finding.line_column();
     let line = finding.source.text.lines().nth(place.line - 1).unwrap_or_default();
     let rest = line.chars().count().saturating_sub(place.column - 1);
     let stretch = finding.source.text.get(finding.span.range()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Draws expressions: typed, so that most have a value, with an untyped part wherever chance wants one.
 
 use super::states::STRINGS;
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// What an expression is meant to give; a drawn one may still give something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,34 +90,34 @@ const FOREIGN: &[&str] = &[
 ];
 
 pub(crate) struct Generator<'r> {
-    pub(crate) rng: &'r mut Chance,
+    pub(crate) rng: &'r mut SeededRng,
     pub(crate) locals: Vec<(&'static str, Kind)>,
 }
 
 impl<'r> Generator<'r> {
-    pub(crate) fn new(rng: &'r mut Chance) -> Self {
+    pub(crate) fn new(rng: &'r mut SeededRng) -> Self {
         Self { rng, locals: Vec::new() }
     }
 
     pub(crate) fn expression(&mut self) -> String {
-        if self.rng.below(200) == 0 {
-            return self.rng.one_of(FOREIGN).to_owned();
+        if self.rng.next_below(200) == 0 {
+            return self.rng.pick_ref(FOREIGN).to_owned();
         }
-        let kind = KINDS[self.rng.below(KINDS.len())];
-        let depth = 1 + self.rng.below(4);
+        let kind = KINDS[self.rng.next_below(KINDS.len())];
+        let depth = 1 + self.rng.next_below(4);
         self.draw(kind, depth)
     }
 
     pub(crate) fn draw(&mut self, kind: Kind, depth: usize) -> String {
-        if self.rng.percent(4) {
+        if self.rng.roll_percent(4) {
             return self.any(depth);
         }
         let known: Vec<&'static str> =
             self.locals.iter().filter(|(_, known)| *known == kind).map(|(name, _)| *name).collect();
-        if !known.is_empty() && self.rng.percent(45) {
-            return self.rng.one_of(&known).to_owned();
+        if !known.is_empty() && self.rng.roll_percent(45) {
+            return self.rng.pick_ref(&known).to_owned();
         }
-        if depth > 0 && self.rng.percent(6) {
+        if depth > 0 && self.rng.roll_percent(6) {
             return self.choice(kind, depth - 1);
         }
         match kind {
@@ -137,7 +137,7 @@ impl<'r> Generator<'r> {
     /// `? :`, `??`, `||`, `&&` between two of a kind.
     pub(crate) fn choice(&mut self, kind: Kind, depth: usize) -> String {
         let (left, right) = (self.draw(kind, depth), self.draw(kind, depth));
-        match self.rng.below(4) {
+        match self.rng.next_below(4) {
             0 => {
                 let condition = self.draw(Kind::Bool, depth);
                 let text = format!("{condition} ? {left} : {right}");
@@ -150,18 +150,18 @@ impl<'r> Generator<'r> {
     }
 
     pub(crate) fn num(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(15) {
-            return match self.rng.below(3) {
-                0 => self.rng.one_of(NUMBERS).to_owned(),
+        if depth == 0 || self.rng.roll_percent(15) {
+            return match self.rng.next_below(3) {
+                0 => self.rng.pick_ref(NUMBERS).to_owned(),
                 1 => self.root("n"),
                 _ => self
                     .rng
-                    .one_of(&["state.m", "state['n']", "state.deep.a.b.c", "reply?.n"])
+                    .pick_ref(&["state.m", "state['n']", "state.deep.a.b.c", "reply?.n"])
                     .to_owned(),
             };
         }
         let depth = depth - 1;
-        match self.rng.below(16) {
+        match self.rng.next_below(16) {
             14 => {
                 let list = self.receiver(Kind::Nums, depth);
                 let from = self.optional_arg(depth);
@@ -174,18 +174,18 @@ impl<'r> Generator<'r> {
             }
             0..=2 => {
                 let (left, right) = (self.draw(Kind::Num, depth), self.draw(Kind::Num, depth));
-                let op = self.rng.one_of(&[" + ", " - ", " * ", " / ", " % "]);
+                let op = self.rng.pick_ref(&[" + ", " - ", " * ", " / ", " % "]);
                 self.infix(&left, op, &right)
             }
             3 => {
                 let operand = self.draw(Kind::Num, depth);
-                let op = self.rng.one_of(&["- ", "+ ", "-", "+"]);
+                let op = self.rng.pick_ref(&["- ", "+ ", "-", "+"]);
                 self.grouped(format!("{op}{operand}"))
             }
             4 => {
                 let name = self
                     .rng
-                    .one_of(&["abs", "floor", "ceil", "round", "sqrt", "trunc", "sign", "pow"]);
+                    .pick_ref(&["abs", "floor", "ceil", "round", "sqrt", "trunc", "sign", "pow"]);
                 if name == "pow" {
                     let base = self.draw(Kind::Num, depth);
                     return format!("Math.pow({base}, {})", self.draw(Kind::Num, 0));
@@ -193,13 +193,14 @@ impl<'r> Generator<'r> {
                 format!("Math.{name}({})", self.draw(Kind::Num, depth))
             }
             5 => {
-                let count = self.rng.below(4);
+                let count = self.rng.next_below(4);
                 let args = self.many(Kind::Num, depth, count);
-                format!("Math.{}({args})", self.rng.one_of(&["min", "max"]))
+                format!("Math.{}({args})", self.rng.pick_ref(&["min", "max"]))
             }
             6 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let arg = if self.rng.percent(3) { String::new() } else { self.draw(kind, depth) };
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let arg =
+                    if self.rng.roll_percent(3) { String::new() } else { self.draw(kind, depth) };
                 format!("Number({arg})")
             }
             7 => format!("{}.length", self.receiver_list(depth)),
@@ -228,34 +229,34 @@ impl<'r> Generator<'r> {
     }
 
     pub(crate) fn str(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(15) {
-            return match self.rng.below(3) {
+        if depth == 0 || self.rng.roll_percent(15) {
+            return match self.rng.next_below(3) {
                 0 => self.quoted(),
                 1 => self.root("s"),
                 _ => self
                     .rng
-                    .one_of(&["state.t", "state.имя", "state['s']", "reply?.['t']"])
+                    .pick_ref(&["state.t", "state.имя", "state['s']", "reply?.['t']"])
                     .to_owned(),
             };
         }
         let depth = depth - 1;
-        match self.rng.below(18) {
+        match self.rng.next_below(18) {
             14 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
                 format!("typeof {}", self.receiver(kind, depth))
             }
             15 => self.replaced(depth),
             16 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let base = match self.rng.below(4) {
-                    0 => self.rng.one_of(&["2", "16", "36", "10", "7", "undefined", "'8'", "1"]),
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let base = match self.rng.next_below(4) {
+                    0 => self.rng.pick_ref(&["2", "16", "36", "10", "7", "undefined", "'8'", "1"]),
                     _ => "",
                 };
                 format!("{}.toString({base})", self.receiver(kind, depth))
             }
             17 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let more = self.rng.one_of(&[
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let more = self.rng.pick_ref(&[
                     "",
                     "",
                     "",
@@ -274,16 +275,16 @@ impl<'r> Generator<'r> {
             }
             13 => {
                 let text = self.receiver(Kind::Str, depth);
-                let count = self.rng.below(3);
+                let count = self.rng.next_below(3);
                 format!("{text}.concat({})", self.many(Kind::Any, depth, count))
             }
             2 | 3 => {
-                let first = KINDS[self.rng.below(KINDS.len())];
+                let first = KINDS[self.rng.next_below(KINDS.len())];
                 let (first, second) = (self.draw(first, depth), self.draw(Kind::Num, depth));
                 format!("`a${{{first}}} я $ \\u{{41}}${{{second}}}`")
             }
             4 => {
-                let name = self.rng.one_of(&["trim", "toUpperCase", "toLowerCase"]);
+                let name = self.rng.pick_ref(&["trim", "toUpperCase", "toLowerCase"]);
                 format!("{}.{name}()", self.receiver(Kind::Str, depth))
             }
             5 | 6 => {
@@ -292,26 +293,27 @@ impl<'r> Generator<'r> {
                 format!("{text}.slice({}{to})", self.draw(Kind::Num, 0))
             }
             7 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let arg = if self.rng.percent(3) { String::new() } else { self.draw(kind, depth) };
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let arg =
+                    if self.rng.roll_percent(3) { String::new() } else { self.draw(kind, depth) };
                 format!("String({arg})")
             }
             8 | 9 => {
                 let list = self.receiver_list(depth);
                 let separator =
-                    if self.rng.percent(30) { String::new() } else { self.draw(Kind::Str, 0) };
+                    if self.rng.roll_percent(30) { String::new() } else { self.draw(Kind::Str, 0) };
                 format!("{list}.join({separator})")
             }
             10 => {
                 let task = self.receiver(Kind::Task, depth);
                 format!(
                     "{task}{}{}",
-                    self.rng.one_of(&[".", "?."]),
-                    self.rng.one_of(&["title", "status", "agent?.name"])
+                    self.rng.pick_ref(&[".", "?."]),
+                    self.rng.pick_ref(&["title", "status", "agent?.name"])
                 )
             }
             _ => {
-                let list = if self.rng.percent(60) { Kind::Strs } else { Kind::Str };
+                let list = if self.rng.roll_percent(60) { Kind::Strs } else { Kind::Str };
                 let list = self.receiver(list, depth);
                 let index = self.draw(Kind::Num, 0);
                 self.element(&list, &index)
@@ -321,54 +323,57 @@ impl<'r> Generator<'r> {
 
     fn replaced(&mut self, depth: usize) -> String {
         let text = self.receiver(Kind::Str, depth);
-        let name = self.rng.one_of(&["replace", "replaceAll"]);
-        let pattern = match self.rng.below(4) {
+        let name = self.rng.pick_ref(&["replace", "replaceAll"]);
+        let pattern = match self.rng.next_below(4) {
             0 => self.draw(Kind::Any, 0),
             1 => "'a'".to_owned(),
             _ => self.draw(Kind::Str, 0),
         };
-        let replacement = match self.rng.below(3) {
+        let replacement = match self.rng.next_below(3) {
             0 => self.draw(Kind::Str, depth),
             _ => self
                 .rng
-                .one_of(&["'[$&]'", "'$$'", "'$`|'", "\"$'\"", "'$1$<a>$'", "'$$$&$'", "1"])
+                .pick_ref(&["'[$&]'", "'$$'", "'$`|'", "\"$'\"", "'$1$<a>$'", "'$$$&$'", "1"])
                 .to_owned(),
         };
         format!("{text}.{name}({pattern}, {replacement})")
     }
 
     pub(crate) fn bool(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(5) {
+        if depth == 0 || self.rng.roll_percent(5) {
             return self
                 .rng
-                .one_of(&["true", "false", "state.b", "!state.b", "reply.b"])
+                .pick_ref(&["true", "false", "state.b", "!state.b", "reply.b"])
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(12) {
+        match self.rng.next_below(12) {
             0..=2 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let other =
-                    if self.rng.percent(75) { kind } else { KINDS[self.rng.below(KINDS.len())] };
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let other = if self.rng.roll_percent(75) {
+                    kind
+                } else {
+                    KINDS[self.rng.next_below(KINDS.len())]
+                };
                 let (left, right) = (self.draw(kind, depth), self.draw(other, depth));
                 let op = self
                     .rng
-                    .one_of(&[" === ", " !== ", " == ", " != ", " < ", " <= ", " > ", " >= "]);
+                    .pick_ref(&[" === ", " !== ", " == ", " != ", " < ", " <= ", " > ", " >= "]);
                 self.infix(&left, op, &right)
             }
             3 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
                 let operand = self.receiver(kind, depth);
                 format!("!{operand}")
             }
             4 => {
                 let (left, right) = (self.draw(Kind::Bool, depth), self.draw(Kind::Bool, depth));
-                let op = self.rng.one_of(&[" && ", " || ", " ?? "]);
+                let op = self.rng.pick_ref(&[" && ", " || ", " ?? "]);
                 self.infix(&left, op, &right)
             }
             5 | 6 => {
                 let (list, element) = self.receiver_of(depth);
-                let name = self.rng.one_of(&["some", "every"]);
+                let name = self.rng.pick_ref(&["some", "every"]);
                 format!("{list}.{name}({})", self.callback(element, Kind::Bool, depth))
             }
             7 => {
@@ -378,23 +383,26 @@ impl<'r> Generator<'r> {
             }
             8 => {
                 let text = self.receiver(Kind::Str, depth);
-                let name = self.rng.one_of(&["includes", "startsWith", "endsWith"]);
+                let name = self.rng.pick_ref(&["includes", "startsWith", "endsWith"]);
                 let at = self.optional_arg(depth);
                 format!("{text}.{name}({}{at})", self.draw(Kind::Str, depth))
             }
             9 => {
-                let key =
-                    if self.rng.percent(60) { self.field_name() } else { self.draw(Kind::Num, 0) };
-                let kind = if self.rng.percent(60) { Kind::Object } else { Kind::List };
+                let key = if self.rng.roll_percent(60) {
+                    self.field_name()
+                } else {
+                    self.draw(Kind::Num, 0)
+                };
+                let kind = if self.rng.roll_percent(60) { Kind::Object } else { Kind::List };
                 let object = self.draw(kind, depth);
                 self.infix(&key, " in ", &object)
             }
             10 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
                 format!("Array.isArray({})", self.draw(kind, depth))
             }
             _ => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
                 format!("Boolean({})", self.draw(kind, depth))
             }
         }
@@ -403,7 +411,7 @@ impl<'r> Generator<'r> {
     /// An operand of a postfix: in parentheses unless it is simple.
     pub(crate) fn receiver(&mut self, kind: Kind, depth: usize) -> String {
         let text = self.draw(kind, depth);
-        if is_simple(&text) && !self.rng.percent(5) { text } else { format!("({text})") }
+        if is_simple(&text) && !self.rng.roll_percent(5) { text } else { format!("({text})") }
     }
 
     pub(crate) fn many(&mut self, kind: Kind, depth: usize, count: usize) -> String {
@@ -412,7 +420,7 @@ impl<'r> Generator<'r> {
     }
 
     pub(crate) fn optional_arg(&mut self, depth: usize) -> String {
-        match self.rng.below(10) {
+        match self.rng.next_below(10) {
             0..=5 => String::new(),
             6..=8 => format!(", {}", self.draw(Kind::Num, 0)),
             _ => format!(", {}", self.draw(Kind::Any, depth)),
@@ -425,23 +433,23 @@ impl<'r> Generator<'r> {
 
     /// Mostly in parentheses; without them precedence is under test.
     pub(crate) fn grouped(&mut self, text: String) -> String {
-        if self.rng.percent(60) { format!("({text})") } else { text }
+        if self.rng.roll_percent(60) { format!("({text})") } else { text }
     }
 
     pub(crate) fn root(&mut self, field: &str) -> String {
-        format!("{}.{field}", self.rng.one_of(&["state", "reply"]))
+        format!("{}.{field}", self.rng.pick_ref(&["state", "reply"]))
     }
 
     pub(crate) fn field_name(&mut self) -> String {
         format!(
             "'{}'",
-            self.rng.one_of(&["x", "id", "10", "a", "length", "toString", "missing", "0"])
+            self.rng.pick_ref(&["x", "id", "10", "a", "length", "toString", "missing", "0"])
         )
     }
 
     pub(crate) fn quoted(&mut self) -> String {
-        let text = self.rng.one_of(STRINGS);
-        match self.rng.below(3) {
+        let text = self.rng.pick_ref(STRINGS);
+        match self.rng.next_below(3) {
             0 => format!("'{}'", text.replace('\n', "\\n")),
             1 => format!("\"{}\"", text.replace('\n', "\\x0a")),
             _ => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::expr::Val;
+use countersign_core::expr::ExprValue;
 use rquickjs::{Context, Ctx, Function, Runtime};
 use serde_json::Value;
 
@@ -112,35 +112,38 @@ impl Judge<'_> {
 }
 
 /// Writes our value as the judge writes its own.
-pub(crate) fn write(value: &Val<'_>) -> String {
+pub(crate) fn write(value: &ExprValue<'_>) -> String {
     let mut out = String::new();
     write_to(&mut out, value);
     out
 }
 
-fn write_to(out: &mut String, value: &Val<'_>) {
+fn write_to(out: &mut String, value: &ExprValue<'_>) {
     match value {
-        Val::Undefined => out.push('u'),
-        Val::Null => out.push('n'),
-        Val::Bool(truth) => out.push(if *truth { 't' } else { 'f' }),
-        Val::Num(number) => write_number(out, *number),
-        Val::Str(text) => write_string(out, text.as_str()),
-        Val::Json(Value::Array(items)) => {
+        ExprValue::Undefined => out.push('u'),
+        ExprValue::Null => out.push('n'),
+        ExprValue::Bool(truth) => out.push(if *truth { 't' } else { 'f' }),
+        ExprValue::Num(number) => write_number(out, *number),
+        ExprValue::Str(text) => write_string(out, text.as_str()),
+        ExprValue::Json(Value::Array(items)) => {
             out.push('[');
             for item in items {
-                write_to(out, &Val::from_json(item));
+                write_to(out, &ExprValue::from_json(item));
             }
             out.push(']');
         }
-        Val::Json(json) => {
+        ExprValue::Json(json) => {
             let fields = json.as_object().expect("an object").iter();
-            write_fields(out, fields.map(|(name, value)| (name.as_str(), Val::from_json(value))));
+            write_fields(
+                out,
+                fields.map(|(name, value)| (name.as_str(), ExprValue::from_json(value))),
+            );
         }
-        Val::Object(object) => {
+        ExprValue::Object(object) => {
             let fields = object.fields().iter();
             write_fields(out, fields.map(|(name, value)| (name.as_str(), value.clone())));
         }
-        Val::List(list) => {
+        ExprValue::List(list) => {
             out.push('[');
             for item in list.items() {
                 write_to(out, item);
@@ -150,7 +153,7 @@ fn write_to(out: &mut String, value: &Val<'_>) {
     }
 }
 
-fn write_fields<'v>(out: &mut String, fields: impl Iterator<Item = (&'v str, Val<'v>)>) {
+fn write_fields<'v>(out: &mut String, fields: impl Iterator<Item = (&'v str, ExprValue<'v>)>) {
     let mut fields: Vec<_> = fields.collect();
     fields.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
     out.push('{');

@@ -49,18 +49,25 @@ const METHODS: &[&str] = &[
 
 impl Generator<'_> {
     pub(crate) fn nums(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(25) {
+        if depth == 0 || self.rng.roll_percent(25) {
             return self
                 .rng
-                .one_of(&["state.nums", "reply.nums", "[3, 1, 2]", "state?.nums", "[]", "[1, 2,]"])
+                .pick_ref(&[
+                    "state.nums",
+                    "reply.nums",
+                    "[3, 1, 2]",
+                    "state?.nums",
+                    "[]",
+                    "[1, 2,]",
+                ])
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(9) {
+        match self.rng.next_below(9) {
             6 => format!("{}.toReversed()", self.receiver(Kind::Nums, depth)),
             7 => {
                 let list = self.receiver(Kind::Nums, depth);
-                let other = KINDS[self.rng.below(KINDS.len())];
+                let other = KINDS[self.rng.next_below(KINDS.len())];
                 format!(
                     "{list}.concat({}, {})",
                     self.draw(Kind::Nums, depth),
@@ -76,31 +83,31 @@ impl Generator<'_> {
             }
             3 => {
                 let (list, element) = self.receiver_of(depth);
-                let body = if self.rng.percent(50) { Kind::Nums } else { Kind::Num };
+                let body = if self.rng.roll_percent(50) { Kind::Nums } else { Kind::Num };
                 format!("{list}.flatMap({})", self.callback(element, body, depth))
             }
             4 => format!(
                 "Object.values({})",
-                self.rng.one_of(&["state.map", "reply.map", "state.nums"])
+                self.rng.pick_ref(&["state.map", "reply.map", "state.nums"])
             ),
             _ => {
-                let count = self.rng.below(4);
+                let count = self.rng.next_below(4);
                 format!("[{}]", self.many(Kind::Num, depth, count))
             }
         }
     }
 
     pub(crate) fn strs(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(25) {
+        if depth == 0 || self.rng.roll_percent(25) {
             return self
                 .rng
-                .one_of(&["state.strs", "reply.strs", "['b', 'a']", "state.deep.a.list"])
+                .pick_ref(&["state.strs", "reply.strs", "['b', 'a']", "state.deep.a.list"])
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(7) {
+        match self.rng.next_below(7) {
             6 => {
-                let kind = if self.rng.percent(50) { Kind::Strs } else { Kind::Str };
+                let kind = if self.rng.roll_percent(50) { Kind::Strs } else { Kind::Str };
                 self.spread(kind, depth)
             }
             0 => self.filtered(Kind::Strs, Kind::Str, depth),
@@ -110,10 +117,10 @@ impl Generator<'_> {
                 format!("{list}.map({})", self.callback(element, Kind::Str, depth))
             }
             3 => {
-                let kind = if self.rng.percent(70) {
+                let kind = if self.rng.roll_percent(70) {
                     Kind::Object
                 } else {
-                    KINDS[self.rng.below(KINDS.len())]
+                    KINDS[self.rng.next_below(KINDS.len())]
                 };
                 format!("Object.keys({})", self.draw(kind, depth))
             }
@@ -121,8 +128,16 @@ impl Generator<'_> {
             _ => {
                 let text = self.receiver(Kind::Str, depth);
                 let limit = self.optional_arg(depth);
-                let separator =
-                    self.rng.one_of(&["','", "''", "' '", "'a'", "undefined", "null", "'😀'", "1"]);
+                let separator = self.rng.pick_ref(&[
+                    "','",
+                    "''",
+                    "' '",
+                    "'a'",
+                    "undefined",
+                    "null",
+                    "'😀'",
+                    "1",
+                ]);
                 format!("{text}.split({separator}{limit})")
             }
         }
@@ -130,18 +145,18 @@ impl Generator<'_> {
 
     pub(crate) fn task(&mut self, depth: usize) -> String {
         let list = self.receiver(Kind::Tasks, depth.saturating_sub(1));
-        if depth > 0 && self.rng.percent(40) {
+        if depth > 0 && self.rng.roll_percent(40) {
             return format!("{list}.find({})", self.callback(Kind::Task, Kind::Bool, depth - 1));
         }
-        let index = self.rng.one_of(&["0", "1", "-1", "state.n"]).to_owned();
+        let index = self.rng.pick_ref(&["0", "1", "-1", "state.n"]).to_owned();
         self.element(&list, &index)
     }
 
     pub(crate) fn tasks(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(50) {
-            return self.rng.one_of(&["state.tasks", "reply.tasks", "state['tasks']"]).to_owned();
+        if depth == 0 || self.rng.roll_percent(50) {
+            return self.rng.pick_ref(&["state.tasks", "reply.tasks", "state['tasks']"]).to_owned();
         }
-        if self.rng.percent(60) {
+        if self.rng.roll_percent(60) {
             self.filtered(Kind::Tasks, Kind::Task, depth - 1)
         } else {
             self.sliced(Kind::Tasks, depth - 1)
@@ -149,19 +164,19 @@ impl Generator<'_> {
     }
 
     pub(crate) fn list(&mut self, depth: usize) -> String {
-        if depth == 0 || self.rng.percent(30) {
+        if depth == 0 || self.rng.roll_percent(30) {
             return self
                 .rng
-                .one_of(&["state.mixed", "state.nested", "reply.mixed", "state.empty", "[]"])
+                .pick_ref(&["state.mixed", "state.nested", "reply.mixed", "state.empty", "[]"])
                 .to_owned();
         }
         let depth = depth - 1;
-        match self.rng.below(7) {
+        match self.rng.next_below(7) {
             5 => {
-                let kind = if self.rng.percent(80) {
-                    [Kind::Nums, Kind::Strs, Kind::Tasks, Kind::List][self.rng.below(4)]
+                let kind = if self.rng.roll_percent(80) {
+                    [Kind::Nums, Kind::Strs, Kind::Tasks, Kind::List][self.rng.next_below(4)]
                 } else {
-                    KINDS[self.rng.below(KINDS.len())]
+                    KINDS[self.rng.next_below(KINDS.len())]
                 };
                 self.spread(kind, depth)
             }
@@ -170,15 +185,15 @@ impl Generator<'_> {
                 format!("{list}.map({})", self.callback(element, Kind::Object, depth))
             }
             0 => {
-                let count = self.rng.below(4);
+                let count = self.rng.next_below(4);
                 format!("[{}]", self.many(Kind::Any, depth, count))
             }
             1 => format!("Object.entries({})", self.draw(Kind::Object, depth)),
             2 => format!("Object.values({})", self.draw(Kind::Object, depth)),
             3 => {
-                let body = KINDS[self.rng.below(KINDS.len())];
+                let body = KINDS[self.rng.next_below(KINDS.len())];
                 let entries = format!("Object.entries({})", self.draw(Kind::Object, depth));
-                let pattern = self.rng.one_of(&["([x, y])", "([, y])", "([y], x)", "([x, ])"]);
+                let pattern = self.rng.pick_ref(&["([x, y])", "([, y])", "([y], x)", "([x, ])"]);
                 let before = self.locals.len();
                 self.locals.push(("y", Kind::Any));
                 if pattern != "([, y])" {
@@ -189,19 +204,19 @@ impl Generator<'_> {
                 format!("{entries}.map({pattern} => {body})")
             }
             _ => {
-                let kind = [Kind::Nums, Kind::Strs, Kind::Tasks][self.rng.below(3)];
+                let kind = [Kind::Nums, Kind::Strs, Kind::Tasks][self.rng.next_below(3)];
                 self.draw(kind, depth)
             }
         }
     }
 
     pub(crate) fn object(&mut self, depth: usize) -> String {
-        match self.rng.below(9) {
+        match self.rng.next_below(9) {
             0 => self.draw(Kind::Task, depth),
             1..=4 if depth > 0 => self.literal(depth - 1),
             _ => self
                 .rng
-                .one_of(&[
+                .pick_ref(&[
                     "state.obj",
                     "state.map",
                     "state.deep.a",
@@ -216,7 +231,7 @@ impl Generator<'_> {
     /// An array literal with a spread in it.
     fn spread(&mut self, kind: Kind, depth: usize) -> String {
         let list = self.draw(kind, depth);
-        match self.rng.below(4) {
+        match self.rng.next_below(4) {
             0 => format!("[...{list}]"),
             1 => format!("[{}, ...{list}]", self.draw(Kind::Num, depth)),
             2 => format!("[...{list}, ...{}]", self.draw(kind, depth)),
@@ -226,17 +241,17 @@ impl Generator<'_> {
 
     /// An object literal with parts of every form.
     fn literal(&mut self, depth: usize) -> String {
-        let count = self.rng.below(5);
+        let count = self.rng.next_below(5);
         let parts: Vec<String> = (0..count).map(|_| self.part(depth)).collect();
-        let comma = if count > 0 && self.rng.percent(10) { "," } else { "" };
+        let comma = if count > 0 && self.rng.roll_percent(10) { "," } else { "" };
         format!("{{{}{comma}}}", parts.join(", "))
     }
 
     fn part(&mut self, depth: usize) -> String {
-        let kind = KINDS[self.rng.below(KINDS.len())];
-        match self.rng.below(10) {
+        let kind = KINDS[self.rng.next_below(KINDS.len())];
+        match self.rng.next_below(10) {
             0..=3 => {
-                let name = self.rng.one_of(&[
+                let name = self.rng.pick_ref(&[
                     "id", "title", "status", "x", "n", "s", "имя", "class", "new", "in",
                     "toString", "'a b'", "\"10\"", "9", "1", "0x10", "1.5", "1e21", ".5", "''",
                     "length",
@@ -244,16 +259,16 @@ impl Generator<'_> {
                 format!("{name}: {}", self.draw(kind, depth))
             }
             4 | 5 => {
-                let key = if self.rng.percent(70) { Kind::Str } else { kind };
+                let key = if self.rng.roll_percent(70) { Kind::Str } else { kind };
                 format!("[{}]: {}", self.draw(key, depth), self.draw(kind, depth))
             }
             6 => "['__proto__']: 1".to_owned(),
             7 => match self.locals.last() {
                 Some((name, _)) => (*name).to_owned(),
-                None => self.rng.one_of(&["state", "reply", "undefined", "NaN"]).to_owned(),
+                None => self.rng.pick_ref(&["state", "reply", "undefined", "NaN"]).to_owned(),
             },
             _ => {
-                let kind = if self.rng.percent(60) { Kind::Object } else { kind };
+                let kind = if self.rng.roll_percent(60) { Kind::Object } else { kind };
                 format!("...{}", self.draw(kind, depth))
             }
         }
@@ -264,7 +279,7 @@ impl Generator<'_> {
         if depth == 0 {
             return self
                 .rng
-                .one_of(&[
+                .pick_ref(&[
                     "null",
                     "undefined",
                     "state.z",
@@ -277,11 +292,11 @@ impl Generator<'_> {
                 .to_owned();
         }
         let depth = depth - 1;
-        let kind = KINDS[self.rng.below(KINDS.len())];
-        match self.rng.below(9) {
+        let kind = KINDS[self.rng.next_below(KINDS.len())];
+        match self.rng.next_below(9) {
             8 => {
-                let kind = KINDS[self.rng.below(KINDS.len())];
-                let text = match self.rng.below(4) {
+                let kind = KINDS[self.rng.next_below(KINDS.len())];
+                let text = match self.rng.next_below(4) {
                     0 => self.draw(Kind::Str, depth),
                     1 => "'{\"a\": [1, -0, {\"10\": null, \"9\": \"\\u00e9\"}], \"a\": true}'"
                         .to_owned(),
@@ -291,43 +306,48 @@ impl Generator<'_> {
             }
             0 => {
                 let object = self.receiver(kind, depth);
-                let field = self.rng.one_of(FIELDS);
-                format!("{object}{}{field}", self.rng.one_of(&[".", "?."]))
+                let field = self.rng.pick_ref(FIELDS);
+                format!("{object}{}{field}", self.rng.pick_ref(&[".", "?."]))
             }
             1 => {
                 let object = self.receiver(kind, depth);
-                let key = KINDS[self.rng.below(KINDS.len())];
-                let key = if self.rng.percent(60) {
+                let key = KINDS[self.rng.next_below(KINDS.len())];
+                let key = if self.rng.roll_percent(60) {
                     self.draw(Kind::Num, 0)
                 } else {
                     self.draw(key, depth)
                 };
-                format!("{object}{}{key}]", self.rng.one_of(&["[", "?.["]))
+                format!("{object}{}{key}]", self.rng.pick_ref(&["[", "?.["]))
             }
             2 => {
                 let object = self.receiver(kind, depth);
-                let method = self.rng.one_of(METHODS);
+                let method = self.rng.pick_ref(METHODS);
                 let bare = matches!(method, "trim" | "toLowerCase" | "toUpperCase" | "toReversed");
                 let most = usize::from(!bare);
                 let args = self.many(Kind::Any, depth, most);
-                format!("{object}{}{method}({args})", self.rng.one_of(&[".", "?."]))
+                format!("{object}{}{method}({args})", self.rng.pick_ref(&[".", "?."]))
             }
             3 => {
                 let (left, right) = (self.draw(kind, depth), self.draw(Kind::Any, depth));
-                let op = self.rng.one_of(&[" + ", " - ", " * ", " == ", " < ", " >= ", " % "]);
+                let op = self.rng.pick_ref(&[" + ", " - ", " * ", " == ", " < ", " >= ", " % "]);
                 self.infix(&left, op, &right)
             }
             4 => {
                 let object = self.receiver(kind, depth);
-                let inner =
-                    self.rng.one_of(&["?.x.y", "?.[0].x", "?.a?.b.c", "?.length", "?.tags.length"]);
+                let inner = self.rng.pick_ref(&[
+                    "?.x.y",
+                    "?.[0].x",
+                    "?.a?.b.c",
+                    "?.length",
+                    "?.tags.length",
+                ]);
                 format!("{object}{inner}")
             }
             5 => {
                 let list = self.receiver(kind, depth);
                 format!(
                     "{list}{}map({})",
-                    self.rng.one_of(&[".", "?."]),
+                    self.rng.pick_ref(&[".", "?."]),
                     self.callback(Kind::Any, Kind::Any, depth)
                 )
             }
@@ -338,30 +358,33 @@ impl Generator<'_> {
     pub(crate) fn reduce(&mut self, depth: usize) -> String {
         let (list, element) = self.receiver_of(depth);
         let before = self.locals.len();
-        let (names, params) =
-            [("x", "(acc, x)"), ("x", "(acc, x, i)"), ("x", "(acc, x, i, all)")][self.rng.below(3)];
+        let (names, params) = [("x", "(acc, x)"), ("x", "(acc, x, i)"), ("x", "(acc, x, i, all)")]
+            [self.rng.next_below(3)];
         self.locals.push(("acc", Kind::Num));
         self.locals.push((names, element));
         let body = self.draw(Kind::Num, depth);
         self.locals.truncate(before);
-        let callback =
-            if self.rng.percent(6) { "Number".to_owned() } else { format!("{params} => {body}") };
-        if self.rng.percent(25) {
+        let callback = if self.rng.roll_percent(6) {
+            "Number".to_owned()
+        } else {
+            format!("{params} => {body}")
+        };
+        if self.rng.roll_percent(25) {
             return format!("{list}.reduce({callback})");
         }
         format!("{list}.reduce({callback}, {})", self.draw(Kind::Num, 0))
     }
 
     pub(crate) fn callback(&mut self, element: Kind, body: Kind, depth: usize) -> String {
-        if self.rng.percent(8) {
-            return self.rng.one_of(&["Boolean", "Number", "String"]).to_owned();
+        if self.rng.roll_percent(8) {
+            return self.rng.pick_ref(&["Boolean", "Number", "String"]).to_owned();
         }
         let before = self.locals.len();
-        let param = self.rng.one_of(PARAMS);
-        let params = match self.rng.below(10) {
+        let param = self.rng.pick_ref(PARAMS);
+        let params = match self.rng.next_below(10) {
             0..=4 => {
                 self.locals.push((param, element));
-                if self.rng.percent(50) { param.to_owned() } else { format!("({param})") }
+                if self.rng.roll_percent(50) { param.to_owned() } else { format!("({param})") }
             }
             5 => {
                 self.locals.push((param, element));
@@ -390,11 +413,11 @@ impl Generator<'_> {
             }
         };
         let body = if element == Kind::Task
-            && self.rng.percent(40)
+            && self.rng.roll_percent(40)
             && params != "()"
             && !params.starts_with("({")
         {
-            let field = self.rng.one_of(&[
+            let field = self.rng.pick_ref(&[
                 "status !== 'done'",
                 "priority > 1",
                 "title",
@@ -408,8 +431,11 @@ impl Generator<'_> {
         };
         self.locals.truncate(before);
         // A brace would begin a block.
-        let body =
-            if body.starts_with('{') && !self.rng.percent(2) { format!("({body})") } else { body };
+        let body = if body.starts_with('{') && !self.rng.roll_percent(2) {
+            format!("({body})")
+        } else {
+            body
+        };
         format!("{params} => {body}")
     }
 
@@ -425,7 +451,7 @@ impl Generator<'_> {
     }
 
     pub(crate) fn element(&mut self, list: &str, index: &str) -> String {
-        match self.rng.below(3) {
+        match self.rng.next_below(3) {
             0 => format!("{list}.at({index})"),
             1 => format!("{list}?.[{index}]"),
             _ => format!("{list}[{index}]"),
@@ -443,7 +469,7 @@ impl Generator<'_> {
             (Kind::Strs, Kind::Str),
             (Kind::Tasks, Kind::Task),
             (Kind::List, Kind::Any),
-        ][self.rng.below(4)];
+        ][self.rng.next_below(4)];
         (self.receiver(list, depth), element)
     }
 }

@@ -1,6 +1,6 @@
 //! Sources that are nearly right: token soup, and good sources with one or two tokens disturbed.
 
-use testkit::Chance;
+use testkit::SeededRng;
 
 const TOKENS: &[&str] = &[
     "state",
@@ -107,11 +107,11 @@ const TOKENS: &[&str] = &[
 ];
 
 /// A few tokens in any order.
-pub(crate) fn soup(rng: &mut Chance) -> String {
+pub(crate) fn soup(rng: &mut SeededRng) -> String {
     let mut source = String::new();
-    for _ in 0..=rng.below(7) {
-        source.push_str(rng.one_of(TOKENS));
-        if rng.percent(40) {
+    for _ in 0..=rng.next_below(7) {
+        source.push_str(rng.pick_ref(TOKENS));
+        if rng.roll_percent(40) {
             source.push(' ');
         }
     }
@@ -119,11 +119,11 @@ pub(crate) fn soup(rng: &mut Chance) -> String {
 }
 
 /// A good source with one or two tokens left out, doubled, exchanged or put in.
-pub(crate) fn mutate(source: &str, rng: &mut Chance) -> String {
+pub(crate) fn mutate(source: &str, rng: &mut SeededRng) -> String {
     let mut tokens = tokens(source);
-    for _ in 0..=rng.below(2) {
-        let at = rng.below(tokens.len().max(1));
-        match rng.below(4) {
+    for _ in 0..=rng.next_below(2) {
+        let at = rng.next_below(tokens.len().max(1));
+        match rng.next_below(4) {
             0 if tokens.len() > 1 => {
                 tokens.remove(at);
             }
@@ -132,10 +132,10 @@ pub(crate) fn mutate(source: &str, rng: &mut Chance) -> String {
                 tokens.insert(at, copy);
             }
             2 if tokens.len() > 1 => {
-                let other = rng.below(tokens.len());
+                let other = rng.next_below(tokens.len());
                 tokens.swap(at, other);
             }
-            _ => tokens.insert(at, rng.one_of(TOKENS).to_owned()),
+            _ => tokens.insert(at, rng.pick_ref(TOKENS).to_owned()),
         }
     }
     let mutant = tokens.concat();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use testkit::Chance;
+use testkit::SeededRng;
 
 pub(crate) const STRINGS: &[&str] = &[
     "",
@@ -83,14 +83,14 @@ const NUMBERS: &[&str] = &[
 
 /// Draws this many states from a fixed seed.
 pub(crate) fn generate(count: usize) -> Vec<Value> {
-    let mut rng = Chance::new(1);
+    let mut rng = SeededRng::new(1);
     (0..count).map(|_| state(&mut rng)).collect()
 }
 
-fn state(rng: &mut Chance) -> Value {
+fn state(rng: &mut SeededRng) -> Value {
     let mut state = Map::new();
-    let mut put = |rng: &mut Chance, name: &str, value: Value| {
-        if !rng.percent(6) {
+    let mut put = |rng: &mut SeededRng, name: &str, value: Value| {
+        if !rng.roll_percent(6) {
             state.insert(name.to_owned(), value);
         }
     };
@@ -102,7 +102,7 @@ fn state(rng: &mut Chance) -> Value {
         let value = string(rng);
         put(rng, name, value);
     }
-    let truth = Value::Bool(rng.percent(50));
+    let truth = Value::Bool(rng.roll_percent(50));
     put(rng, "b", truth);
     put(rng, "z", Value::Null);
     let nums = list(rng, 5, number);
@@ -120,8 +120,9 @@ fn state(rng: &mut Chance) -> Value {
     put(rng, "map", map);
     let mut obj =
         object(rng, &["x", "id", "length", "1", "0", "key", "ключ"], |rng| anything(rng, 1));
-    if let (Value::Object(fields), true) = (&mut obj, rng.percent(10)) {
-        let name = rng.one_of(&["toString", "valueOf", "constructor", "some", "__proto__", "join"]);
+    if let (Value::Object(fields), true) = (&mut obj, rng.roll_percent(10)) {
+        let name =
+            rng.pick_ref(&["toString", "valueOf", "constructor", "some", "__proto__", "join"]);
         fields.insert(name.to_owned(), anything(rng, 0));
     }
     put(rng, "obj", obj);
@@ -130,25 +131,25 @@ fn state(rng: &mut Chance) -> Value {
     Value::Object(state)
 }
 
-fn task(rng: &mut Chance) -> Value {
+fn task(rng: &mut SeededRng) -> Value {
     let mut task = Map::new();
-    task.insert("id".to_owned(), json!(rng.below(20)));
+    task.insert("id".to_owned(), json!(rng.next_below(20)));
     task.insert("title".to_owned(), string(rng));
-    task.insert("status".to_owned(), json!(rng.one_of(&["done", "open", "blocked"])));
-    if rng.percent(60) {
+    task.insert("status".to_owned(), json!(rng.pick_ref(&["done", "open", "blocked"])));
+    if rng.roll_percent(60) {
         task.insert("agent".to_owned(), json!({"name": string(rng)}));
     }
     task.insert("priority".to_owned(), number(rng));
-    if rng.percent(70) {
+    if rng.roll_percent(70) {
         task.insert("tags".to_owned(), list(rng, 3, string));
     }
     Value::Object(task)
 }
 
-fn anything(rng: &mut Chance, depth: usize) -> Value {
-    match rng.below(if depth == 0 { 5 } else { 7 }) {
+fn anything(rng: &mut SeededRng, depth: usize) -> Value {
+    match rng.next_below(if depth == 0 { 5 } else { 7 }) {
         0 => Value::Null,
-        1 => Value::Bool(rng.percent(50)),
+        1 => Value::Bool(rng.roll_percent(50)),
         2 | 3 => number(rng),
         4 => string(rng),
         5 => list(rng, 3, |rng| anything(rng, depth - 1)),
@@ -156,25 +157,33 @@ fn anything(rng: &mut Chance, depth: usize) -> Value {
     }
 }
 
-fn list(rng: &mut Chance, most: usize, mut element: impl FnMut(&mut Chance) -> Value) -> Value {
-    let count = rng.below(most + 1);
+fn list(
+    rng: &mut SeededRng,
+    most: usize,
+    mut element: impl FnMut(&mut SeededRng) -> Value,
+) -> Value {
+    let count = rng.next_below(most + 1);
     (0..count).map(|_| element(rng)).collect()
 }
 
-fn object(rng: &mut Chance, names: &[&str], mut value: impl FnMut(&mut Chance) -> Value) -> Value {
+fn object(
+    rng: &mut SeededRng,
+    names: &[&str],
+    mut value: impl FnMut(&mut SeededRng) -> Value,
+) -> Value {
     let mut fields = Map::new();
-    for _ in 0..rng.below(names.len() + 1) {
-        let name = rng.one_of(names).to_owned();
+    for _ in 0..rng.next_below(names.len() + 1) {
+        let name = rng.pick_ref(names).to_owned();
         let value = value(rng);
         fields.insert(name, value);
     }
     Value::Object(fields)
 }
 
-fn number(rng: &mut Chance) -> Value {
-    serde_json::from_str(rng.one_of(NUMBERS)).expect("the list holds JSON numbers")
+fn number(rng: &mut SeededRng) -> Value {
+    serde_json::from_str(rng.pick_ref(NUMBERS)).expect("the list holds JSON numbers")
 }
 
-fn string(rng: &mut Chance) -> Value {
-    Value::from(rng.one_of(STRINGS))
+fn string(rng: &mut SeededRng) -> Value {
+    Value::from(rng.pick_ref(STRINGS))
 }

@@ -3,33 +3,34 @@
 use std::fmt::Write as _;
 
 use countersign_core::contract::{
-    Answer, Contract, Schema, Target, WorkBudget, compare_within, export, load_inline,
+    CompatOutcome, Contract, ExportTarget, Schema, WorkBudget, compare_within, export_contract,
+    load_inline_contract,
 };
 use countersign_core::limits::MAX_COMPARISON_STEPS;
-use countersign_core::reply::{Context, Finish};
+use countersign_core::reply::{FinishReason, RuleContext};
 use serde_json::{Value, json};
 
 use super::schemas::{schemas, table};
 use super::{budgeted_door, door};
 
 fn contract(schema: &Value) -> Option<Contract> {
-    load_inline(&format!("id: c\nversion: 1.0.0\nschema: {schema}\n")).ok()
+    load_inline_contract(&format!("id: c\nversion: 1.0.0\nschema: {schema}\n")).ok()
 }
 
 #[test]
 fn schemas_are_compiled() {
     let mut door = budgeted_door("schema");
     for (name, base, make) in schemas() {
-        door.family(name, base, make, |schema| drop(Schema::compile(schema.clone())));
+        door.measure_family(name, base, make, |schema| drop(Schema::compile(schema.clone())));
     }
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
 fn contract_files_are_read() {
     let mut door = door("contract_file");
-    let load = |text: &String| drop(load_inline(text));
-    door.family(
+    let load = |text: &String| drop(load_inline_contract(text));
+    door.measure_family(
         "many rules",
         50,
         |size| {
@@ -44,7 +45,7 @@ fn contract_files_are_read() {
         },
         load,
     )
-    .family(
+    .measure_family(
         "many unknown keys",
         500,
         |size| {
@@ -54,7 +55,7 @@ fn contract_files_are_read() {
         },
         load,
     );
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
@@ -66,13 +67,13 @@ fn defaults_are_filled_in() {
     }});
     let contract =
         contract(&json!({"type": "object", "properties": {"list": {"items": item}}})).unwrap();
-    door.family(
+    door.measure_family(
         "defaults of many items",
         2_000,
         |size| format!("{{\"list\": [{}]}}", vec!["{}"; size].join(",")),
-        |text: &String| drop(contract.admit(text, Finish::Stop, &Context::default())),
+        |text: &String| drop(contract.admit(text, FinishReason::Stop, &RuleContext::default())),
     );
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
@@ -95,56 +96,57 @@ fn versions_are_compared() {
         contract(&old).zip(contract(&new))
     };
     for (name, base, make) in schemas() {
-        door.family(name, base, |size| narrowed(make, size), diff);
-        door.family(&format!("{name}, one more"), base, |size| with_one_more(&make, size), diff);
+        door.measure_family(name, base, |size| narrowed(make, size), diff);
+        door.measure_family(
+            &format!("{name}, one more"),
+            base,
+            |size| with_one_more(&make, size),
+            diff,
+        );
     }
     let least = |size: usize| json!({"minProperties": size, "minItems": size, "minLength": size});
     let required =
         |size: usize| json!({"required": (0..size).map(|n| format!("f{n}")).collect::<Vec<_>>()});
-    door.family("large least numbers", 1_000_000, |size| with_one_more(&least, size), diff).family(
-        "many required fields",
-        50,
-        |size| with_one_more(&required, size),
-        diff,
-    );
-    door.judge();
+    door.measure_family("large least numbers", 1_000_000, |size| with_one_more(&least, size), diff)
+        .measure_family("many required fields", 50, |size| with_one_more(&required, size), diff);
+    door.assert_linear();
 }
 
-fn exports_grow(target: Target) {
+fn exports_grow(target: ExportTarget) {
     let mut door = budgeted_door("contract_export");
     for (name, base, make) in schemas() {
-        door.family(
+        door.measure_family(
             name,
             base,
             |size| contract(&make(size)),
             |contract| {
                 if let Some(contract) = contract {
-                    drop(export(contract, target));
+                    drop(export_contract(contract, target));
                 }
             },
         );
     }
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
 fn exports_for_openai() {
-    exports_grow(Target::OpenAi);
+    exports_grow(ExportTarget::OpenAi);
 }
 
 #[test]
 fn exports_for_anthropic() {
-    exports_grow(Target::Anthropic);
+    exports_grow(ExportTarget::Anthropic);
 }
 
 #[test]
 fn exports_for_gemini() {
-    exports_grow(Target::Gemini);
+    exports_grow(ExportTarget::Gemini);
 }
 
 #[test]
 fn exports_of_grammars() {
-    exports_grow(Target::Grammar);
+    exports_grow(ExportTarget::Grammar);
 }
 
 #[test]
@@ -160,10 +162,10 @@ fn a_comparison_stops_when_it_is_given_up() {
         asked.get() > 100
     };
     let comparison = compare_within(&old, &new, &[], &WorkBudget::new(u64::MAX, &is_cancelled));
-    let Answer::Unknown { reason } = comparison.backward else { panic!("{comparison:?}") };
+    let CompatOutcome::Unknown { reason } = comparison.backward else { panic!("{comparison:?}") };
     assert!(reason.ends_with("the comparison was given up"), "{reason}");
     assert!(asked.get() < 5_000, "asked {} times", asked.get());
     let few = compare_within(&old, &new, &[], &WorkBudget::new(1_000, &|| false));
-    let Answer::Unknown { reason } = few.backward else { panic!("{few:?}") };
+    let CompatOutcome::Unknown { reason } = few.backward else { panic!("{few:?}") };
     assert!(reason.ends_with("the comparison takes more steps than are allowed"), "{reason}");
 }

@@ -20,7 +20,7 @@ fn evaluated(source: String, state: Value) -> Run {
     Box::new(move || {
         if let Ok(expr) = Expr::compile(&source, &["state"]) {
             let _ = expr.eval(&[Some(&state)]);
-            assert!(expr.reads().len() <= source.len());
+            assert!(expr.read_paths().len() <= source.len());
         }
     })
 }
@@ -66,35 +66,40 @@ fn parsed_texts(size: usize) -> Run {
 fn expressions_are_compiled_and_evaluated() {
     let mut door = door("expression");
     let compile = |source: &String| drop(Expr::compile(source, &["state"]));
-    door.family("a long sum", 4 << 10, |size| format!("{}1", "1+".repeat(size / 2)), compile)
-        .family("open brackets", 4 << 10, |size| "(".repeat(size), compile)
-        .family("templates", 4 << 10, |size| "`${1}`+".repeat(size / 7) + "1", compile)
-        .family("unknown names", 4 << 10, |size| "stat+".repeat(size / 5) + "1", compile);
+    door.measure_family(
+        "a long sum",
+        4 << 10,
+        |size| format!("{}1", "1+".repeat(size / 2)),
+        compile,
+    )
+    .measure_family("open brackets", 4 << 10, |size| "(".repeat(size), compile)
+    .measure_family("templates", 4 << 10, |size| "`${1}`+".repeat(size / 7) + "1", compile)
+    .measure_family("unknown names", 4 << 10, |size| "stat+".repeat(size / 5) + "1", compile);
     let evaluate = |source: &'static str| {
         let compiled = Expr::compile(source, &["state"]).unwrap();
         move |state: &Value| drop(compiled.eval(&[Some(state)]))
     };
     let words =
         |size: usize| json!({"list": (0..size).map(|n| format!("w{n}")).collect::<Vec<_>>()});
-    door.family(
+    door.measure_family(
         "a list looked through for each item",
         2_000,
         words,
         evaluate("state.list.every(w => state.list.includes(w))"),
     )
-    .family(
+    .measure_family(
         "a list joined for each item",
         2_000,
         words,
         evaluate("state.list.map(w => state.list.join(w)).length"),
     )
-    .family(
+    .measure_family(
         "a list sorted and joined",
         2_000,
         words,
         evaluate("state.list.filter(w => w !== 'x').join(',').split(',').length"),
     );
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn expressions_spend_their_budget_and_no_more() {
     ];
     let mut door = budgeted_door("expression");
     for (name, base, make) in families {
-        door.family(name, base, make, |run| run());
+        door.measure_family(name, base, make, |run| run());
     }
-    door.judge();
+    door.assert_linear();
 }

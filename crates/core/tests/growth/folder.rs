@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use countersign_core::contract::Registry;
-use countersign_core::limits::MAX_FINDINGS;
-use countersign_core::protocol::{Bundle, CHECK_CODES, check, load};
+use countersign_core::contract::ContractRegistry;
+use countersign_core::limits::MAX_DIAGNOSTICS;
+use countersign_core::protocol::{CHECK_CODES, ProtocolBundle, check_protocol, load_protocol};
 
 use super::budgeted_door;
 
@@ -16,8 +16,8 @@ type Family = (&'static str, usize, fn(usize) -> Run);
 
 const INDEX: &str = "name: t\nversion: 1.0.0\ndefault_workflow: main\n";
 
-fn folder(files: &[(&str, String)]) -> Bundle {
-    let mut bundle = Bundle::default();
+fn folder(files: &[(&str, String)]) -> ProtocolBundle {
+    let mut bundle = ProtocolBundle::default();
     bundle.files.insert("index.yaml".to_owned(), INDEX.to_owned());
     for (path, text) in files {
         bundle.files.insert((*path).to_owned(), text.clone());
@@ -26,11 +26,11 @@ fn folder(files: &[(&str, String)]) -> Bundle {
 }
 
 /// Loads and checks a folder; what is reported is bounded.
-fn checked(bundle: Bundle) -> Run {
+fn checked(bundle: ProtocolBundle) -> Run {
     Box::new(move || {
-        let most = MAX_FINDINGS + CHECK_CODES.len() + 60;
-        match load(bundle.clone(), &Registry::default()) {
-            Ok(loaded) => assert!(check(&loaded.protocol).len() <= most),
+        let most = MAX_DIAGNOSTICS + CHECK_CODES.len() + 60;
+        match load_protocol(bundle.clone(), &ContractRegistry::default()) {
+            Ok(loaded) => assert!(check_protocol(&loaded.protocol).len() <= most),
             Err(found) => assert!(found.len() <= most, "{} findings", found.len()),
         }
     })
@@ -302,7 +302,7 @@ fn folders_are_loaded_and_checked() {
     ];
     let mut door = budgeted_door("protocol_folder");
     for (name, base, make) in families {
-        door.family(name, base, make, |run| run());
+        door.measure_family(name, base, make, |run| run());
     }
-    door.judge();
+    door.assert_linear();
 }

@@ -1,7 +1,7 @@
 //! Patches and merges: read, compared with an authority, applied, and undone.
 
 use countersign_core::limits::MAX_VIOLATIONS;
-use countersign_core::patch::{Authority, Op, Patch};
+use countersign_core::patch::{Authority, Patch, PatchOperation};
 use countersign_core::reply::count_violations;
 use serde_json::{Map, Value, json};
 
@@ -36,33 +36,33 @@ fn apply(patch: &Patch, document: &Value) {
 #[test]
 fn merges() {
     let mut door = door("merge");
-    door.family(
+    door.measure_family(
         "nulls that remove every member",
         4_000,
         |size| {
             (json!({"open": object(size, &json!(1))}), json!({"open": object(size, &Value::Null)}))
         },
-        |(document, merge)| apply(&Patch::merge(document, merge), document),
+        |(document, merge)| apply(&Patch::from_merge_patch(document, merge), document),
     )
-    .family(
+    .measure_family(
         "nulls that remove nothing",
         4_000,
         |size| (json!({"open": {}}), json!({"open": object(size, &Value::Null)})),
-        |(document, merge)| apply(&Patch::merge(document, merge), document),
+        |(document, merge)| apply(&Patch::from_merge_patch(document, merge), document),
     )
-    .family(
+    .measure_family(
         "members that are new",
         4_000,
         |size| (json!({"open": {}}), json!({"open": object(size, &json!({"deep": [1]}))})),
-        |(document, merge)| apply(&Patch::merge(document, merge), document),
+        |(document, merge)| apply(&Patch::from_merge_patch(document, merge), document),
     )
-    .family(
+    .measure_family(
         "the difference of two documents",
         4_000,
         |size| (json!({"open": object(size, &json!(1))}), json!({"open": object(size, &json!(2))})),
-        |(before, after)| apply(&Patch::between(before, after), before),
+        |(before, after)| apply(&Patch::diff(before, after), before),
     )
-    .family(
+    .measure_family(
         "the difference of two lists",
         4_000,
         |size| {
@@ -70,9 +70,9 @@ fn merges() {
                 |step: usize| (0..size).map(|number| json!(number * step)).collect::<Value>();
             (json!({"open": list(1)}), json!({"open": list(3)}))
         },
-        |(before, after)| apply(&Patch::between(before, after), before),
+        |(before, after)| apply(&Patch::diff(before, after), before),
     );
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
@@ -82,31 +82,31 @@ fn operations() {
         Ok(patch) => apply(&patch, document),
         Err(violations) => assert!(violations.len() <= 101, "{} violations", violations.len()),
     };
-    door.family("more operations than a patch may have", 4_000, |size| {
+    door.measure_family("more operations than a patch may have", 4_000, |size| {
         (vec![json!({"op": "remove", "path": "/open/x"}); size].into(), json!({"open": {}}))
     }, run)
-    .family("operations that are none", 125, |size| {
+    .measure_family("operations that are none", 125, |size| {
         (vec![json!({"path": 5, "value": "x"}); size].into(), json!({}))
     }, run)
-    .family("writes beside the authority", 125, |size| {
+    .measure_family("writes beside the authority", 125, |size| {
         let op = |number: usize| json!({"op": "add", "path": format!("/closed/{number}"), "value": 1});
         ((0..size).map(op).collect(), json!({"closed": {}}))
     }, run)
-    .family("items put before a long list", 16_000, |size| {
+    .measure_family("items put before a long list", 16_000, |size| {
         let op = json!({"op": "add", "path": "/open/0", "value": 1});
         (vec![op; 100].into(), json!({"open": vec![0; size]}))
     }, run)
-    .family("a large value moved down and up again", 8_000, |size| {
+    .measure_family("a large value moved down and up again", 8_000, |size| {
         let down = json!({"op": "move", "from": "/open/a", "path": "/open/b/c/a"});
         let up = json!({"op": "move", "from": "/open/b/c/a", "path": "/open/a"});
         let ops: Vec<Value> = (0..500).flat_map(|_| [down.clone(), up.clone()]).collect();
         (ops.into(), json!({"open": {"a": vec![json!([]); size], "b": {"c": {}}}}))
     }, run)
-    .family("one value copied again and again", 100, |size| {
+    .measure_family("one value copied again and again", 100, |size| {
         let op = |number: usize| json!({"op": "copy", "from": "/open/a", "path": format!("/open/{number}")});
         ((0..size).map(op).collect(), json!({"open": {"a": "x".repeat(1_000)}}))
     }, run);
-    door.judge();
+    door.assert_linear();
 }
 
 /// Applies a patch and undoes it.
@@ -123,7 +123,7 @@ fn merge_of_nulls(size: usize) -> Run {
     let merge: Map<String, Value> =
         (0..size).map(|n| (format!("key_{:06}", 2 * n), Value::Null)).collect();
     let merge = Value::Object(merge);
-    Box::new(move || there_and_back(&document, &Patch::merge(&document, &merge)))
+    Box::new(move || there_and_back(&document, &Patch::from_merge_patch(&document, &merge)))
 }
 
 /// Nulls for members that are there and for others, by turns.
@@ -135,7 +135,7 @@ fn merge_of_absent_nulls(size: usize) -> Run {
         merge.insert(format!("absent_{n:06}"), Value::Null);
     }
     let merge = Value::Object(merge);
-    Box::new(move || there_and_back(&document, &Patch::merge(&document, &merge)))
+    Box::new(move || there_and_back(&document, &Patch::from_merge_patch(&document, &merge)))
 }
 
 /// A long key around many members; the bytes are half key, half members.
@@ -164,7 +164,7 @@ fn difference_below_a_long_key(size: usize) -> Run {
     let (before, after) =
         (json!({&key: object(size, &json!(1))}), json!({&key: object(size, &json!(2))}));
     Box::new(move || {
-        let patch = Patch::between(&before, &after);
+        let patch = Patch::diff(&before, &after);
         let bytes: usize = patch.ops.iter().map(|op| op.path().as_str().len()).sum();
         assert!(bytes <= 2 * key.len() + 2_000 * patch.ops.len(), "{bytes} bytes of pointers");
     })
@@ -174,7 +174,7 @@ fn difference_of_lists(size: usize) -> Run {
     let list = |shift: usize| -> Value { (0..size).map(|n| json!([n + shift])).collect() };
     let (before, after) = (json!({"l": list(0)}), json!({"l": list(1)}));
     Box::new(move || {
-        assert!(Patch::between(&before, &after).ops.len() <= size);
+        assert!(Patch::diff(&before, &after).ops.len() <= size);
     })
 }
 
@@ -182,8 +182,9 @@ fn authority_of_many_places(size: usize) -> Run {
     let writes = pointers(size, "w");
     let protected = pointers(size, "p");
     let document = json!({"w": object(size, &json!(1))});
-    let ops = (0..size)
-        .map(|n| Op::Remove { path: format!("/w/key_{n:06}").parse().expect("a pointer") });
+    let ops = (0..size).map(|n| PatchOperation::Remove {
+        path: format!("/w/key_{n:06}").parse().expect("a pointer"),
+    });
     let patch = Patch::from_ops(ops.collect());
     Box::new(move || {
         let authority = Authority::parse(&writes, &protected).expect("pointers");
@@ -195,7 +196,8 @@ fn authority_of_many_places(size: usize) -> Run {
 fn authority_of_deep_pointers(size: usize) -> Run {
     let writes = (0..8).map(|n| "/".repeat(size - n)).collect::<Vec<_>>();
     let document = json!({});
-    let ops = (0..8).map(|n| Op::Remove { path: "/".repeat(size + n).parse().expect("a pointer") });
+    let ops = (0..8)
+        .map(|n| PatchOperation::Remove { path: "/".repeat(size + n).parse().expect("a pointer") });
     let patch = Patch::from_ops(ops.collect());
     Box::new(move || {
         let authority = Authority::parse(&writes, &["/meta"]).expect("pointers");
@@ -235,7 +237,7 @@ fn patches_of_every_make() {
     ];
     let mut door = budgeted_door("patch");
     for (name, base, make) in families {
-        door.family(name, base, make, |run| run());
+        door.measure_family(name, base, make, |run| run());
     }
-    door.judge();
+    door.assert_linear();
 }

@@ -1,8 +1,10 @@
 //! Replies: one text against one contract, at every level of repair.
 
-use countersign_core::contract::{Contract, load_inline};
+use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_core::json::RepairLevel;
-use countersign_core::reply::{Context, Finish, Intake, Terms, reask};
+use countersign_core::reply::{
+    AdmissionOptions, FinishReason, IntakeMode, RuleContext, render_reask,
+};
 
 use super::door;
 
@@ -14,7 +16,7 @@ const BASE: usize = 32 << 10;
 fn contract() -> Contract {
     let fields: Vec<String> = (0..200).map(|n| format!("    f{n}: {{type: integer}}\n")).collect();
     let fields = fields.concat();
-    load_inline(&format!(
+    load_inline_contract(&format!(
         "id: growth\nversion: 1.0.0\nintake: tolerant\n\
          schema:\n  type: object\n  required: [a, b]\n  additionalProperties: false\n  properties:\n\
          \x20   a: {{type: integer}}\n    b: {{enum: [x, y]}}\n    c: {{default: 1}}\n\
@@ -36,21 +38,21 @@ fn list(open: &str, item: &str, close: &str, size: usize) -> String {
     format!("{open}{}{close}", vec![item; count.max(1)].join(","))
 }
 
-fn admit(contract: &Contract, text: &str, intake: Intake, repairs: RepairLevel) {
-    let terms = Terms { intake, repairs, finish: Finish::Stop };
-    let verdict = contract.admit_bytes(text.as_bytes(), terms, &Context::default());
+fn admit(contract: &Contract, text: &str, intake: IntakeMode, repairs: RepairLevel) {
+    let terms = AdmissionOptions { intake, repairs, finish: FinishReason::Stop };
+    let verdict = contract.admit_bytes(text.as_bytes(), terms, &RuleContext::default());
     // What a refused reply leads to is part of the door.
     if !verdict.violations().is_empty() {
-        assert!(!reask(contract, verdict.violations()).is_empty());
+        assert!(!render_reask(contract, verdict.violations()).is_empty());
     }
 }
 
 #[test]
 fn values_that_break_the_schema() {
     let contract = contract();
-    let strict = |text: &String| admit(&contract, text, Intake::Strict, RepairLevel::None);
+    let strict = |text: &String| admit(&contract, text, IntakeMode::Strict, RepairLevel::None);
     let mut door = door("reply");
-    door.family(
+    door.measure_family(
         "one long key around many members",
         BASE,
         |size| {
@@ -59,7 +61,7 @@ fn values_that_break_the_schema() {
         },
         strict,
     )
-    .family(
+    .measure_family(
         "a long pointer around many members",
         BASE,
         |size| {
@@ -68,19 +70,19 @@ fn values_that_break_the_schema() {
         },
         strict,
     )
-    .family(
+    .measure_family(
         "many members of another type",
         BASE,
         |size| list("{\"a\": 1, \"b\": \"x\", \"list\": [", "0", "]}", size),
         strict,
     )
-    .family(
+    .measure_family(
         "many members that fit no alternative",
         BASE,
         |size| list("{\"a\": 1, \"b\": \"x\", \"either\": [", "{\"l\":0}", "]}", size),
         strict,
     )
-    .family(
+    .measure_family(
         "many unknown fields",
         BASE,
         |size| {
@@ -89,7 +91,7 @@ fn values_that_break_the_schema() {
         },
         strict,
     )
-    .family(
+    .measure_family(
         "many members of a map of another type",
         BASE,
         |size| {
@@ -98,26 +100,26 @@ fn values_that_break_the_schema() {
         },
         strict,
     )
-    .family(
+    .measure_family(
         "many texts that break a rule",
         BASE,
         |size| list("{\"a\": 1, \"b\": \"x\", \"list\": [", "\"long\"", "]}", size),
         strict,
     )
-    .family("one key again and again", BASE, |size| list("{", "\"a\":1", "}", size), strict)
-    .family(
+    .measure_family("one key again and again", BASE, |size| list("{", "\"a\":1", "}", size), strict)
+    .measure_family(
         "numbers that no value holds",
         BASE,
         |size| list("{\"a\":[", "1e999", "]}", size),
         strict,
     )
-    .family(
+    .measure_family(
         "halves of characters",
         BASE,
         |size| format!("{{\"a\":\"{}\"}}", repeated("\\ud800", size)),
         strict,
     )
-    .family(
+    .measure_family(
         "arrays in arrays, many",
         BASE,
         |size| {
@@ -126,23 +128,24 @@ fn values_that_break_the_schema() {
         },
         strict,
     );
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
 fn raw_blanks_in_a_text() {
     let contract = contract();
-    let lossless = |text: &String| admit(&contract, text, Intake::Tolerant, RepairLevel::Lossless);
+    let lossless =
+        |text: &String| admit(&contract, text, IntakeMode::Tolerant, RepairLevel::Lossless);
     let mut door = door("reply");
     for piece in ["\t", "\r", "\n", "\t    ", " \n", ",\n", ",  \t\r\n "] {
-        door.family(
+        door.measure_family(
             &format!("{piece:?} again and again in a text"),
             BASE,
             |size| format!("{{\"a\":1,\"b\":\"x\",\"list\":[\"{}\"]}}", repeated(piece, size)),
             lossless,
         );
     }
-    door.judge();
+    door.assert_linear();
 }
 
 /// What is repeated; what stands between `^` and `~` comes once before it, what follows `$` once
@@ -207,14 +210,14 @@ fn texts_grow(repairs: RepairLevel) {
     let contract = contract();
     let mut door = door("reply");
     for piece in PIECES {
-        door.family(
+        door.measure_family(
             &format!("{piece:?} again and again, {}", repairs.as_str()),
             BASE,
             |size| text(piece, size),
-            |text: &String| admit(&contract, text, Intake::Tolerant, repairs),
+            |text: &String| admit(&contract, text, IntakeMode::Tolerant, repairs),
         );
     }
-    door.judge();
+    door.assert_linear();
 }
 
 #[test]
@@ -231,18 +234,18 @@ fn texts_with_prose_and_slips_where_guesses_are_allowed() {
 fn values_that_are_repaired() {
     let contract = contract();
     let mut door = door("reply");
-    let repaired = |text: &String| admit(&contract, text, Intake::Tolerant, RepairLevel::Guess);
-    door.family(
+    let repaired = |text: &String| admit(&contract, text, IntakeMode::Tolerant, RepairLevel::Guess);
+    door.measure_family(
         "comments between members",
         BASE,
         |size| list("{\"a\":1,\"b\":\"x\",\"list\":[", "/**/\"l\"", "]}", size),
         repaired,
     )
-    .family(
+    .measure_family(
         "line breaks in a text",
         BASE,
         |size| format!("{{\"a\":1,\"b\":\"x\",\"list\":[\"{}\"]}}", repeated("l\n", size)),
         repaired,
     );
-    door.judge();
+    door.assert_linear();
 }

@@ -1,6 +1,6 @@
 //! Files of a protocol: YAML and JSON with places.
 
-use countersign_core::spec::{Source, Tree};
+use countersign_core::source::{ParsedSourceFile, SourceFile};
 
 use super::door;
 
@@ -11,21 +11,23 @@ fn each(size: usize, make: impl Fn(usize) -> String) -> Vec<String> {
 #[test]
 fn yaml_is_read() {
     let mut door = door("yaml");
-    let parse = |text: &String| drop(Tree::parse(Source::new("hostile.yaml", text.as_str())));
-    door.family(
+    let parse = |text: &String| {
+        drop(ParsedSourceFile::parse(SourceFile::new("hostile.yaml", text.as_str())))
+    };
+    door.measure_family(
         "many keys",
         32 << 10,
         |size| (0..size / 12).map(|n| format!("key{n:06}: 1\n")).collect::<Vec<_>>().concat(),
         parse,
     )
-    .family("one key again and again", 32 << 10, |size| "key: 1\n".repeat(size / 7), parse)
-    .family(
+    .measure_family("one key again and again", 32 << 10, |size| "key: 1\n".repeat(size / 7), parse)
+    .measure_family(
         "a long key around many items",
         32 << 10,
         |size| format!("{}:\n{}", "k".repeat(1_000), "- 1\n".repeat(size / 4)),
         parse,
     )
-    .family(
+    .measure_family(
         "anchors and their aliases",
         32 << 10,
         |size| {
@@ -35,14 +37,14 @@ fn yaml_is_read() {
         },
         parse,
     )
-    .family("open brackets", 32 << 10, |size| "[".repeat(size), parse)
-    .family(
+    .measure_family("open brackets", 32 << 10, |size| "[".repeat(size), parse)
+    .measure_family(
         "one long text",
         32 << 10,
         |size| format!("a: \"{}\"\n", "x\\n".repeat(size / 3)),
         parse,
     )
-    .family(
+    .measure_family(
         "aliases of aliases",
         400,
         |size| {
@@ -54,20 +56,20 @@ fn yaml_is_read() {
         },
         parse,
     )
-    .family("depth", 500, |size| "[".repeat(size) + &"]".repeat(size), parse)
-    .family(
+    .measure_family("depth", 500, |size| "[".repeat(size) + &"]".repeat(size), parse)
+    .measure_family(
         "keys that come twice",
         1_000,
         |size| each(size, |n| format!("key_{}: {n}\n", n / 2)).concat(),
         parse,
     )
-    .family(
+    .measure_family(
         "one long text of escapes",
         50_000,
         |size| format!("a: \"{}\"\n", "\\u0041 ".repeat(size)),
         parse,
     )
-    .family(
+    .measure_family(
         "one key as long as its items",
         1_000,
         |size| {
@@ -75,12 +77,14 @@ fn yaml_is_read() {
         },
         parse,
     );
-    let parse = |text: &String| drop(Tree::parse(Source::new("hostile.json", text.as_str())));
-    door.family(
+    let parse = |text: &String| {
+        drop(ParsedSourceFile::parse(SourceFile::new("hostile.json", text.as_str())))
+    };
+    door.measure_family(
         "JSON with a long key around many items",
         32 << 10,
         |size| format!("{{\"{}\":[{}0]}}", "k".repeat(1_000), "0,".repeat(size / 2)),
         parse,
     );
-    door.judge();
+    door.assert_linear();
 }

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 
 use countersign_core::protocol::Protocol;
 use countersign_core::run::{
-    Event, GENESIS, Incoming, Input, Start, State, Time, decide, fold, next_alarm, prompt, seal,
-    verify,
+    GENESIS_HASH, InputKind, RunEvent, RunInput, RunStart, RunState, Timestamp, decide, fold_entry,
+    next_alarm, render_prompt, seal_entry, verify,
 };
-use countersign_core::spec::{Source, Tree};
+use countersign_core::source::{ParsedSourceFile, SourceFile};
 use serde_json::{Value, json};
 
 use crate::folder::sound;
@@ -20,7 +20,7 @@ use crate::folder::sound;
 pub(crate) fn tell(text: &str) -> String {
     let (files, inputs) = text.split_once("--- inputs\n").expect("a story has inputs");
     let protocol = sound(files);
-    let inputs = Tree::parse(Source::new("inputs.yaml", inputs)).unwrap().value;
+    let inputs = ParsedSourceFile::parse(SourceFile::new("inputs.yaml", inputs)).unwrap().value;
     let mut teller = Teller::new(&protocol);
     for input in inputs.as_array().expect("inputs are a list") {
         teller.input(input);
@@ -29,7 +29,7 @@ pub(crate) fn tell(text: &str) -> String {
 }
 
 /// An input as a reader needs it: what came, without what is known anyway.
-fn shown(what: &Incoming) -> String {
+fn shown(what: &InputKind) -> String {
     let mut value = serde_json::to_value(what).unwrap();
     let members = value.as_object_mut().unwrap();
     let kind = members.remove("input").unwrap();
@@ -47,16 +47,16 @@ fn shown(what: &Incoming) -> String {
 
 struct Teller<'p> {
     protocol: &'p Protocol,
-    state: State,
+    state: RunState,
     hash: String,
-    log: Vec<countersign_core::run::Entry>,
+    log: Vec<countersign_core::run::RunLogEntry>,
     time: i64,
     told: String,
 }
 
 impl<'p> Teller<'p> {
     fn new(protocol: &'p Protocol) -> Self {
-        let (state, hash) = (State::blank("r1"), GENESIS.to_owned());
+        let (state, hash) = (RunState::new("r1"), GENESIS_HASH.to_owned());
         Self {
             protocol,
             state,
@@ -79,7 +79,7 @@ impl<'p> Teller<'p> {
         let files = files.map(|files| serde_json::from_value(files).unwrap()).unwrap_or_default();
         if what == "start" || what["input"] == "start" {
             let workflow = what["workflow"].as_str().unwrap_or(&self.protocol.default_workflow);
-            let start = Start {
+            let start = RunStart {
                 protocol: self.protocol.digest.clone(),
                 workflow: workflow.to_owned(),
                 document: what.get("document").cloned(),
@@ -94,7 +94,7 @@ impl<'p> Teller<'p> {
                 unremembered: false,
                 fork: what.get("fork").map(|fork| serde_json::from_value(fork.clone()).unwrap()),
             };
-            return self.decide(Incoming::Start(Box::new(start)), files);
+            return self.decide(InputKind::Start(Box::new(start)), files);
         }
         if let Some(kind) = what["action"].as_str() {
             let out = self.state.pending.iter().find(|(_, order)| order.kind() == kind);
@@ -108,12 +108,12 @@ impl<'p> Teller<'p> {
         if what["text"].is_object() {
             what["text"] = json!(what["text"].to_string());
         }
-        let incoming: Incoming = serde_json::from_value(what).unwrap();
+        let incoming: InputKind = serde_json::from_value(what).unwrap();
         self.decide(incoming, files);
     }
 
-    fn decide(&mut self, what: Incoming, files: std::collections::BTreeMap<String, bool>) {
-        let input = Input { time: Time(self.time), key: None, files, what };
+    fn decide(&mut self, what: InputKind, files: std::collections::BTreeMap<String, bool>) {
+        let input = RunInput { time: Timestamp(self.time), key: None, files, what };
         let kind = shown(&input.what);
         match decide(self.protocol, &self.state, &input) {
             Err(rejection) => {
@@ -121,7 +121,7 @@ impl<'p> Teller<'p> {
                     writeln!(self.told, "> {kind}\n  rejected: {rejection} [{}]", rejection.code());
             }
             Ok(step) => {
-                let sealed = seal(&self.state, &step.state, &step.events, &self.hash);
+                let sealed = seal_entry(&self.state, &step.state, &step.events, &self.hash);
                 self.hash.clone_from(&sealed.hash);
                 self.log.push(sealed);
                 let _ = writeln!(self.told, "> {kind}");
@@ -135,8 +135,8 @@ impl<'p> Teller<'p> {
                     .map_or_else(String::new, |at| format!(", wakes in {} ms", at.0 - self.time));
                 let (phase, status) = (&self.state.phase, self.state.status().as_str());
                 let _ = writeln!(self.told, "  = {status} in {phase}{alarm}");
-                if let Some(prompt) = prompt(self.protocol, &self.state) {
-                    let last = prompt.turns.last().unwrap();
+                if let Some(prompt) = render_prompt(self.protocol, &self.state) {
+                    let last = prompt.messages.last().unwrap();
                     let _ =
                         writeln!(self.told, "  ? {}", last.text.trim_end().replace('\n', "\n    "));
                 }
@@ -146,31 +146,31 @@ impl<'p> Teller<'p> {
 
     /// What holds after every input.
     fn hold(&self) {
-        let mut folded = State::blank("r1");
+        let mut folded = RunState::new("r1");
         for entry in &self.log {
-            fold(&mut folded, &entry.body).unwrap();
+            fold_entry(&mut folded, &entry.body).unwrap();
         }
         assert_eq!(folded, self.state, "the fold of the log is the state");
-        let bytes = |state: &State| serde_json::to_string(state).unwrap();
+        let bytes = |state: &RunState| serde_json::to_string(state).unwrap();
         assert_eq!(bytes(&folded), bytes(&self.state), "down to the order of keys");
         let workflow = &self.protocol.workflows[&self.state.workflow];
-        if let Some(contract) = &self.protocol.document_of(workflow).contract {
-            let violations = contract.schema.violations(&self.state.document);
+        if let Some(contract) = &self.protocol.document_for(workflow).contract {
+            let violations = contract.schema.list_violations(&self.state.document);
             assert!(violations.is_empty(), "the document fits its contract: {violations:?}");
         }
     }
 
     fn prompt(&mut self) {
-        let prompt = prompt(self.protocol, &self.state).expect("a model is asked");
+        let prompt = render_prompt(self.protocol, &self.state).expect("a model is asked");
         let _ = writeln!(self.told, "> prompt for {:?}\n{}", prompt.model, prompt.system);
-        for turn in prompt.turns {
+        for turn in prompt.messages {
             let _ = writeln!(self.told, "--- {:?}\n{}", turn.role, turn.text.trim_end());
         }
         self.told.push_str("---\n");
     }
 
-    fn event(&mut self, event: &Event) {
-        if matches!(event, Event::Received { .. }) {
+    fn event(&mut self, event: &RunEvent) {
+        if matches!(event, RunEvent::Received { .. }) {
             return;
         }
         let mut value = serde_json::to_value(event).unwrap();
@@ -188,7 +188,7 @@ impl<'p> Teller<'p> {
         assert_eq!(verified.state, self.state, "the fold of the log is the state");
         assert_eq!(verified.hash, self.hash);
         let snapshot = serde_json::to_string(&self.state).unwrap();
-        let again: State = serde_json::from_str(&snapshot).unwrap();
+        let again: RunState = serde_json::from_str(&snapshot).unwrap();
         assert_eq!(again, self.state, "a snapshot reads as what was written");
         let _ = write!(self.told, "\n{:#}\n", self.state.document);
         self.told

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use countersign_core::contract::{self, Registry};
-use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
-use countersign_core::spec::{Severity, Source};
+use countersign_core::contract::{self, ContractRegistry};
+use countersign_core::protocol::{LoadedProtocol, Protocol, ProtocolBundle, load_protocol};
+use countersign_core::source::{DiagnosticSeverity, SourceFile};
 
 /// An index that is enough.
 pub(crate) const INDEX: &str = "--- index.yaml\nname: t\nversion: 1.0.0\ndefault_workflow: main\n";
@@ -18,8 +18,8 @@ pub(crate) const ANY: &str =
     "--- contracts/any.yaml\nid: any\nversion: 1.0.0\nschema: { type: object }\n";
 
 /// Cuts a text into files.
-pub(crate) fn bundle(text: &str) -> Bundle {
-    let mut bundle = Bundle::default();
+pub(crate) fn bundle(text: &str) -> ProtocolBundle {
+    let mut bundle = ProtocolBundle::default();
     for file in text.split("--- ").skip(1) {
         let (path, content) = file.split_once('\n').unwrap_or((file, ""));
         bundle.files.insert(path.trim().to_owned(), content.to_owned());
@@ -28,15 +28,16 @@ pub(crate) fn bundle(text: &str) -> Bundle {
 }
 
 /// The contracts that ship, read from the files beside this crate, which it must not depend on.
-pub(crate) fn shipped() -> Registry {
+pub(crate) fn shipped() -> ContractRegistry {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../contracts/contracts");
-    let mut registry = Registry::default();
+    let mut registry = ContractRegistry::default();
     for id in ["protocol_index", "workflow", "agent", "state"] {
         let text = std::fs::read_to_string(folder.join(format!("{id}.yaml"))).expect("a contract");
         let read = |path: &str| {
             std::fs::read_to_string(folder.join(path)).map_err(|error| error.to_string())
         };
-        let contract = contract::load(Source::new(id, text), &read).expect("a sound contract");
+        let contract =
+            contract::load_contract(SourceFile::new(id, text), &read).expect("a sound contract");
         registry.add(contract).expect("one contract an id");
     }
     registry
@@ -45,8 +46,8 @@ pub(crate) fn shipped() -> Registry {
 /// Loads a text that must be sound, with nothing to remark.
 #[track_caller]
 pub(crate) fn sound(text: &str) -> Protocol {
-    match load(bundle(text), &shipped()) {
-        Ok(Loaded { protocol, warnings }) => {
+    match load_protocol(bundle(text), &shipped()) {
+        Ok(LoadedProtocol { protocol, warnings }) => {
             assert!(warnings.is_empty(), "{warnings:#?}");
             protocol
         }
@@ -59,12 +60,12 @@ pub(crate) fn sound(text: &str) -> Protocol {
 
 /// Everything wrong with a text, a line each: severity where it is a warning, place, message, code, hint.
 pub(crate) fn faults(text: &str) -> Vec<String> {
-    let found = match load(bundle(text), &shipped()) {
+    let found = match load_protocol(bundle(text), &shipped()) {
         Ok(loaded) => loaded.warnings,
         Err(faults) => faults,
     };
     let told = found.iter().map(|fault| {
-        let warning = if fault.severity == Severity::Warning { "warning: " } else { "" };
+        let warning = if fault.severity == DiagnosticSeverity::Warning { "warning: " } else { "" };
         let hint = fault.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
         format!("{warning}{fault}{hint}")
     });

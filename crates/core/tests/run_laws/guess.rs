@@ -1,21 +1,22 @@
 //! What may come to a run: what it waits for, what it does not, and what nobody should send.
 
 use countersign_core::protocol::Protocol;
-use countersign_core::reply::Finish;
+use countersign_core::reply::FinishReason;
 use countersign_core::run::{
-    Fork, HookAnswer, Incoming, Input, ModelReply, Parent, Pending, Start, State, Time, Usage,
+    ForkOrigin, HookAnswer, InputKind, ModelReply, ParentRun, PendingAction, ReplyUsage, RunInput,
+    RunStart, RunState, Timestamp,
 };
 use serde_json::{Value, json};
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// The next input: mostly one that fits, sometimes a stale or hostile one.
-pub(crate) fn guess(chance: &mut Chance, protocol: &Protocol, state: &State) -> Input {
+pub(crate) fn guess(chance: &mut SeededRng, protocol: &Protocol, state: &RunState) -> RunInput {
     let pause =
         *chance.pick(&[0, 1, 1_000, 1_000, 10_000, 10_000, 60_000, 600_000, -5_000, 4_000_000]);
-    let what = if state.version == 0 && chance.percent(95) {
+    let what = if state.version == 0 && chance.roll_percent(95) {
         start(chance, protocol)
     } else {
-        match chance.below(10) {
+        match chance.next_below(10) {
             0..6 => wanted(chance, state).unwrap_or_else(|| person(chance, state)),
             6..8 => person(chance, state),
             8 => {
@@ -25,43 +26,47 @@ pub(crate) fn guess(chance: &mut Chance, protocol: &Protocol, state: &State) -> 
             _ => start(chance, protocol),
         }
     };
-    let files = if chance.percent(10) { [("go".to_owned(), true)].into() } else { [].into() };
-    let key = chance.percent(5).then(|| "k".to_owned());
-    Input { time: Time(state.updated_at.0.saturating_add(pause)), key, files, what }
+    let files = if chance.roll_percent(10) { [("go".to_owned(), true)].into() } else { [].into() };
+    let key = chance.roll_percent(5).then(|| "k".to_owned());
+    RunInput { time: Timestamp(state.updated_at.0.saturating_add(pause)), key, files, what }
 }
 
-fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
-    let document = match chance.below(6) {
+fn start(chance: &mut SeededRng, protocol: &Protocol) -> InputKind {
+    let document = match chance.next_below(6) {
         0 => Some(json!({ "query": "q", "phase": "done", "over": true })),
         1 => Some(json!([])),
         2 => Some(json!({ "meta": { "status": "x", "stage": 1 }, "items": [1], "total": 1 })),
         _ => None,
     };
     let phase = chance
-        .percent(10)
-        .then(|| chance.one_of(&["review", "act", "work", "ring", "count"]).to_owned());
-    let workflow = chance.one_of(&["main", "main", "main", "main", "child", "none"]).to_owned();
-    let parent = chance.percent(20).then(|| Parent {
+        .roll_percent(10)
+        .then(|| chance.pick_ref(&["review", "act", "work", "ring", "count"]).to_owned());
+    let workflow = chance.pick_ref(&["main", "main", "main", "main", "child", "none"]).to_owned();
+    let parent = chance.roll_percent(20).then(|| ParentRun {
         run: "r0".to_owned(),
         action: "1.1".to_owned(),
         depth: *chance.pick(&[1, 10]),
     });
-    let protocol = if chance.percent(97) { protocol.digest.clone() } else { "other".to_owned() };
-    let input = match chance.below(8) {
+    let protocol =
+        if chance.roll_percent(97) { protocol.digest.clone() } else { "other".to_owned() };
+    let input = match chance.next_below(8) {
         0 => Some(json!(text(chance))),
         1 => Some(json!("a title")),
         2 => Some(json!({ "note": "given", "good": "y" })),
         _ => None,
     };
-    let fork =
-        chance.percent(10).then(|| Fork { run: "r0".to_owned(), version: 3, hash: "0".to_owned() });
-    let tickets = match chance.below(12) {
+    let fork = chance.roll_percent(10).then(|| ForkOrigin {
+        run: "r0".to_owned(),
+        version: 3,
+        hash: "0".to_owned(),
+    });
+    let tickets = match chance.next_below(12) {
         0 => vec!["plan".to_owned()],
         1 => vec!["plan".to_owned(), "count".to_owned()],
         _ => Vec::new(),
     };
     let (model, by) = (None, None);
-    Incoming::Start(Box::new(Start {
+    InputKind::Start(Box::new(RunStart {
         protocol,
         workflow,
         document,
@@ -77,13 +82,13 @@ fn start(chance: &mut Chance, protocol: &Protocol) -> Incoming {
 }
 
 /// Something the run is waiting for.
-fn wanted(chance: &mut Chance, state: &State) -> Option<Incoming> {
+fn wanted(chance: &mut SeededRng, state: &RunState) -> Option<InputKind> {
     let orders: Vec<&String> = state.pending.keys().collect();
     let waits: Vec<&String> = state.waits.keys().collect();
     match (orders.is_empty(), waits.is_empty()) {
         (false, true) => Some(fitting(chance, state, chance_of(&orders, state.seq))),
         (true, false) => Some(answer(chance, chance_of(&waits, state.seq))),
-        (false, false) if chance.percent(50) => {
+        (false, false) if chance.roll_percent(50) => {
             Some(fitting(chance, state, chance_of(&orders, state.seq)))
         }
         (false, false) => Some(answer(chance, chance_of(&waits, state.seq))),
@@ -95,45 +100,45 @@ fn chance_of<'i>(items: &[&'i String], seed: u64) -> &'i str {
     items[seed as usize % items.len()]
 }
 
-fn fitting(chance: &mut Chance, state: &State, action: &str) -> Incoming {
+fn fitting(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind {
     let action_id = action.to_owned();
     match state.pending.get(action) {
-        Some(Pending::Model { .. }) if chance.percent(85) => replied(chance, action),
-        Some(Pending::Effect { .. }) if chance.percent(70) => {
-            Incoming::EffectFinished { action: action_id, result: value(chance) }
+        Some(PendingAction::Model { .. }) if chance.roll_percent(85) => replied(chance, action),
+        Some(PendingAction::Effect { .. }) if chance.roll_percent(70) => {
+            InputKind::EffectFinished { action: action_id, result: value(chance) }
         }
-        Some(Pending::Tool { .. }) => {
-            let (ok, output) = (chance.percent(70), text(chance));
-            Incoming::ToolFinished { action: action_id, ok, output }
+        Some(PendingAction::Tool { .. }) => {
+            let (ok, output) = (chance.roll_percent(70), text(chance));
+            InputKind::ToolFinished { action: action_id, ok, output }
         }
-        Some(Pending::Hook { .. }) => {
-            let answer = match chance.below(6) {
+        Some(PendingAction::Hook { .. }) => {
+            let answer = match chance.next_below(6) {
                 0 => HookAnswer::Abort { reason: text(chance) },
                 1 => HookAnswer::Patch { ops: patch(chance) },
-                2 => {
-                    HookAnswer::Redirect { to: chance.one_of(&["lost", "write", "no"]).to_owned() }
-                }
+                2 => HookAnswer::Redirect {
+                    to: chance.pick_ref(&["lost", "write", "no"]).to_owned(),
+                },
                 _ => HookAnswer::Ok,
             };
-            Incoming::HookFinished { action: action_id, answer }
+            InputKind::HookFinished { action: action_id, answer }
         }
-        Some(Pending::Child { .. }) => {
-            let (completed, reason) = (chance.percent(70), None);
-            Incoming::ChildEnded { action: action_id, completed, reason, document: value(chance) }
+        Some(PendingAction::Child { .. }) => {
+            let (completed, reason) = (chance.roll_percent(70), None);
+            InputKind::ChildEnded { action: action_id, completed, reason, document: value(chance) }
         }
-        Some(Pending::Tell { .. }) => Incoming::Told { action: action_id },
+        Some(PendingAction::Tell { .. }) => InputKind::Told { action: action_id },
         _ => failed(chance, state, action),
     }
 }
 
-fn failed(chance: &mut Chance, state: &State, action: &str) -> Incoming {
+fn failed(chance: &mut SeededRng, state: &RunState, action: &str) -> InputKind {
     let (action_id, failure, message) = (action.to_owned(), "down".to_owned(), text(chance));
-    let retryable = chance.percent(80);
+    let retryable = chance.roll_percent(80);
     match state.pending.get(action) {
-        Some(Pending::Effect { .. }) => {
-            Incoming::EffectFailed { action: action_id, failure, message, retryable }
+        Some(PendingAction::Effect { .. }) => {
+            InputKind::EffectFailed { action: action_id, failure, message, retryable }
         }
-        _ => Incoming::ModelFailed {
+        _ => InputKind::ModelFailed {
             action: action_id,
             failure,
             message,
@@ -145,19 +150,19 @@ fn failed(chance: &mut Chance, state: &State, action: &str) -> Incoming {
 }
 
 /// A result of any kind for any order.
-fn result(chance: &mut Chance, action: &str) -> Incoming {
+fn result(chance: &mut SeededRng, action: &str) -> InputKind {
     let action_id = action.to_owned();
-    match chance.below(7) {
+    match chance.next_below(7) {
         0 => replied(chance, action),
-        1 => Incoming::EffectFinished { action: action_id, result: value(chance) },
-        2 => Incoming::ToolFinished { action: action_id, ok: true, output: text(chance) },
-        3 => Incoming::HookFinished { action: action_id, answer: HookAnswer::Ok },
-        4 => Incoming::Told { action: action_id },
+        1 => InputKind::EffectFinished { action: action_id, result: value(chance) },
+        2 => InputKind::ToolFinished { action: action_id, ok: true, output: text(chance) },
+        3 => InputKind::HookFinished { action: action_id, answer: HookAnswer::Ok },
+        4 => InputKind::Told { action: action_id },
         5 => {
             let document = value(chance);
-            Incoming::ChildEnded { action: action_id, completed: true, reason: None, document }
+            InputKind::ChildEnded { action: action_id, completed: true, reason: None, document }
         }
-        _ => Incoming::EffectFailed {
+        _ => InputKind::EffectFailed {
             action: action_id,
             failure: "down".to_owned(),
             message: text(chance),
@@ -166,15 +171,15 @@ fn result(chance: &mut Chance, action: &str) -> Incoming {
     }
 }
 
-fn order_id(chance: &mut Chance, state: &State) -> String {
-    let version = chance.between(1, state.version.max(1) as usize);
-    format!("{version}.{}", chance.between(1, 3))
+fn order_id(chance: &mut SeededRng, state: &RunState) -> String {
+    let version = chance.next_between(1, state.version.max(1) as usize);
+    format!("{version}.{}", chance.next_between(1, 3))
 }
 
-fn replied(chance: &mut Chance, action: &str) -> Incoming {
-    let finish = *chance.pick(&[Finish::Stop, Finish::Stop, Finish::Length]);
+fn replied(chance: &mut SeededRng, action: &str) -> InputKind {
+    let finish = *chance.pick(&[FinishReason::Stop, FinishReason::Stop, FinishReason::Length]);
     let tokens = *chance.pick(&[0, 0, 0, 0, 10, 10, 60, u64::MAX]);
-    let usage = Usage { input_tokens: tokens, output_tokens: 1, cost: tokens };
+    let usage = ReplyUsage { input_tokens: tokens, output_tokens: 1, cost: tokens };
     let reply = ModelReply {
         action: action.to_owned(),
         text: reply(chance),
@@ -186,12 +191,12 @@ fn replied(chance: &mut Chance, action: &str) -> Incoming {
         build: None,
         repairs: Vec::new(),
     };
-    Incoming::ModelReplied(Box::new(reply))
+    InputKind::ModelReplied(Box::new(reply))
 }
 
-fn reply(chance: &mut Chance) -> String {
+fn reply(chance: &mut SeededRng) -> String {
     let note = *chance.pick(&["a", "b", "c", "much too long a note"]);
-    match chance.below(12) {
+    match chance.next_below(12) {
         0 => text(chance),
         1 => String::from_utf8_lossy(&bytes(chance)).into_owned(),
         2 => json!({ "tool_calls": [{ "tool": "read", "path": "a" }, { "tool": "list" }] })
@@ -199,16 +204,16 @@ fn reply(chance: &mut Chance) -> String {
         3 => json!({ "tool_calls": [{ "tool": "search", "query": "a" }] }).to_string(),
         4 => json!({ "note": note, "patch": patch(chance) }).to_string(),
         5 | 6 => {
-            let item = chance.below(6);
-            json!({ "item": item, "total": item + chance.below(4) }).to_string()
+            let item = chance.next_below(6);
+            json!({ "item": item, "total": item + chance.next_below(4) }).to_string()
         }
-        7 => testkit::hostile(64)[chance.below(100)].clone(),
-        _ => json!({ "note": note, "good": chance.percent(60) }).to_string(),
+        7 => testkit::generate_hostile_texts(64)[chance.next_below(100)].clone(),
+        _ => json!({ "note": note, "good": chance.roll_percent(60) }).to_string(),
     }
 }
 
-fn patch(chance: &mut Chance) -> Value {
-    let place = |chance: &mut Chance| {
+fn patch(chance: &mut SeededRng) -> Value {
+    let place = |chance: &mut SeededRng| {
         *chance.pick(&[
             "/phase",
             "/status",
@@ -231,7 +236,7 @@ fn patch(chance: &mut Chance) -> Value {
     let op = *chance.pick(&["add", "remove", "replace", "move", "copy", "test", "none"]);
     let one =
         json!({ "op": op, "path": place(chance), "from": place(chance), "value": value(chance) });
-    match chance.below(5) {
+    match chance.next_below(5) {
         0 => json!({ "format": "merge_patch", "ops": { "phase": 1, "free": { "a": null } } }),
         1 => one,
         2 => json!([one.clone(), one]),
@@ -239,46 +244,46 @@ fn patch(chance: &mut Chance) -> Value {
     }
 }
 
-fn answer(chance: &mut Chance, wait: &str) -> Incoming {
+fn answer(chance: &mut SeededRng, wait: &str) -> InputKind {
     let (wait, by) = (wait.to_owned(), by(chance));
-    if chance.percent(40) {
-        let note = chance.percent(30).then(|| text(chance));
-        return Incoming::Decided { wait, approve: chance.percent(94), by, note };
+    if chance.roll_percent(40) {
+        let note = chance.roll_percent(30).then(|| text(chance));
+        return InputKind::Decided { wait, approve: chance.roll_percent(94), by, note };
     }
-    let value = match chance.below(6) {
+    let value = match chance.next_below(6) {
         0 | 1 => json!(*chance.pick(&["x", "y"])),
-        2 | 3 => json!(chance.below(6)),
+        2 | 3 => json!(chance.next_below(6)),
         4 => json!({ "path": "in/a.md" }),
         _ => value(chance),
     };
-    Incoming::Answered { wait, value, by }
+    InputKind::Answered { wait, value, by }
 }
 
-fn by(chance: &mut Chance) -> String {
-    chance.one_of(&["anna", "anna", "anna", "anna", "bob", ""]).to_owned()
+fn by(chance: &mut SeededRng) -> String {
+    chance.pick_ref(&["anna", "anna", "anna", "anna", "bob", ""]).to_owned()
 }
 
-fn person(chance: &mut Chance, state: &State) -> Incoming {
+fn person(chance: &mut SeededRng, state: &RunState) -> InputKind {
     let (by, reason) = (by(chance), None);
-    match chance.below(14) {
-        0..5 => Incoming::Ticked,
-        5..8 => Incoming::Submitted { text: handed_in(chance), by },
+    match chance.next_below(14) {
+        0..5 => InputKind::Ticked,
+        5..8 => InputKind::Submitted { text: handed_in(chance), by },
         8..11 => {
             let mut grants = std::collections::BTreeMap::new();
-            if chance.percent(30) {
+            if chance.roll_percent(30) {
                 let name = *chance.pick(&["tokens", "loops@ask", "rework", "x", "violations"]);
                 grants.insert(name.to_owned(), *chance.pick(&[0, 1, 50, u64::MAX]));
             }
-            Incoming::Resumed { by, grants }
+            InputKind::Resumed { by, grants }
         }
-        11 => Incoming::Halted { by, reason },
-        12 if chance.percent(4) => Incoming::Cancelled { by, reason },
+        11 => InputKind::Halted { by, reason },
+        12 if chance.roll_percent(4) => InputKind::Cancelled { by, reason },
         _ => answer(chance, &format!("w{}", state.waits_opened.saturating_sub(1))),
     }
 }
 
-fn handed_in(chance: &mut Chance) -> String {
-    match chance.below(4) {
+fn handed_in(chance: &mut SeededRng) -> String {
+    match chance.next_below(4) {
         0 => json!({ "patch": patch(chance) }).to_string(),
         1 => json!({ "merge": { "over": true, "good": true } }).to_string(),
         2 => json!({ "merge": value(chance) }).to_string(),
@@ -286,19 +291,19 @@ fn handed_in(chance: &mut Chance) -> String {
     }
 }
 
-fn text(chance: &mut Chance) -> String {
+fn text(chance: &mut SeededRng) -> String {
     chance
-        .one_of(&["", "Ё 谁 🙂", "no", "{", "\u{0}\u{feff}", "\"tool_calls\" {\"a\":1}"])
+        .pick_ref(&["", "Ё 谁 🙂", "no", "{", "\u{0}\u{feff}", "\"tool_calls\" {\"a\":1}"])
         .to_owned()
 }
 
-fn bytes(chance: &mut Chance) -> Vec<u8> {
-    let length = chance.below(40);
-    (0..length).map(|_| chance.bits() as u8).collect()
+fn bytes(chance: &mut SeededRng) -> Vec<u8> {
+    let length = chance.next_below(40);
+    (0..length).map(|_| chance.next_u64() as u8).collect()
 }
 
-fn value(chance: &mut Chance) -> Value {
-    match chance.below(8) {
+fn value(chance: &mut SeededRng) -> Value {
+    match chance.next_below(8) {
         0 => Value::Null,
         1 => json!(1.5e300),
         2 => json!(text(chance)),
@@ -306,6 +311,6 @@ fn value(chance: &mut Chance) -> Value {
         4 => json!({ "note": "a", "result": "r" }),
         5 => json!({ "result": [1], "phase": "done" }),
         6 => json!({ "note": "x" }),
-        _ => json!(chance.below(9)),
+        _ => json!(chance.next_below(9)),
     }
 }

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_memory::record::{Claim, Origin};
-use countersign_memory::rules::Assurance;
+use countersign_memory::record::{MemoryClaim, MemoryOrigin};
+use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::suite::sample;
 use countersign_memory::store::{Memory, SqliteMemory};
 
@@ -21,7 +21,7 @@ pub(crate) async fn events(memory: &SqliteMemory, events: usize) -> Duration {
     let begun = Instant::now();
     for first in (0..events).step_by(AT_ONCE) {
         let some = (first..events.min(first + AT_ONCE)).map(talk::event);
-        memory.remember(some.collect()).await.unwrap();
+        memory.append_events(some.collect()).await.unwrap();
     }
     begun.elapsed()
 }
@@ -32,32 +32,35 @@ pub(crate) async fn others(memory: &SqliteMemory, events: usize) {
     let now = talk::moment(events);
     let about = |number: usize| talk::event(number * 7_919 % events);
     let keep = async |claim| {
-        memory.keep(&scope, claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+        memory
+            .record_claim(&scope, claim, MemoryOrigin::User, ClaimAssurance::Claimed, now)
+            .await
+            .unwrap();
     };
     for number in 0..FACTS {
         let event = about(number);
         let value: String = event.text.chars().take(60).collect();
         let fact = sample::fact(&format!("f{number}"), &format!("topic.{number}"), value);
-        keep(Claim::Fact(Box::new(sample::on(fact, &event.id, None)))).await;
+        keep(MemoryClaim::Fact(Box::new(sample::with_evidence(fact, &event.id, None)))).await;
     }
     for number in 0..EPISODES {
         let event = about(number + 1_000);
         let mut episode = sample::episode(&format!("ep{number}"), &event.text, &[&event.id]);
-        (episode.start, episode.end) = (now.after(-(number as i64) * 86_400_000), now);
+        (episode.start, episode.end) = (now.plus_millis(-(number as i64) * 86_400_000), now);
         episode.end = episode.start;
         episode.compression = CompressionLevel::Raw;
-        keep(Claim::Episode(Box::new(episode))).await;
+        keep(MemoryClaim::Episode(Box::new(episode))).await;
     }
     for number in 0..PROCEDURES {
         let step = about(number + 2_000).text;
         let procedure = sample::procedure(&format!("p{number}"), "generic", &step);
-        keep(Claim::Procedure(Box::new(procedure))).await;
+        keep(MemoryClaim::Procedure(Box::new(procedure))).await;
     }
     for number in 0..GUESSES {
         let guess = sample::insight(&format!("i{number}"), "r", &about(number + 3_000).text);
-        keep(Claim::Insight(Box::new(guess))).await;
+        keep(MemoryClaim::Insight(Box::new(guess))).await;
     }
-    memory.write_working(&scope, 0, sample::working("to remember all of it")).await.unwrap();
+    memory.write_working_memory(&scope, 0, sample::working("to remember all of it")).await.unwrap();
     let quoted = format!("e{}", events - 1);
     memory.write_summary(&scope, sample::summary("They talked.", &[&quoted])).await.unwrap();
 }

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use countersign_memory::Request;
-use countersign_memory::compose::compose;
-use countersign_memory::policy::Policy;
-use countersign_memory::rank::{Query, plan};
-use countersign_memory::render::render;
-use countersign_memory::store::{Limits, Memory, SqliteMemory};
+use countersign_memory::PacketRequest;
+use countersign_memory::compose::compose_packet;
+use countersign_memory::policy::MemoryPolicy;
+use countersign_memory::rank::{WeightedQuery, plan_reads};
+use countersign_memory::render::render_packet;
+use countersign_memory::store::{Memory, RetrievalLimits, SqliteMemory};
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_store::Settings;
+use countersign_store::SqliteSettings;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::cold::drop_from_cache;
@@ -30,7 +30,8 @@ pub(crate) async fn measure(path: &Path, events: usize) {
     let each = events as f64 / filled.as_secs_f64();
     println!("\n{events} events in {size} MB, written at {each:.0} a second");
     println!("                                    p50     p95     p99  (ms by the clock)");
-    let [default, recall] = ["default", "recall"].map(|name| Policy::shipped(name).unwrap());
+    let [default, recall] =
+        ["default", "recall"].map(|name| MemoryPolicy::load_shipped(name).unwrap());
     println!("events alone");
     asked(path, events, &default).await;
     println!("with facts, episodes, procedures, guesses, a working state and a summary");
@@ -40,7 +41,7 @@ pub(crate) async fn measure(path: &Path, events: usize) {
     }
 }
 
-async fn asked(path: &Path, events: usize, policy: &Policy) {
+async fn asked(path: &Path, events: usize, policy: &MemoryPolicy) {
     warm(path, events, policy).await;
     for cache in [Cache::Kept, Cache::Dropped, Cache::DroppedAndNothingAhead] {
         anew(path, events, policy, cache).await;
@@ -66,11 +67,11 @@ impl Cache {
     }
 }
 
-async fn warm(path: &Path, events: usize, policy: &Policy) {
+async fn warm(path: &Path, events: usize, policy: &MemoryPolicy) {
     let memory = SqliteMemory::open(path).unwrap();
     let (mut all, mut found) = (Times::default(), Times::default());
     for class in Class::ALL {
-        let questions: Vec<Request> =
+        let questions: Vec<PacketRequest> =
             (0..WARM).map(|number| question(class, number, events)).collect();
         let mut of_class = Times::default();
         let mut before = Duration::ZERO;
@@ -93,7 +94,7 @@ async fn warm(path: &Path, events: usize, policy: &Policy) {
     tell(policy, "warm, finding alone", &found, "");
 }
 
-async fn anew(path: &Path, events: usize, policy: &Policy, cache: Cache) {
+async fn anew(path: &Path, events: usize, policy: &MemoryPolicy, cache: Cache) {
     let name = cache.name();
     let read_ahead = cache != Cache::DroppedAndNothingAhead;
     let (mut all, mut opened) = (Times::default(), Times::default());
@@ -106,7 +107,7 @@ async fn anew(path: &Path, events: usize, policy: &Policy, cache: Cache) {
                 stayed = stayed.zip(left).map(|(most, left)| most.max(left));
             }
             let begun = Instant::now();
-            let settings = Settings { read_ahead, ..Settings::default() };
+            let settings = SqliteSettings { read_ahead, ..SqliteSettings::default() };
             let memory = SqliteMemory::open_with(path, settings).unwrap();
             opened.add(begun.elapsed());
             let (_, took) = packet(&memory, &question(class, number, events), policy).await;
@@ -124,30 +125,35 @@ async fn anew(path: &Path, events: usize, policy: &Policy, cache: Cache) {
     tell(policy, &format!("{name}, opening"), &opened, "");
 }
 
-fn tell(policy: &Policy, what: &str, times: &Times, beside: &str) {
+fn tell(policy: &MemoryPolicy, what: &str, times: &Times, beside: &str) {
     println!("{:<9} {what:<25} {}   {beside}", policy.id, times.told());
 }
 
 /// What finding took, and all of it.
-async fn packet(memory: &SqliteMemory, request: &Request, policy: &Policy) -> (Duration, Duration) {
+async fn packet(
+    memory: &SqliteMemory,
+    request: &PacketRequest,
+    policy: &MemoryPolicy,
+) -> (Duration, Duration) {
     let counter = TiktokenCounter::o200k();
     let begun = Instant::now();
-    let rows = memory.found(request, Limits::of(policy)).await.unwrap();
+    let rows =
+        memory.retrieve_candidates(request, RetrievalLimits::from_policy(policy)).await.unwrap();
     let found = begun.elapsed();
-    let packet = compose(request, policy, &rows, &counter).unwrap();
-    let text = render(&packet, request.purpose).unwrap();
+    let packet = compose_packet(request, policy, &rows, &counter).unwrap();
+    let text = render_packet(&packet, request.purpose).unwrap();
     let all = begun.elapsed();
     assert!(!text.is_empty() || rows.quotes.is_empty(), "what is found is told");
     (found, all)
 }
 
 /// How many postings are read for these questions, and how many there are.
-fn postings(path: &Path, questions: &[Request]) -> String {
+fn postings(path: &Path, questions: &[PacketRequest]) -> String {
     let db = Connection::open(path).unwrap();
     let mut df = db.prepare("SELECT df FROM terms WHERE subject = 1 AND term = ?1").unwrap();
     let (mut read, mut there) = (0, 0_u64);
     for request in questions {
-        let query = Query::of(request);
+        let query = WeightedQuery::from_request(request);
         let known: Vec<(&str, u32)> = query
             .terms()
             .filter_map(|(term, _)| {
@@ -155,7 +161,7 @@ fn postings(path: &Path, questions: &[Request]) -> String {
                 found.map(|df| (term, df))
             })
             .collect();
-        for one in plan(known) {
+        for one in plan_reads(known) {
             read += one.newest as u64;
             there += u64::from(one.df);
         }

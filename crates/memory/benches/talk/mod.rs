@@ -7,11 +7,11 @@
 mod words;
 pub(crate) mod questions;
 
-use countersign_core::run::Time;
-use countersign_memory::Scope;
-use countersign_memory::record::{Origin, Role};
-use countersign_memory::store::NewEvent;
-use testkit::Chance;
+use countersign_core::run::Timestamp;
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{MemoryOrigin, SpeakerRole};
+use countersign_memory::store::NewMemoryEvent;
+use testkit::SeededRng;
 
 use words::{Language, text};
 
@@ -23,8 +23,8 @@ const BEGINNING: i64 = 1_640_995_200_000;
 const BETWEEN_EVENTS: i64 = 120_000;
 
 /// Where everything of the talk lies.
-pub(crate) fn scope(session: usize) -> Scope {
-    Scope::new("t", "u", "a", format!("s{session}"), "r").expect("the ids are good")
+pub(crate) fn scope(session: usize) -> MemoryScope {
+    MemoryScope::new("t", "u", "a", format!("s{session}"), "r").expect("the ids are good")
 }
 
 /// The session of an event. Of each ten, two run side by side.
@@ -34,27 +34,32 @@ pub(crate) fn session(number: usize) -> usize {
     pair * 2 + second
 }
 
-pub(crate) fn moment(number: usize) -> Time {
-    Time(BEGINNING + number as i64 * BETWEEN_EVENTS)
+pub(crate) fn moment(number: usize) -> Timestamp {
+    Timestamp(BEGINNING + number as i64 * BETWEEN_EVENTS)
 }
 
 /// The event of a number.
-pub(crate) fn event(number: usize) -> NewEvent {
+pub(crate) fn event(number: usize) -> NewMemoryEvent {
     let session = session(number);
     let language = language(session);
-    let mut chance = Chance::for_case(1, number as u64);
-    let words = match chance.below(50) {
+    let mut chance = SeededRng::for_case(1, number as u64);
+    let words = match chance.next_below(50) {
         // Something pasted.
-        0 => chance.between(150, 220),
-        _ => 3 + chance.below(9) + chance.below(9),
+        0 => chance.next_between(150, 220),
+        _ => 3 + chance.next_below(9) + chance.next_below(9),
     };
     let mut text = text(language, words, &mut chance);
-    text.push_str(if chance.percent(20) { "?" } else { "." });
+    text.push_str(if chance.roll_percent(20) { "?" } else { "." });
     let speaker = speaker(language, number);
-    let mut event = NewEvent::said(scope(session), format!("e{number}"), text, moment(number));
+    let mut event = NewMemoryEvent::from_user_message(
+        scope(session),
+        format!("e{number}"),
+        text,
+        moment(number),
+    );
     event.speaker = Some(speaker.to_owned());
     if number.is_multiple_of(3) {
-        (event.role, event.origin) = (Role::Assistant, Origin::Model);
+        (event.role, event.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
     }
     event
 }

@@ -1,8 +1,8 @@
 //! Questions about a talk, by how common the words are that they are asked with.
 
-use countersign_contracts::memory::meta::Purpose;
-use countersign_memory::Request;
-use testkit::Chance;
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_memory::PacketRequest;
+use testkit::SeededRng;
 
 use super::words::{Language, word};
 use super::{SPEAKERS, event, moment, scope, session};
@@ -34,34 +34,38 @@ impl Class {
 }
 
 /// A question about a talk of so many events, asked when it has ended.
-pub(crate) fn question(class: Class, number: usize, events: usize) -> Request {
-    let mut chance = Chance::for_case(2, number as u64);
-    let name = SPEAKERS[chance.below(SPEAKERS.len())];
-    let words = |ranks: [usize; 2], many: usize, chance: &mut Chance| {
+pub(crate) fn question(class: Class, number: usize, events: usize) -> PacketRequest {
+    let mut chance = SeededRng::for_case(2, number as u64);
+    let name = SPEAKERS[chance.next_below(SPEAKERS.len())];
+    let words = |ranks: [usize; 2], many: usize, chance: &mut SeededRng| {
         let language = *chance.pick(&[Language::English, Language::English, Language::Russian]);
-        let words = (0..many).map(|_| word(language, chance.between(ranks[0], ranks[1])));
+        let words = (0..many).map(|_| word(language, chance.next_between(ranks[0], ranks[1])));
         words.collect::<Vec<_>>().join(" ")
     };
     let message = match class {
         Class::Event => {
-            let about = event(chance.below(events));
+            let about = event(chance.next_below(events));
             let said: Vec<&str> = about.text.trim_end_matches(['.', '?']).split(' ').collect();
-            let from = chance.below(said.len());
+            let from = chance.next_below(said.len());
             let some: String = said[from..].join(" ").chars().take(60).collect();
             format!("What did {} say about {some}?", about.speaker.unwrap_or_default())
         }
         Class::Middle => format!("Do you remember {}?", words([300, 3_000], 5, &mut chance)),
         Class::Common => format!("{name}: {}?", words([21, 44], 5, &mut chance)),
         Class::Kind => {
-            let kind = chance.one_of(&["pets", "books", "sports", "desserts", "instruments"]);
-            let month = chance.one_of(&["January", "April", "November"]);
+            let kind = chance.pick_ref(&["pets", "books", "sports", "desserts", "instruments"]);
+            let month = chance.pick_ref(&["January", "April", "November"]);
             format!("What {kind} did {name} talk about in {month} 2022?")
         }
     };
     let last = events.saturating_sub(1);
-    Request {
+    PacketRequest {
         scope: scope(session(last)),
-        purpose: if number.is_multiple_of(2) { Purpose::Planner } else { Purpose::Responder },
+        purpose: if number.is_multiple_of(2) {
+            PacketPurpose::Planner
+        } else {
+            PacketPurpose::Responder
+        },
         task_type: None,
         cues: None,
         message: Some(message),

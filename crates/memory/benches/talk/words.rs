@@ -1,7 +1,7 @@
 //! Words by how often they are said. The first are those of grammar, then some of every day, and behind
 //! them made-up ones without end.
 
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// How many words a language has here.
 const WORDS: f64 = 60_000.0;
@@ -41,7 +41,7 @@ pub(super) enum Language {
 }
 
 /// So many words by chance, the common ones more often.
-pub(super) fn text(language: Language, words: usize, chance: &mut Chance) -> String {
+pub(super) fn text(language: Language, words: usize, chance: &mut SeededRng) -> String {
     let (most, between) = match language {
         Language::English | Language::Russian => (WORDS, " "),
         Language::Chinese => (CHARACTERS, ""),
@@ -51,8 +51,8 @@ pub(super) fn text(language: Language, words: usize, chance: &mut Chance) -> Str
 }
 
 /// A rank by Zipf's law: the hundredth word is said a hundred times less often than the first.
-fn rank(most: f64, chance: &mut Chance) -> usize {
-    let share = chance.below(1 << 30) as f64 / f64::from(1 << 30);
+fn rank(most: f64, chance: &mut SeededRng) -> usize {
+    let share = chance.next_below(1 << 30) as f64 / f64::from(1 << 30);
     most.powf(share) as usize
 }
 

@@ -17,8 +17,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_core::run::Time;
-use countersign_memory::store::{Carried, Line, Memory, NewEvent, Provenance, SqliteMemory};
+use countersign_core::run::Timestamp;
+use countersign_memory::store::{
+    ImportTrust, Memory, MemoryExportLine, MemoryExportRow, NewMemoryEvent, SqliteMemory,
+};
 use rusqlite::Connection;
 
 const ROUNDS: usize = 7;
@@ -40,10 +42,10 @@ async fn run(folder: &Path, before: usize) {
     let memory = Arc::new(SqliteMemory::open(folder.join("memory.db")).unwrap());
     for first in (0..before).step_by(5_000) {
         let some = (first..before.min(first + 5_000)).map(talk::event).collect();
-        memory.remember(some).await.unwrap();
+        memory.append_events(some).await.unwrap();
     }
     let mut next = before;
-    let mut take = |many: usize| -> Vec<NewEvent> {
+    let mut take = |many: usize| -> Vec<NewMemoryEvent> {
         next += many;
         (next - many..next).map(talk::event).collect()
     };
@@ -63,25 +65,26 @@ async fn run(folder: &Path, before: usize) {
     }
 }
 
-async fn one_by_one(memory: &SqliteMemory, events: Vec<NewEvent>) -> f64 {
+async fn one_by_one(memory: &SqliteMemory, events: Vec<NewMemoryEvent>) -> f64 {
     let many = events.len();
     let begun = Instant::now();
     for event in events {
-        memory.remember(vec![event]).await.unwrap();
+        memory.append_events(vec![event]).await.unwrap();
     }
     per_second(many, begun.elapsed())
 }
 
-async fn at_once(memory: &Arc<SqliteMemory>, events: Vec<NewEvent>) -> f64 {
+async fn at_once(memory: &Arc<SqliteMemory>, events: Vec<NewMemoryEvent>) -> f64 {
     let many = events.len();
     let begun = Instant::now();
     let writers: Vec<_> = (0..AT_ONCE)
         .map(|writer| {
-            let own: Vec<NewEvent> = events.iter().skip(writer).step_by(AT_ONCE).cloned().collect();
+            let own: Vec<NewMemoryEvent> =
+                events.iter().skip(writer).step_by(AT_ONCE).cloned().collect();
             let memory = Arc::clone(memory);
             tokio::spawn(async move {
                 for event in own {
-                    memory.remember(vec![event]).await.unwrap();
+                    memory.append_events(vec![event]).await.unwrap();
                 }
             })
         })
@@ -92,9 +95,9 @@ async fn at_once(memory: &Arc<SqliteMemory>, events: Vec<NewEvent>) -> f64 {
     per_second(many, begun.elapsed())
 }
 
-async fn import(memory: &SqliteMemory, events: Vec<NewEvent>) -> f64 {
+async fn import(memory: &SqliteMemory, events: Vec<NewMemoryEvent>) -> f64 {
     let many = events.len();
-    let line = |event: NewEvent| {
+    let line = |event: NewMemoryEvent| {
         let subject = event.scope.subject();
         let told = serde_json::json!({
             "id": event.id, "scope": event.scope, "place": { "session": 1, "position": 1 },
@@ -102,14 +105,14 @@ async fn import(memory: &SqliteMemory, events: Vec<NewEvent>) -> f64 {
             "kind": event.kind, "origin": event.origin, "speaker": event.speaker,
             "text": event.text, "tags": [], "entities": [],
         });
-        let row = Carried::Event(Box::new(serde_json::from_value(told).unwrap()));
-        Line { subject, row }
+        let row = MemoryExportRow::Event(Box::new(serde_json::from_value(told).unwrap()));
+        MemoryExportLine { subject, row }
     };
-    let lines: Vec<Line> = events.into_iter().map(line).collect();
+    let lines: Vec<MemoryExportLine> = events.into_iter().map(line).collect();
     let begun = Instant::now();
-    let imported = memory.import(lines, Provenance::Ours, Time(0)).await.unwrap();
+    let imported = memory.import(lines, ImportTrust::OwnExport, Timestamp(0)).await.unwrap();
     let took = begun.elapsed();
-    assert_eq!(imported.kept, many as u64);
+    assert_eq!(imported.accepted, many as u64);
     per_second(many, took)
 }
 
@@ -135,7 +138,7 @@ impl Bare {
     }
 
     /// Rows in a second, so many in a commit.
-    fn commits(&mut self, events: &[NewEvent], in_one: usize) -> f64 {
+    fn commits(&mut self, events: &[NewMemoryEvent], in_one: usize) -> f64 {
         let begun = Instant::now();
         for some in events.chunks(in_one) {
             let commit = self.db.transaction().unwrap();

@@ -13,7 +13,7 @@ use super::ComposeError;
 /// The sections, in the order in which they pass on what they leave: those that can use any number
 /// of tokens come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Section {
+pub(super) enum PacketSection {
     WorkingState,
     Procedures,
     Insights,
@@ -22,7 +22,7 @@ pub(super) enum Section {
     ShortTermSummary,
 }
 
-impl Section {
+impl PacketSection {
     pub(super) const ALL: [Self; 6] = [
         Self::WorkingState,
         Self::Procedures,
@@ -43,7 +43,7 @@ impl Section {
         }
     }
 
-    fn of(self, budgets: &SectionBudgets) -> u64 {
+    fn select_budget(self, budgets: &SectionBudgets) -> u64 {
         match self {
             Self::WorkingState => budgets.working_state,
             Self::Procedures => budgets.procedures,
@@ -57,96 +57,109 @@ impl Section {
 
 /// What is left to spend while a packet is filled.
 #[derive(Debug)]
-pub(super) struct Purse {
-    shares: BTreeMap<Section, u64>,
-    passes_on: bool,
-    left: u64,
-    applied: BTreeMap<Section, u64>,
+pub(super) struct BudgetAllocator {
+    shares: BTreeMap<PacketSection, u64>,
+    carries_over: bool,
+    carried_over: u64,
+    applied: BTreeMap<PacketSection, u64>,
     /// Tokens by section.
-    pub(super) used: BTreeMap<Section, u64>,
+    pub(super) used: BTreeMap<PacketSection, u64>,
 }
 
-impl Purse {
+impl BudgetAllocator {
     /// The caller's own budgets; cut in proportion where they are more than the whole.
-    pub(super) fn hard(
+    pub(super) fn from_section_budgets(
         max_tokens: u64,
         budgets: &SectionBudgets,
         floor: u64,
     ) -> Result<Self, ComposeError> {
-        let all: u128 = Section::ALL.iter().map(|section| u128::from(section.of(budgets))).sum();
-        let shares: BTreeMap<Section, u64> = Section::ALL
+        let all: u128 = PacketSection::ALL
+            .iter()
+            .map(|section| u128::from(section.select_budget(budgets)))
+            .sum();
+        let shares: BTreeMap<PacketSection, u64> = PacketSection::ALL
             .into_iter()
             .map(|section| {
-                let asked = section.of(budgets);
+                let asked = section.select_budget(budgets);
                 (
                     section,
-                    if all > u128::from(max_tokens) { part(asked, max_tokens, all) } else { asked },
+                    if all > u128::from(max_tokens) {
+                        compute_share(asked, max_tokens, all)
+                    } else {
+                        asked
+                    },
                 )
             })
             .collect();
-        let allowed = shares[&Section::WorkingState];
+        let allowed = shares[&PacketSection::WorkingState];
         if floor > allowed {
-            return Err(ComposeError::Floor { needed: floor, allowed });
+            return Err(ComposeError::StateFloor { needed: floor, allowed });
         }
         Ok(Self::new(shares, false))
     }
 
     /// Shares by weight. The floor of the working state may take more than its share.
-    pub(super) fn shared(
+    pub(super) fn from_weights(
         max_tokens: u64,
-        weights: &BTreeMap<Section, u64>,
+        weights: &BTreeMap<PacketSection, u64>,
         floor: u64,
     ) -> Result<Self, ComposeError> {
         if floor > max_tokens {
-            return Err(ComposeError::Floor { needed: floor, allowed: max_tokens });
+            return Err(ComposeError::StateFloor { needed: floor, allowed: max_tokens });
         }
-        let weight = |section: &Section| weights.get(section).copied().unwrap_or(0);
-        let all: u128 = Section::ALL.iter().map(|section| u128::from(weight(section))).sum();
-        let of_state = weight(&Section::WorkingState);
-        let state = part(max_tokens, of_state, all).max(floor);
+        let weight = |section: &PacketSection| weights.get(section).copied().unwrap_or(0);
+        let all: u128 = PacketSection::ALL.iter().map(|section| u128::from(weight(section))).sum();
+        let of_state = weight(&PacketSection::WorkingState);
+        let state = compute_share(max_tokens, of_state, all).max(floor);
         let (rest, others) = (max_tokens - state, all - u128::from(of_state));
-        let shares = Section::ALL.into_iter().map(|section| match section {
-            Section::WorkingState => (section, state),
-            _ => (section, part(rest, weight(&section), others)),
+        let shares = PacketSection::ALL.into_iter().map(|section| match section {
+            PacketSection::WorkingState => (section, state),
+            _ => (section, compute_share(rest, weight(&section), others)),
         });
         Ok(Self::new(shares.collect(), true))
     }
 
-    fn new(shares: BTreeMap<Section, u64>, passes_on: bool) -> Self {
-        Self { shares, passes_on, left: 0, applied: BTreeMap::new(), used: BTreeMap::new() }
+    fn new(shares: BTreeMap<PacketSection, u64>, carries_over: bool) -> Self {
+        Self {
+            shares,
+            carries_over,
+            carried_over: 0,
+            applied: BTreeMap::new(),
+            used: BTreeMap::new(),
+        }
     }
 
     /// What a section may spend, now that those before it have.
-    pub(super) fn open(&self, section: Section) -> u64 {
-        self.shares[&section] + self.left
+    pub(super) fn available_tokens(&self, section: PacketSection) -> u64 {
+        self.shares[&section] + self.carried_over
     }
 
     /// A section has spent.
-    pub(super) fn close(&mut self, section: Section, used: u64, complete: bool) {
-        let allowed = self.open(section);
+    pub(super) fn record_usage(&mut self, section: PacketSection, used: u64, complete: bool) {
+        let allowed = self.available_tokens(section);
         debug_assert!(used <= allowed, "a section keeps to its budget");
         self.used.insert(section, used);
-        let passes_on = self.passes_on && complete;
-        self.left = if passes_on { allowed - used } else { 0 };
+        let passes_on = self.carries_over && complete;
+        self.carried_over = if passes_on { allowed - used } else { 0 };
         self.applied.insert(section, if passes_on { used } else { allowed });
     }
 
     /// What each section could spend in the end.
-    pub(super) fn applied(&self) -> SectionBudgets {
+    pub(super) fn applied_budgets(&self) -> SectionBudgets {
         let of = |section| self.applied.get(&section).copied().unwrap_or(0);
         SectionBudgets {
-            working_state: of(Section::WorkingState),
-            facts: of(Section::Facts),
-            procedures: of(Section::Procedures),
-            short_term_summary: of(Section::ShortTermSummary),
-            episodes: of(Section::Episodes),
-            insights: of(Section::Insights),
+            working_state: of(PacketSection::WorkingState),
+            facts: of(PacketSection::Facts),
+            procedures: of(PacketSection::Procedures),
+            short_term_summary: of(PacketSection::ShortTermSummary),
+            episodes: of(PacketSection::Episodes),
+            insights: of(PacketSection::Insights),
         }
     }
 }
 
 /// `whole × weight / all`, rounded down.
-fn part(whole: u64, weight: u64, all: u128) -> u64 {
+fn compute_share(whole: u64, weight: u64, all: u128) -> u64 {
     let part = (u128::from(whole) * u128::from(weight)).checked_div(all);
     part.unwrap_or(0) as u64
 }

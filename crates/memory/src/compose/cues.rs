@@ -2,46 +2,46 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 
 use super::ComposeError;
-use super::normal::{holds, normal};
-use crate::Request;
-use crate::policy::Activation;
-use crate::rank::{Sought, terms};
+use super::normalize::{contains_words, normalize_text};
+use crate::PacketRequest;
+use crate::policy::ActivationWeights;
+use crate::rank::{TermMatcher, extract_terms};
 
 /// What a request speaks of.
 #[derive(Debug, Default)]
 pub(super) struct CueSet {
     tags: Vec<String>,
     entities: Vec<String>,
-    keywords: Vec<Keyword>,
-    time: Option<(Time, Time)>,
+    keywords: Vec<KeywordCue>,
+    time: Option<(Timestamp, Timestamp)>,
     message: BTreeSet<String>,
     /// The terms of the keywords and the message.
-    sought: Sought,
+    term_matcher: TermMatcher,
     /// Whether it speaks of anything.
-    pub(super) asked: bool,
+    pub(super) has_query: bool,
 }
 
 #[derive(Debug)]
-struct Keyword {
-    written: String,
+struct KeywordCue {
+    text: String,
     terms: Vec<String>,
 }
 
 /// What an item has for cues to find.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
+pub(super) struct CueTarget<'a> {
     pub(super) text: &'a str,
     pub(super) tags: &'a [String],
     pub(super) entities: &'a [String],
-    pub(super) time: Option<(Time, Time)>,
+    pub(super) time: Option<(Timestamp, Timestamp)>,
 }
 
 /// What of the cues an item answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Activated {
+pub(super) struct CueMatch {
     /// One a cue: `entity:acme`, `keyword:price`.
     pub(super) rules: Vec<String>,
     /// What they are worth.
@@ -50,36 +50,36 @@ pub(super) struct Activated {
     entity: bool,
 }
 
-impl Activated {
+impl CueMatch {
     /// Whether any cue finds it.
-    pub(super) fn any(&self) -> bool {
+    pub(super) fn has_match(&self) -> bool {
         self.kinds > 0
     }
 
     /// Whether two kinds of cue do, or an entity.
-    pub(super) fn strong(&self) -> bool {
+    pub(super) fn is_strong(&self) -> bool {
         self.entity || self.kinds > 1
     }
 }
 
 impl CueSet {
     /// Reads the cues and the message of a request.
-    pub(super) fn of(request: &Request) -> Result<Self, ComposeError> {
+    pub(super) fn from_request(request: &PacketRequest) -> Result<Self, ComposeError> {
         let mut set = Self::default();
         if let Some(cues) = &request.cues {
             let list = |list: &Option<Vec<String>>| -> Vec<String> {
-                let told = list.iter().flatten().map(|text| normal(text));
+                let told = list.iter().flatten().map(|text| normalize_text(text));
                 told.filter(|text| !text.is_empty()).collect()
             };
             (set.tags, set.entities) = (list(&cues.tags), list(&cues.entities));
-            let keywords = cues.keywords.iter().flatten().map(|written| Keyword {
-                written: written.trim().to_owned(),
-                terms: terms(written),
+            let keywords = cues.keywords.iter().flatten().map(|written| KeywordCue {
+                text: written.trim().to_owned(),
+                terms: extract_terms(written),
             });
             set.keywords = keywords.filter(|keyword| !keyword.terms.is_empty()).collect();
             if let Some(range) = &cues.time_range {
-                let start = end("start", range.start.as_deref(), Time(i64::MIN))?;
-                let until = end("end", range.end.as_deref(), Time(i64::MAX))?;
+                let start = parse_range_end("start", range.start.as_deref(), Timestamp(i64::MIN))?;
+                let until = parse_range_end("end", range.end.as_deref(), Timestamp(i64::MAX))?;
                 if until < start {
                     return Err(ComposeError::Cue {
                         field: "end",
@@ -90,35 +90,40 @@ impl CueSet {
             }
         }
         let message = request.message.as_deref().unwrap_or_default();
-        set.message = terms(message).into_iter().collect();
+        set.message = extract_terms(message).into_iter().collect();
         let of_keywords = set.keywords.iter().flat_map(|keyword| &keyword.terms);
-        set.sought = Sought::of(of_keywords.chain(&set.message));
-        set.asked = !message.trim().is_empty()
+        set.term_matcher = TermMatcher::from_terms(of_keywords.chain(&set.message));
+        set.has_query = !message.trim().is_empty()
             || set.time.is_some()
             || !(set.tags.is_empty() && set.entities.is_empty() && set.keywords.is_empty());
         Ok(set)
     }
 
     /// What of the cues an item answers.
-    pub(super) fn activate(&self, target: Target<'_>, worth: &Activation) -> Activated {
-        let mut activated = Activated::default();
-        if !self.asked {
+    pub(super) fn match_target(
+        &self,
+        target: CueTarget<'_>,
+        worth: &ActivationWeights,
+    ) -> CueMatch {
+        let mut activated = CueMatch::default();
+        if !self.has_query {
             return activated;
         }
         if !self.entities.is_empty() {
-            let text = normal(target.text);
-            let of_item: Vec<String> = target.entities.iter().map(|it| normal(it)).collect();
+            let text = normalize_text(target.text);
+            let of_item: Vec<String> =
+                target.entities.iter().map(|it| normalize_text(it)).collect();
             for entity in &self.entities {
-                if of_item.contains(entity) || holds(&text, entity) {
+                if of_item.contains(entity) || contains_words(&text, entity) {
                     activated.entity = true;
-                    activated.add("entity", entity, worth.entity);
+                    activated.add_rule("entity", entity, worth.entity);
                 }
             }
         }
         if !self.tags.is_empty() {
-            let tags: Vec<String> = target.tags.iter().map(|tag| normal(tag)).collect();
+            let tags: Vec<String> = target.tags.iter().map(|tag| normalize_text(tag)).collect();
             let tagged = self.tags.iter().filter(|tag| tags.contains(tag));
-            tagged.for_each(|tag| activated.add("tag", tag, worth.tag));
+            tagged.for_each(|tag| activated.add_rule("tag", tag, worth.tag));
         }
         activated.kinds = u8::from(activated.entity)
             + u8::from(activated.rules.iter().any(|rule| rule.starts_with("tag:")));
@@ -127,14 +132,15 @@ impl CueSet {
             let names = target.tags.iter().chain(target.entities).map(String::as_str);
             let mut found = BTreeSet::new();
             for text in [target.text].into_iter().chain(names) {
-                self.sought.of_text(text, &mut found);
+                self.term_matcher.find_in_text(text, &mut found);
             }
             let standing = self
                 .keywords
                 .iter()
                 .filter(|keyword| keyword.terms.iter().all(|term| found.contains(term)));
             let before = activated.rules.len();
-            standing.for_each(|keyword| activated.add("keyword", &keyword.written, worth.keyword));
+            standing
+                .for_each(|keyword| activated.add_rule("keyword", &keyword.text, worth.keyword));
             activated.kinds += u8::from(activated.rules.len() > before);
 
             let shared = self.message.intersection(&found).count();
@@ -158,20 +164,24 @@ impl CueSet {
     }
 
     /// Whether one of these tags is asked for, or one of these entities.
-    pub(super) fn names(&self, tags: &[String], entities: &[String]) -> bool {
-        tags.iter().any(|tag| self.tags.contains(&normal(tag)))
-            || entities.iter().any(|entity| self.entities.contains(&normal(entity)))
+    pub(super) fn mentions_any(&self, tags: &[String], entities: &[String]) -> bool {
+        tags.iter().any(|tag| self.tags.contains(&normalize_text(tag)))
+            || entities.iter().any(|entity| self.entities.contains(&normalize_text(entity)))
     }
 }
 
-impl Activated {
-    fn add(&mut self, kind: &str, cue: &str, points: i64) {
+impl CueMatch {
+    fn add_rule(&mut self, kind: &str, cue: &str, points: i64) {
         self.points = self.points.saturating_add(points);
         self.rules.push(format!("{kind}:{cue}"));
     }
 }
 
-fn end(field: &'static str, text: Option<&str>, open: Time) -> Result<Time, ComposeError> {
+fn parse_range_end(
+    field: &'static str,
+    text: Option<&str>,
+    open: Timestamp,
+) -> Result<Timestamp, ComposeError> {
     let Some(text) = text else { return Ok(open) };
-    Time::parse(text).ok_or(ComposeError::Cue { field, expected: "an RFC 3339 date-time" })
+    Timestamp::parse(text).ok_or(ComposeError::Cue { field, expected: "an RFC 3339 date-time" })
 }

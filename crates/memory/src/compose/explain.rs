@@ -1,28 +1,28 @@
 //! What was applied, and what it takes to compose the same again.
 
-use countersign_contracts::Object;
+use countersign_contracts::JsonObject;
 use serde_json::{Value, json};
 
-use super::context::Context;
-use super::episodes::DAY;
-use super::procedures::GENERIC;
-use crate::Cut;
+use super::context::ComposeContext;
+use super::episode_candidates::DAY;
+use super::procedure_candidates::GENERIC;
+use crate::ReadTruncation;
 
 /// The version of how words are read and items put in order: it changes when a packet of the same
 /// rows would.
-pub const ANALYSER: &str = "countersign-words/3";
+pub const SELECTION_VERSION: &str = "countersign-words/3";
 
 /// The windows, caps, levels and strengths that were applied.
-pub(super) fn filters(ctx: &Context<'_>) -> Object {
+pub(super) fn describe_filters(ctx: &ComposeContext<'_>) -> JsonObject {
     let (policy, now) = (ctx.policy, ctx.now());
     let days = i64::from(policy.episode_window);
-    let from = now.after(-(days * DAY));
-    let since = super::moment::told(from);
-    let mut filters = object(json!({
+    let from = now.plus_millis(-(days * DAY));
+    let since = super::timestamp::format_timestamp(from);
+    let mut filters = into_object(json!({
         "as_of": now.to_string(),
         "purpose": ctx.request.purpose,
         "task_type": ctx.request.task_type.as_deref().unwrap_or(GENERIC),
-        "query": ctx.cues.asked,
+        "query": ctx.cues.has_query,
         "caps": policy.caps,
         "candidates": policy.candidates,
         "episode_window": { "from": since, "to": now.to_string(), "days": days },
@@ -30,35 +30,35 @@ pub(super) fn filters(ctx: &Context<'_>) -> Object {
         "fact_levels": ["user", "agent", "tenant"],
         "given": ctx.row,
         "longest_item": policy.longest_item,
-        "cut": cut(ctx),
-        "guesses_withheld": ctx.guard.len(),
+        "cut": list_truncations(ctx),
+        "guesses_withheld": ctx.guard.insight_count(),
         "budget": if ctx.request.budget.is_some_and(|asked| asked.per_section.is_some()) {
             "sections of the request"
         } else {
             "shares of the policy"
         },
     }));
-    if ctx.guard.tainted() > 0 {
-        filters.insert("written_after_guesses".to_owned(), ctx.guard.tainted().into());
+    if ctx.guard.tainted_count() > 0 {
+        filters.insert("written_after_guesses".to_owned(), ctx.guard.tainted_count().into());
     }
     filters
 }
 
 /// What was not looked at as a whole, in an order of its own.
-fn cut<'a>(ctx: &Context<'a>) -> Vec<&'a Cut> {
-    let mut cut: Vec<&Cut> = ctx.found.cut.iter().collect();
+fn list_truncations<'a>(ctx: &ComposeContext<'a>) -> Vec<&'a ReadTruncation> {
+    let mut cut: Vec<&ReadTruncation> = ctx.candidates.cut.iter().collect();
     cut.sort();
     cut
 }
 
 /// Policy, tokenizer, order, moment.
-pub(super) fn determinism(ctx: &Context<'_>) -> Object {
-    object(json!({
+pub(super) fn describe_determinism(ctx: &ComposeContext<'_>) -> JsonObject {
+    into_object(json!({
         "policy_id": ctx.policy.id,
         "policy_version": ctx.policy.version,
-        "policy_digest": ctx.policy.digest(),
+        "policy_digest": ctx.policy.compute_digest(),
         "tokenizer": ctx.counter.id(),
-        "analyser": ANALYSER,
+        "analyser": SELECTION_VERSION,
         "as_of": ctx.now().to_string(),
         "render": ctx.policy.render,
         "sort_keys": {
@@ -74,9 +74,9 @@ pub(super) fn determinism(ctx: &Context<'_>) -> Object {
     }))
 }
 
-fn object(value: Value) -> Object {
+fn into_object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
-        _ => Object::new(),
+        _ => JsonObject::new(),
     }
 }

@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::policy::Tiers;
+use crate::policy::TierShares;
 use crate::tokens::TokenCounter;
 
 /// How much of an item is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tier {
+pub(super) enum DetailTier {
     Raw,
     Short,
     Ref,
@@ -20,7 +20,7 @@ pub(super) enum Tier {
 
 /// An item as it would be given.
 #[derive(Debug, Clone)]
-pub(super) struct Form<T> {
+pub(super) struct PacketItem<T> {
     /// For the packet.
     pub(super) item: T,
     /// Lines that it shares with others.
@@ -30,14 +30,14 @@ pub(super) struct Form<T> {
     /// What it is called: `raw` where nothing is missing for want of room.
     pub(super) name: &'static str,
     /// Whether it is longer than any item may be.
-    pub(super) cut: bool,
+    pub(super) is_truncated: bool,
 }
 
 /// What of a list goes in.
 #[derive(Debug)]
-pub(super) struct Filled<T> {
+pub(super) struct FilledSection<T> {
     /// The place in the list, which runs without gaps, and the form.
-    pub(super) items: Vec<(usize, Form<T>)>,
+    pub(super) items: Vec<(usize, PacketItem<T>)>,
     /// In tokens.
     pub(super) used: u64,
     /// Whether all went in, in full.
@@ -45,19 +45,19 @@ pub(super) struct Filled<T> {
 }
 
 /// Takes from a ranked list what fits a budget. `make` gives an item in a form, if it has one.
-pub(super) fn fill<T>(
+pub(super) fn fill_section<T>(
     many: usize,
     budget: u64,
-    tiers: Tiers,
+    tiers: TierShares,
     counter: &dyn TokenCounter,
-    make: &dyn Fn(usize, Tier) -> Option<Form<T>>,
-) -> Filled<T> {
-    let mut costs = Costs { counter, paid: BTreeSet::new() };
-    let mut raws: Vec<(Form<T>, u64)> = Vec::new();
+    make: &dyn Fn(usize, DetailTier) -> Option<PacketItem<T>>,
+) -> FilledSection<T> {
+    let mut costs = TokenCosts { counter, paid: BTreeSet::new() };
+    let mut raws: Vec<(PacketItem<T>, u64)> = Vec::new();
     let mut total = 0;
     for place in 0..many {
-        let Some(form) = make(place, Tier::Raw) else { break };
-        total += costs.pay(&form);
+        let Some(form) = make(place, DetailTier::Raw) else { break };
+        total += costs.charge(&form);
         if total > budget {
             break;
         }
@@ -65,68 +65,70 @@ pub(super) fn fill<T>(
     }
     if raws.len() == many {
         let items = raws.into_iter().enumerate().map(|(place, (form, _))| (place, form)).collect();
-        return Filled { items, used: total, complete: true };
+        return FilledSection { items, used: total, complete: true };
     }
     let share = |thousandths: u32| (u128::from(budget) * u128::from(thousandths) / 1_000) as u64;
     let raw = share(tiers.raw).min(budget);
     raws.truncate(raws.partition_point(|(_, total)| *total <= raw));
     let mut used = raws.last().map_or(0, |(_, total)| *total);
-    let mut items: Vec<(usize, Form<T>)> =
+    let mut items: Vec<(usize, PacketItem<T>)> =
         raws.into_iter().enumerate().map(|(place, (form, _))| (place, form)).collect();
     costs.paid.clear();
     for (_, form) in &items {
-        costs.know(form);
+        costs.mark_paid(form);
     }
 
-    for (tier, thousandths) in [(Tier::Short, tiers.short), (Tier::Ref, tiers.reference)] {
+    for (tier, thousandths) in
+        [(DetailTier::Short, tiers.short), (DetailTier::Ref, tiers.reference)]
+    {
         let share = share(thousandths).min(budget - used);
         let mut spent = 0;
         while share > 0 && items.len() < many {
             let place = items.len();
             let Some(form) = make(place, tier) else { break };
-            let cost = costs.price(&form);
+            let cost = costs.compute_cost(&form);
             if spent + cost > share {
                 break;
             }
             spent += cost;
-            costs.know(&form);
+            costs.mark_paid(&form);
             items.push((place, form));
         }
         used += spent;
     }
     if items.is_empty() && many > 0 {
         // Where no share is enough for the first item, the whole may be.
-        let first = [Tier::Raw, Tier::Short, Tier::Ref]
+        let first = [DetailTier::Raw, DetailTier::Short, DetailTier::Ref]
             .into_iter()
-            .find_map(|tier| make(0, tier).filter(|form| costs.price(form) <= budget));
+            .find_map(|tier| make(0, tier).filter(|form| costs.compute_cost(form) <= budget));
         if let Some(form) = first {
-            used = costs.pay(&form);
+            used = costs.charge(&form);
             items.push((0, form));
         }
     }
-    Filled { items, used, complete: false }
+    FilledSection { items, used, complete: false }
 }
 
-struct Costs<'a> {
+struct TokenCosts<'a> {
     counter: &'a dyn TokenCounter,
     /// Shared lines that somebody paid.
     paid: BTreeSet<String>,
 }
 
-impl Costs<'_> {
-    fn price<T>(&self, form: &Form<T>) -> u64 {
+impl TokenCosts<'_> {
+    fn compute_cost<T>(&self, form: &PacketItem<T>) -> u64 {
         let unpaid = form.shared.iter().filter(|line| !self.paid.contains(*line));
         let shared: u64 = unpaid.map(|line| self.counter.count(line)).sum();
         shared + self.counter.count(&form.line)
     }
 
-    fn pay<T>(&mut self, form: &Form<T>) -> u64 {
-        let price = self.price(form);
-        self.know(form);
+    fn charge<T>(&mut self, form: &PacketItem<T>) -> u64 {
+        let price = self.compute_cost(form);
+        self.mark_paid(form);
         price
     }
 
-    fn know<T>(&mut self, form: &Form<T>) {
+    fn mark_paid<T>(&mut self, form: &PacketItem<T>) {
         self.paid.extend(form.shared.iter().cloned());
     }
 }

@@ -12,33 +12,33 @@
 //! A larger budget never loses an item: each share of a section takes the longest beginning of the
 //! ranked list that fits, so its end only ever moves forward.
 
-mod error;
-mod moment;
-mod normal;
+mod compose_error;
+mod timestamp;
+mod normalize;
 mod shorten;
 mod cues;
-mod scattered;
-mod guard;
-mod ledger;
-mod evidence;
+mod proximity_matcher;
+mod insight_guard;
+mod selection_log;
+mod evidence_index;
 mod context;
 mod fill;
 mod budget;
-mod facts;
-mod procedures;
-mod episodes;
-mod quotes;
-mod window;
-mod summary;
-mod insights;
-mod working;
+mod fact_candidates;
+mod procedure_candidates;
+mod episode_candidates;
+mod quote_candidates;
+mod message_candidates;
+mod fit_summary;
+mod insight_candidates;
+mod state_part_candidates;
 mod sections;
 mod explain;
 mod packet;
 
-pub use error::ComposeError;
-pub use explain::ANALYSER;
-pub(crate) use guard::{guess, tells_guess, words_of_guess};
-pub(crate) use normal::normal;
-pub use packet::compose;
+pub use compose_error::ComposeError;
+pub use explain::SELECTION_VERSION;
+pub(crate) use insight_guard::{contains_insight_words, normalize_insight, repeats_insight};
+pub(crate) use normalize::normalize_text;
+pub use packet::compose_packet;
 pub(crate) use shorten::shorten_chars;

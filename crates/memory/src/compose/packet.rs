@@ -3,34 +3,37 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::{Insight, InsightItem, InsightKind, UsagePolicy};
-use countersign_contracts::memory::long_term::LongTerm;
-use countersign_contracts::memory::meta::{Budget, PacketMeta, PacketVersion, Scope};
-use countersign_contracts::memory::report::{BudgetReport, Explain};
-use countersign_contracts::memory::short_term::ShortTerm;
-
-use super::budget::{Purse, Section};
-use super::context::Context;
-use super::episodes::EpisodeCandidate;
-use super::facts::FactCandidate;
-use super::insights::InsightCandidate;
-use super::ledger::{Ledger, Ranked, Reason};
-use super::procedures::ProcedureCandidate;
-use super::quotes::QuoteCandidate;
-use super::window::MessageCandidate;
-use super::working::{Floor, PartCandidate};
-use super::{
-    ComposeError, episodes, explain, facts, insights, moment, procedures, quotes, sections,
-    summary, window, working,
+use countersign_contracts::memory::insight::{
+    InsightItem, InsightKind, InsightUsagePolicy, PacketInsights,
 };
-use crate::policy::{LEAST_BUDGET, Policy};
+use countersign_contracts::memory::long_term::LongTermMemory;
+use countersign_contracts::memory::meta::{PacketBudget, PacketMeta, PacketScope, PacketVersion};
+use countersign_contracts::memory::report::{BudgetReport, PacketExplanation};
+use countersign_contracts::memory::short_term::ShortTermMemory;
+
+use super::budget::{BudgetAllocator, PacketSection};
+use super::context::ComposeContext;
+use super::episode_candidates::EpisodeCandidate;
+use super::fact_candidates::FactCandidate;
+use super::insight_candidates::InsightCandidate;
+use super::message_candidates::MessageCandidate;
+use super::procedure_candidates::ProcedureCandidate;
+use super::quote_candidates::QuoteCandidate;
+use super::selection_log::{OmissionReason, RankedItem, SelectionLog};
+use super::state_part_candidates::{StateFloor, StatePartCandidate};
+use super::{
+    ComposeError, episode_candidates, explain, fact_candidates, fit_summary, insight_candidates,
+    message_candidates, procedure_candidates, quote_candidates, sections, state_part_candidates,
+    timestamp,
+};
+use crate::policy::{MIN_BUDGET_TOKENS, MemoryPolicy};
 use crate::tokens::TokenCounter;
-use crate::{Found, Request};
+use crate::{Candidates, PacketRequest};
 
 /// Everything that may go into a packet, in order.
-pub(super) struct Candidates<'a> {
-    pub(super) floor: Floor,
-    pub(super) parts: Vec<PartCandidate>,
+pub(super) struct PacketCandidates<'a> {
+    pub(super) floor: StateFloor,
+    pub(super) parts: Vec<StatePartCandidate>,
     pub(super) procedures: Vec<ProcedureCandidate<'a>>,
     pub(super) insights: Vec<InsightCandidate<'a>>,
     pub(super) facts: Vec<FactCandidate<'a>>,
@@ -41,39 +44,40 @@ pub(super) struct Candidates<'a> {
 }
 
 /// Composes a packet. The same arguments give the same packet, whatever the order of the rows.
-pub fn compose(
-    request: &Request,
-    policy: &Policy,
-    found: &Found,
+pub fn compose_packet(
+    request: &PacketRequest,
+    policy: &MemoryPolicy,
+    found: &Candidates,
     counter: &dyn TokenCounter,
 ) -> Result<MemoryPacket, ComposeError> {
     request.scope.check()?;
     let max_tokens = request.budget.map_or(policy.max_tokens, |asked| asked.max_tokens);
-    if max_tokens < LEAST_BUDGET {
-        return Err(ComposeError::Budget { least: LEAST_BUDGET, found: max_tokens });
+    if max_tokens < MIN_BUDGET_TOKENS {
+        return Err(ComposeError::Budget { minimum: MIN_BUDGET_TOKENS, found: max_tokens });
     }
-    let generated_at =
-        moment::told(request.as_of).ok_or(ComposeError::AsOf { found: request.as_of.0 })?;
-    let ctx = Context::new(request, policy, found, counter)?;
-    let mut ledger = Ledger::default();
-    let candidates = select(&ctx, &mut ledger);
-    let mut purse = purse(&ctx, &candidates, max_tokens)?;
-    let (short_term, long_term, insight) = fill(&ctx, &mut ledger, &mut purse, &candidates);
-    let mut ids = cited(&short_term, &long_term, &insight);
+    let generated_at = timestamp::format_timestamp(request.as_of)
+        .ok_or(ComposeError::AsOf { found: request.as_of.0 })?;
+    let ctx = ComposeContext::new(request, policy, found, counter)?;
+    let mut ledger = SelectionLog::default();
+    let candidates = select_candidates(&ctx, &mut ledger);
+    let mut purse = allocate_budget(&ctx, &candidates, max_tokens)?;
+    let (short_term, long_term, insight) =
+        fill_sections(&ctx, &mut ledger, &mut purse, &candidates);
+    let mut ids = collect_cited_ids(&short_term, &long_term, &insight);
     if !short_term.rolling_summary.is_empty() {
         ids.extend(found.summary.iter().flat_map(|summary| &summary.sources));
     }
-    let citations = ctx.evidences.citations(ids.into_iter(), &ctx.guard);
-    ledger.settle();
+    let citations = ctx.evidence_index.build_citations(ids.into_iter(), &ctx.guard);
+    ledger.sort_entries();
     Ok(MemoryPacket {
         meta: PacketMeta {
             schema_version: PacketVersion::V1,
-            scope: scope(request),
+            scope: build_packet_scope(request),
             generated_at,
             purpose: request.purpose,
             task_type: request.task_type.clone(),
             cues: request.cues.clone(),
-            budget: Budget { max_tokens, per_section: purse.applied() },
+            budget: PacketBudget { max_tokens, per_section: purse.applied_budgets() },
             policy_id: Some(policy.id.clone()),
         },
         short_term,
@@ -91,66 +95,73 @@ pub fn compose(
             degradations: ledger.degradations,
             omissions: Some(ledger.omissions),
         },
-        explain: Explain {
+        explain: PacketExplanation {
             selected: ledger.selected,
             omitted: ledger.omitted,
-            filters: explain::filters(&ctx),
+            filters: explain::describe_filters(&ctx),
             conflicts: ledger.conflicts,
-            determinism: Some(explain::determinism(&ctx)),
+            determinism: Some(explain::describe_determinism(&ctx)),
         },
     })
 }
 
 /// A confidence that a packet may hold: from 0 to 1, and a number.
-pub(super) fn fraction(confidence: f64) -> f64 {
+pub(super) fn clamp_confidence(confidence: f64) -> f64 {
     if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) }
 }
 
-fn select<'a>(ctx: &Context<'a>, ledger: &mut Ledger) -> Candidates<'a> {
-    let window = window::select(ctx, ledger);
+fn select_candidates<'a>(
+    ctx: &ComposeContext<'a>,
+    ledger: &mut SelectionLog,
+) -> PacketCandidates<'a> {
+    let window = message_candidates::select_messages(ctx, ledger);
     let in_window: BTreeSet<&str> = window.iter().map(|it| it.row.id.as_str()).collect();
-    let mut candidates = Candidates {
-        floor: working::floor(ctx, ledger),
-        parts: working::select(ctx, ledger),
-        procedures: procedures::select(ctx, ledger),
-        insights: insights::select(ctx, ledger),
-        facts: facts::select(ctx, ledger),
-        episodes: episodes::select(ctx, ledger),
-        summary: summary::select(ctx, ledger),
-        quotes: quotes::select(ctx, ledger, &in_window),
+    let mut candidates = PacketCandidates {
+        floor: state_part_candidates::collect_floor(ctx, ledger),
+        parts: state_part_candidates::select_parts(ctx, ledger),
+        procedures: procedure_candidates::select_procedures(ctx, ledger),
+        insights: insight_candidates::select_insights(ctx, ledger),
+        facts: fact_candidates::select_facts(ctx, ledger),
+        episodes: episode_candidates::select_episodes(ctx, ledger),
+        summary: fit_summary::select_summary(ctx, ledger),
+        quotes: quote_candidates::select_quotes(ctx, ledger, &in_window),
         window,
     };
-    cap_all(ctx, ledger, &mut candidates);
+    cap_candidates(ctx, ledger, &mut candidates);
     candidates
 }
 
 /// No more than so many in all: the least needed kinds give way first.
-fn cap_all(ctx: &Context<'_>, ledger: &mut Ledger, candidates: &mut Candidates<'_>) {
+fn cap_candidates(
+    ctx: &ComposeContext<'_>,
+    ledger: &mut SelectionLog,
+    candidates: &mut PacketCandidates<'_>,
+) {
     let mut left = ctx.policy.candidates.all;
-    take(ledger, &mut candidates.facts, &mut left);
-    take(ledger, &mut candidates.procedures, &mut left);
-    take(ledger, &mut candidates.quotes, &mut left);
-    take(ledger, &mut candidates.window, &mut left);
-    take(ledger, &mut candidates.episodes, &mut left);
-    take(ledger, &mut candidates.insights, &mut left);
+    cap_section(ledger, &mut candidates.facts, &mut left);
+    cap_section(ledger, &mut candidates.procedures, &mut left);
+    cap_section(ledger, &mut candidates.quotes, &mut left);
+    cap_section(ledger, &mut candidates.window, &mut left);
+    cap_section(ledger, &mut candidates.episodes, &mut left);
+    cap_section(ledger, &mut candidates.insights, &mut left);
 }
 
-fn take<R: Ranked>(ledger: &mut Ledger, list: &mut Vec<R>, left: &mut usize) {
-    ledger.cap(list, *left, Reason::Candidates);
+fn cap_section<R: RankedItem>(ledger: &mut SelectionLog, list: &mut Vec<R>, left: &mut usize) {
+    ledger.truncate_to_cap(list, *left, OmissionReason::Candidates);
     *left -= list.len();
 }
 
-fn purse(
-    ctx: &Context<'_>,
-    candidates: &Candidates<'_>,
+fn allocate_budget(
+    ctx: &ComposeContext<'_>,
+    candidates: &PacketCandidates<'_>,
     max_tokens: u64,
-) -> Result<Purse, ComposeError> {
+) -> Result<BudgetAllocator, ComposeError> {
     let floor = candidates.floor.cost;
     if let Some(budgets) = ctx.request.budget.and_then(|asked| asked.per_section) {
-        return Purse::hard(max_tokens, &budgets, floor);
+        return BudgetAllocator::from_section_budgets(max_tokens, &budgets, floor);
     }
     let (row, strengths) = (ctx.row, ctx.policy.strengths);
-    let weight = |any: bool, parts: &[crate::policy::Strength]| {
+    let weight = |any: bool, parts: &[crate::policy::InjectionStrength]| {
         let strongest = parts.iter().map(|part| strengths.weight(*part)).max();
         if any { strongest.unwrap_or(0) } else { 0 }
     };
@@ -159,47 +170,53 @@ fn purse(
         || !candidates.quotes.is_empty();
     let of_state = floor > 0 || !candidates.parts.is_empty();
     let weights = BTreeMap::from([
-        (Section::WorkingState, weight(of_state, &[row.state, row.plan])),
-        (Section::Procedures, weight(!candidates.procedures.is_empty(), &[row.procedures])),
-        (Section::Insights, weight(!candidates.insights.is_empty(), &[insights::strength(ctx)])),
-        (Section::Facts, weight(!candidates.facts.is_empty(), &[row.facts])),
-        (Section::Episodes, weight(!candidates.episodes.is_empty(), &[row.episodes])),
-        (Section::ShortTermSummary, weight(of_session, &[row.summary, row.quotes, row.window])),
+        (PacketSection::WorkingState, weight(of_state, &[row.state, row.plan])),
+        (PacketSection::Procedures, weight(!candidates.procedures.is_empty(), &[row.procedures])),
+        (
+            PacketSection::Insights,
+            weight(!candidates.insights.is_empty(), &[insight_candidates::insight_strength(ctx)]),
+        ),
+        (PacketSection::Facts, weight(!candidates.facts.is_empty(), &[row.facts])),
+        (PacketSection::Episodes, weight(!candidates.episodes.is_empty(), &[row.episodes])),
+        (
+            PacketSection::ShortTermSummary,
+            weight(of_session, &[row.summary, row.quotes, row.window]),
+        ),
     ]);
-    Purse::shared(max_tokens, &weights, floor)
+    BudgetAllocator::from_weights(max_tokens, &weights, floor)
 }
 
-fn fill(
-    ctx: &Context<'_>,
-    ledger: &mut Ledger,
-    purse: &mut Purse,
-    candidates: &Candidates<'_>,
-) -> (ShortTerm, LongTerm, Insight) {
-    let mut short_term = sections::empty_short_term(ctx);
-    sections::working_state(ctx, ledger, purse, candidates, &mut short_term);
-    let procedures = sections::procedures(ctx, ledger, purse, &candidates.procedures);
-    let guesses = sections::insights(ctx, ledger, purse, &candidates.insights);
-    let (facts, preferences) = sections::facts(ctx, ledger, purse, &candidates.facts);
-    let episodes = sections::episodes(ctx, ledger, purse, &candidates.episodes);
-    sections::session(ctx, ledger, purse, candidates, &mut short_term);
+fn fill_sections(
+    ctx: &ComposeContext<'_>,
+    ledger: &mut SelectionLog,
+    purse: &mut BudgetAllocator,
+    candidates: &PacketCandidates<'_>,
+) -> (ShortTermMemory, LongTermMemory, PacketInsights) {
+    let mut short_term = sections::build_empty_short_term(ctx);
+    sections::fill_working_state(ctx, ledger, purse, candidates, &mut short_term);
+    let procedures = sections::fill_procedures(ctx, ledger, purse, &candidates.procedures);
+    let guesses = sections::fill_insights(ctx, ledger, purse, &candidates.insights);
+    let (facts, preferences) = sections::fill_facts(ctx, ledger, purse, &candidates.facts);
+    let episodes = sections::fill_episodes(ctx, ledger, purse, &candidates.episodes);
+    sections::fill_session(ctx, ledger, purse, candidates, &mut short_term);
     let of = |kind: InsightKind| -> Vec<InsightItem> {
         guesses.iter().filter(|it| it.kind == kind).cloned().collect()
     };
-    let insight = Insight {
-        usage_policy: UsagePolicy { allow_in_responder: ctx.policy.allow_in_responder },
+    let insight = PacketInsights {
+        usage_policy: InsightUsagePolicy { allow_in_responder: ctx.policy.allow_in_responder },
         hypotheses: of(InsightKind::Hypothesis),
         strategy_sketches: of(InsightKind::Strategy),
         patterns: of(InsightKind::Pattern),
     };
-    let long_term = LongTerm { facts, preferences: Some(preferences), procedures, episodes };
+    let long_term = LongTermMemory { facts, preferences: Some(preferences), procedures, episodes };
     (short_term, long_term, insight)
 }
 
 /// Every id that what went in refers to.
-fn cited<'p>(
-    short_term: &'p ShortTerm,
-    long_term: &'p LongTerm,
-    insight: &'p Insight,
+fn collect_cited_ids<'p>(
+    short_term: &'p ShortTermMemory,
+    long_term: &'p LongTermMemory,
+    insight: &'p PacketInsights,
 ) -> Vec<&'p String> {
     let mut ids: Vec<&String> = Vec::new();
     ids.extend(short_term.key_quotes.iter().flatten().map(|quote| &quote.evidence_id));
@@ -217,9 +234,9 @@ fn cited<'p>(
     ids
 }
 
-fn scope(request: &Request) -> Scope {
+fn build_packet_scope(request: &PacketRequest) -> PacketScope {
     let scope = &request.scope;
-    Scope {
+    PacketScope {
         tenant_id: Some(scope.tenant().to_owned()),
         user_id: scope.user().to_owned(),
         agent_id: scope.agent().to_owned(),

@@ -3,10 +3,10 @@
 use crate::tokens::TokenCounter;
 
 /// What stands where something was cut off.
-pub(crate) const CUT: char = '…';
+pub(crate) const ELLIPSIS: char = '…';
 
 /// The most characters that one token may stand for; a longer beginning is not even looked at.
-const CHARS_A_TOKEN: usize = 16;
+const MAX_CHARS_PER_TOKEN: usize = 16;
 
 /// The text if it is at most so long, else its longest beginning that is, at a boundary and with `…`;
 /// nothing where not even a word fits.
@@ -15,51 +15,51 @@ pub(super) fn shorten(text: &str, most: u64, counter: &dyn TokenCounter) -> Opti
     if text.len() as u64 <= most {
         return Some(text.to_owned());
     }
-    let chars = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(CHARS_A_TOKEN);
+    let chars = usize::try_from(most).unwrap_or(usize::MAX).saturating_mul(MAX_CHARS_PER_TOKEN);
     let whole = text.char_indices().nth(chars).is_none();
     if whole && counter.count(text) <= most {
         return Some(text.to_owned());
     }
     let beginning = text.char_indices().nth(chars).map_or(text, |(at, _)| &text[..at]);
-    let fits = |end: usize| counter.count(&cut(text, end)) <= most;
-    longest(text, beginning.len(), fits)
+    let fits = |end: usize| counter.count(&truncate_at(text, end)) <= most;
+    shorten_to_fit(text, beginning.len(), fits)
 }
 
 /// The same by characters, for texts that no model reads.
 pub(crate) fn shorten_chars(text: &str, most: usize) -> Option<String> {
     let Some((limit, _)) = text.char_indices().nth(most) else { return Some(text.to_owned()) };
-    longest(text, limit, |end| text[..end].chars().count() < most)
+    shorten_to_fit(text, limit, |end| text[..end].chars().count() < most)
 }
 
-fn longest(text: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Option<String> {
-    let ends = boundaries(text, limit);
+fn shorten_to_fit(text: &str, limit: usize, fits: impl Fn(usize) -> bool) -> Option<String> {
+    let ends = find_cut_points(text, limit);
     // Counts grow with the text but for a token now and then: search, then step back until it fits.
-    let mut found = ends.partition_point(|end| fits(end.at));
-    while found > 0 && !fits(ends[found - 1].at) {
+    let mut found = ends.partition_point(|end| fits(end.offset));
+    while found > 0 && !fits(ends[found - 1].offset) {
         found -= 1;
     }
     let last = ends[..found].last()?;
     // A whole sentence reads better, as long as it is most of what would fit.
-    let sentence = ends[..found].iter().rev().find(|end| end.sentence);
-    let end = sentence.filter(|end| end.at * 2 >= last.at).unwrap_or(last);
-    Some(cut(text, end.at))
+    let sentence = ends[..found].iter().rev().find(|end| end.ends_sentence);
+    let end = sentence.filter(|end| end.offset * 2 >= last.offset).unwrap_or(last);
+    Some(truncate_at(text, end.offset))
 }
 
-fn cut(text: &str, end: usize) -> String {
+fn truncate_at(text: &str, end: usize) -> String {
     let mut beginning = text[..end].to_owned();
-    beginning.push(CUT);
+    beginning.push(ELLIPSIS);
     beginning
 }
 
 #[derive(Debug, Clone, Copy)]
-struct End {
-    at: usize,
-    sentence: bool,
+struct CutPoint {
+    offset: usize,
+    ends_sentence: bool,
 }
 
 /// Where a text may be cut, up to a byte: behind each word and, in scripts without spaces, behind
 /// each character that nothing hangs on.
-fn boundaries(text: &str, limit: usize) -> Vec<End> {
+fn find_cut_points(text: &str, limit: usize) -> Vec<CutPoint> {
     let mut ends = Vec::new();
     let mut characters = text.char_indices().peekable();
     // What the marks behind it belong to.
@@ -70,8 +70,8 @@ fn boundaries(text: &str, limit: usize) -> Vec<End> {
             break;
         }
         let Some((_, next)) = characters.peek() else { break };
-        base = if hangs_on(character) { base } else { character };
-        if character.is_whitespace() || hangs_on(*next) || character == '\u{200d}' {
+        base = if is_combining(character) { base } else { character };
+        if character.is_whitespace() || is_combining(*next) || character == '\u{200d}' {
             continue;
         }
         let sentence = matches!(character, '.' | '!' | '?' | '…') && next.is_whitespace()
@@ -82,16 +82,16 @@ fn boundaries(text: &str, limit: usize) -> Vec<End> {
         if sentence || word || (next.is_whitespace() && !idle) {
             // A number or a name keeps its signs: `1.5`, `e-mail`, `it's`.
             let joined = matches!(*next, '.' | ',' | '-' | '\'' | '’' | '_' | ':' | '/' | '@')
-                && behind(text, end + next.len_utf8()).is_some_and(char::is_alphanumeric);
+                && char_at(text, end + next.len_utf8()).is_some_and(char::is_alphanumeric);
             if !joined {
-                ends.push(End { at: end, sentence });
+                ends.push(CutPoint { offset: end, ends_sentence: sentence });
             }
         }
     }
     ends
 }
 
-fn behind(text: &str, at: usize) -> Option<char> {
+fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
 
@@ -109,7 +109,7 @@ fn is_dense(character: char) -> bool {
 }
 
 /// What belongs to the character before it: marks, joiners, variation selectors, skin tones.
-fn hangs_on(character: char) -> bool {
+fn is_combining(character: char) -> bool {
     matches!(u32::from(character),
         0x0300..=0x036f | 0x0483..=0x0489 | 0x0591..=0x05bd | 0x064b..=0x065f | 0x0900..=0x0903
         | 0x093a..=0x094f | 0x0e31 | 0x0e34..=0x0e3a | 0x0e47..=0x0e4e | 0x102b..=0x103e
@@ -168,7 +168,7 @@ mod tests {
             for most in [1, 2, 3, 5, 8, 24, 100, 300] {
                 let Some(short) = shorten(&text, most, counter) else { continue };
                 assert!(counter.count(&short) <= most, "{most}: {short}");
-                assert!(text.starts_with(short.trim_end_matches(CUT)), "{short}");
+                assert!(text.starts_with(short.trim_end_matches(ELLIPSIS)), "{short}");
             }
             assert_eq!(shorten(&text, 100_000, counter).as_ref(), Some(&text));
         }

@@ -3,16 +3,16 @@
 use std::sync::LazyLock;
 
 use countersign_core::patch::Patch;
-use countersign_core::spec::{Diagnostic, Source, Tree};
+use countersign_core::source::{Diagnostic, ParsedSourceFile, SourceFile};
 use serde_json::Value;
 
-use super::{Policy, Strength};
+use super::{InjectionStrength, MemoryPolicy};
 
 /// The least budget that a packet may have; the contract says so too.
-pub const LEAST_BUDGET: u64 = 256;
+pub const MIN_BUDGET_TOKENS: u64 = 256;
 
 /// Ten times what words count is words no more.
-const MOST_WEIGHT: i64 = 10_000_000;
+const MAX_SIMILARITY_WEIGHT: i64 = 10_000_000;
 
 /// The policies that ship.
 const SHIPPED: [(&str, &str); 2] = [
@@ -22,17 +22,17 @@ const SHIPPED: [(&str, &str); 2] = [
 
 /// A file that is no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyError {
+pub enum MemoryPolicyError {
     /// It is not even YAML or JSON.
     #[error("{0}")]
     Unreadable(Box<Diagnostic>),
     /// It has not the shape of a policy.
-    #[error("`{name}` is no policy: {fault}")]
+    #[error("`{name}` is no policy: {problem}")]
     Shape {
         /// The file.
         name: String,
         /// What is wrong with it.
-        fault: String,
+        problem: String,
     },
     /// A number or a word that cannot be meant.
     #[error("`{name}`: `{field}` must be {expected}, found {found}")]
@@ -48,15 +48,16 @@ pub enum PolicyError {
     },
 }
 
-impl Policy {
+impl MemoryPolicy {
     /// Reads a policy from the text of a file. One with a `base` says only what is different from that.
-    pub fn parse(source: Source) -> Result<Self, PolicyError> {
-        let tree = Tree::parse(source)
-            .map_err(|diagnostic| PolicyError::Unreadable(Box::new(diagnostic)))?;
+    pub fn parse(source: SourceFile) -> Result<Self, MemoryPolicyError> {
+        let tree = ParsedSourceFile::parse(source)
+            .map_err(|diagnostic| MemoryPolicyError::Unreadable(Box::new(diagnostic)))?;
         let name = tree.source.name.clone();
-        let whole = on_base(tree.value, &name)?;
-        let policy: Self = serde_json::from_value(whole)
-            .map_err(|error| PolicyError::Shape { name: name.clone(), fault: error.to_string() })?;
+        let whole = merge_with_base(tree.value, &name)?;
+        let policy: Self = serde_json::from_value(whole).map_err(|error| {
+            MemoryPolicyError::Shape { name: name.clone(), problem: error.to_string() }
+        })?;
         policy.check(&name)?;
         Ok(policy)
     }
@@ -68,23 +69,23 @@ impl Policy {
     /// assert_eq!(policy.max_tokens, 2_048);
     /// ```
     #[must_use]
-    pub fn shipped(id: &str) -> Option<Self> {
-        static POLICIES: LazyLock<Vec<Policy>> = LazyLock::new(|| {
-            let parse = |(name, text)| Policy::parse(Source::new(name, text));
+    pub fn load_shipped(id: &str) -> Option<Self> {
+        static POLICIES: LazyLock<Vec<MemoryPolicy>> = LazyLock::new(|| {
+            let parse = |(name, text)| MemoryPolicy::parse(SourceFile::new(name, text));
             let policies = SHIPPED.into_iter().map(parse);
             policies.map(|policy| policy.expect("the shipped policies are tested")).collect()
         });
         POLICIES.iter().find(|policy| policy.id == id).cloned()
     }
 
-    fn check(&self, name: &str) -> Result<(), PolicyError> {
+    fn check(&self, name: &str) -> Result<(), MemoryPolicyError> {
         let fault = |field, expected, found: String| {
-            Err(PolicyError::Value { name: name.to_owned(), field, expected, found })
+            Err(MemoryPolicyError::Value { name: name.to_owned(), field, expected, found })
         };
         if self.id.is_empty() {
             return fault("id", "a name", "an empty one".to_owned());
         }
-        if self.max_tokens < LEAST_BUDGET {
+        if self.max_tokens < MIN_BUDGET_TOKENS {
             return fault("max_tokens", "at least 256", self.max_tokens.to_string());
         }
         let tiers = [self.tiers.raw, self.tiers.short, self.tiers.reference];
@@ -97,7 +98,7 @@ impl Policy {
             let found = format!("{} and {}", self.longest_item, self.short_item);
             return fault("longest_item", "as long as `short_item`, which is not 0", found);
         }
-        if !(0..=MOST_WEIGHT).contains(&self.similarity.weight) {
+        if !(0..=MAX_SIMILARITY_WEIGHT).contains(&self.similarity.weight) {
             let found = self.similarity.weight.to_string();
             return fault("similarity.weight", "0 to 10,000,000 millionths", found);
         }
@@ -109,7 +110,7 @@ impl Policy {
         if weights[0] == 0 || !weights.is_sorted() {
             return fault("strengths", "weights above 0 that do not fall", format!("{weights:?}"));
         }
-        if self.matrix.tool.insights != Strength::None {
+        if self.matrix.tool.insights != InjectionStrength::None {
             return fault("matrix.tool.insights", "`none`", "something else".to_owned());
         }
         Ok(())
@@ -117,28 +118,29 @@ impl Policy {
 }
 
 /// What a file says, upon the policy that it names as its base: merged as RFC 7396 has it. The name is its own.
-fn on_base(mut said: Value, name: &str) -> Result<Value, PolicyError> {
+fn merge_with_base(mut said: Value, name: &str) -> Result<Value, MemoryPolicyError> {
     let Some(base) = said.as_object_mut().and_then(|said| said.remove("base")) else {
         return Ok(said);
     };
-    let Some(shipped) = base.as_str().and_then(Policy::shipped) else {
-        return Err(PolicyError::Value {
+    let Some(shipped) = base.as_str().and_then(MemoryPolicy::load_shipped) else {
+        return Err(MemoryPolicyError::Value {
             name: name.to_owned(),
             field: "base",
             expected: "`default` or `recall`",
             found: base.to_string(),
         });
     };
-    let fault = |fault: &str| PolicyError::Shape { name: name.to_owned(), fault: fault.to_owned() };
+    let fault =
+        |fault: &str| MemoryPolicyError::Shape { name: name.to_owned(), problem: fault.to_owned() };
     if has_null(&said) {
         return Err(fault("a key has no value, and there is none that may do without"));
     }
-    if said["id"].as_str().and_then(Policy::shipped).is_some() {
+    if said["id"].as_str().and_then(MemoryPolicy::load_shipped).is_some() {
         return Err(fault("its `id` is that of a policy that ships, expected one of its own"));
     }
     let mut whole = serde_json::to_value(shipped).expect("a policy is plain data");
     whole.as_object_mut().and_then(|whole| whole.remove("id"));
-    let merged = Patch::merge(&whole, &said).apply(&mut whole);
+    let merged = Patch::from_merge_patch(&whole, &said).apply(&mut whole);
     merged.map_err(|error| fault(&error.to_string()))?;
     Ok(whole)
 }
@@ -162,18 +164,18 @@ mod tests {
     fn refused(from: &str, to: &str, expected: &str) {
         let text = DEFAULT.replacen(from, to, 1);
         assert_ne!(text, DEFAULT, "{from}");
-        let error = Policy::parse(Source::new("p.yaml", text)).unwrap_err();
+        let error = MemoryPolicy::parse(SourceFile::new("p.yaml", text)).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn the_shipped_ones_are_there() {
         for id in ["default", "recall"] {
-            let policy = Policy::shipped(id).unwrap();
+            let policy = MemoryPolicy::load_shipped(id).unwrap();
             assert_eq!(policy.id, id);
-            assert!(policy.digest().starts_with("sha256:"));
+            assert!(policy.compute_digest().starts_with("sha256:"));
         }
-        assert_eq!(Policy::shipped("other"), None);
+        assert_eq!(MemoryPolicy::load_shipped("other"), None);
     }
 
     #[test]
@@ -227,14 +229,18 @@ mod tests {
 
     #[test]
     fn a_policy_may_say_only_what_is_different() {
-        let parse = |text: &str| Policy::parse(Source::new("p.yaml", text));
+        let parse = |text: &str| MemoryPolicy::parse(SourceFile::new("p.yaml", text));
         let near =
             parse("base: default\nid: near\ncaps: { facts: 3 }\nsimilarity: { weight: 500000 }");
-        let mut expected = Policy::shipped("default").unwrap();
+        let mut expected = MemoryPolicy::load_shipped("default").unwrap();
         "near".clone_into(&mut expected.id);
         (expected.caps.facts, expected.similarity.weight) = (3, 500_000);
         assert_eq!(near.as_ref(), Ok(&expected));
-        assert_eq!(near.unwrap().digest(), expected.digest(), "as if it had said everything");
+        assert_eq!(
+            near.unwrap().compute_digest(),
+            expected.compute_digest(),
+            "as if it had said everything"
+        );
         for (text, told) in [
             ("base: mine\nid: x", "`p.yaml`: `base` must be `default` or `recall`, found \"mine\""),
             ("base: recall", "`p.yaml` is no policy: missing field `id`"),
@@ -259,11 +265,12 @@ mod tests {
 
     #[test]
     fn the_digest_is_of_what_it_says() {
-        let one = Policy::shipped("default").unwrap();
-        let spaced = Policy::parse(Source::new("p.yaml", DEFAULT.replace(": ", ":   "))).unwrap();
-        assert_eq!(one.digest(), spaced.digest());
+        let one = MemoryPolicy::load_shipped("default").unwrap();
+        let spaced =
+            MemoryPolicy::parse(SourceFile::new("p.yaml", DEFAULT.replace(": ", ":   "))).unwrap();
+        assert_eq!(one.compute_digest(), spaced.compute_digest());
         let mut other = one.clone();
         other.caps.facts += 1;
-        assert_ne!(one.digest(), other.digest());
+        assert_ne!(one.compute_digest(), other.compute_digest());
     }
 }

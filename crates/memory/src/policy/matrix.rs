@@ -1,47 +1,47 @@
 //! Who is given what: the injection matrix.
 
-use countersign_contracts::memory::meta::Purpose;
+use countersign_contracts::memory::meta::PacketPurpose;
 use serde::{Deserialize, Serialize};
 
 /// What each purpose is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names are those of the purposes")]
-pub struct Matrix {
-    pub planner: MatrixRow,
-    pub tool: MatrixRow,
-    pub responder: MatrixRow,
+pub struct InjectionMatrix {
+    pub planner: InjectionRow,
+    pub tool: InjectionRow,
+    pub responder: InjectionRow,
 }
 
 /// How strongly each part of the memory is given to one purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MatrixRow {
+pub struct InjectionRow {
     /// Goal, slots, constraints, decisions, open loops.
-    pub state: Strength,
+    pub state: InjectionStrength,
     /// Plan, risks, tool evidence, and what of the working state no schema names.
-    pub plan: Strength,
+    pub plan: InjectionStrength,
     /// The rolling summary.
-    pub summary: Strength,
+    pub summary: InjectionStrength,
     /// Events that the cues activate.
-    pub quotes: Strength,
+    pub quotes: InjectionStrength,
     /// The latest messages.
-    pub window: Strength,
+    pub window: InjectionStrength,
     /// Facts and preferences.
-    pub facts: Strength,
+    pub facts: InjectionStrength,
     /// Ways of doing the task.
-    pub procedures: Strength,
+    pub procedures: InjectionStrength,
     /// What happened before.
-    pub episodes: Strength,
+    pub episodes: InjectionStrength,
     /// Guesses. To a responder only validated ones, and only with leave.
-    pub insights: Strength,
+    pub insights: InjectionStrength,
 }
 
 /// How strongly something is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Strength {
+pub enum InjectionStrength {
     None,
     Weak,
     Medium,
@@ -52,33 +52,33 @@ pub enum Strength {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the names say it")]
-pub struct Strengths {
+pub struct StrengthWeights {
     pub strong: u32,
     pub medium: u32,
     pub weak: u32,
 }
 
-impl Matrix {
+impl InjectionMatrix {
     /// What a purpose is given.
     #[must_use]
-    pub fn row(&self, purpose: Purpose) -> &MatrixRow {
+    pub fn row(&self, purpose: PacketPurpose) -> &InjectionRow {
         match purpose {
-            Purpose::Planner => &self.planner,
-            Purpose::Tool => &self.tool,
-            Purpose::Responder => &self.responder,
+            PacketPurpose::Planner => &self.planner,
+            PacketPurpose::Tool => &self.tool,
+            PacketPurpose::Responder => &self.responder,
         }
     }
 }
 
-impl Strengths {
+impl StrengthWeights {
     /// What a word weighs; nothing for `none`.
     #[must_use]
-    pub fn weight(&self, strength: Strength) -> u64 {
+    pub fn weight(&self, strength: InjectionStrength) -> u64 {
         u64::from(match strength {
-            Strength::None => 0,
-            Strength::Weak => self.weak,
-            Strength::Medium => self.medium,
-            Strength::Strong => self.strong,
+            InjectionStrength::None => 0,
+            InjectionStrength::Weak => self.weak,
+            InjectionStrength::Medium => self.medium,
+            InjectionStrength::Strong => self.strong,
         })
     }
 }

@@ -1,13 +1,13 @@
 //! Policies: how many of what, for whom, how old, and in which share of the budget.
 
-mod definition;
-mod limits;
+mod memory_policy;
+mod policy_limits;
 mod load;
 mod matrix;
 mod similarity;
 
-pub use definition::{Dates, EvidenceMarks, Policy, RenderOptions};
-pub use limits::{Activation, Ageing, CandidateCaps, Caps, Tiers};
-pub use load::{LEAST_BUDGET, PolicyError};
-pub use matrix::{Matrix, MatrixRow, Strength, Strengths};
-pub use similarity::Similarity;
+pub use load::{MIN_BUDGET_TOKENS, MemoryPolicyError};
+pub use matrix::{InjectionMatrix, InjectionRow, InjectionStrength, StrengthWeights};
+pub use memory_policy::{CitationMarkerStyle, MemoryPolicy, QuoteDateStyle, RenderOptions};
+pub use policy_limits::{ActivationWeights, AgeingPolicy, CandidateCaps, PacketCaps, TierShares};
+pub use similarity::SimilarityPolicy;

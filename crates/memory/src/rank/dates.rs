@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use countersign_core::run::Time;
-use countersign_core::text::words;
+use countersign_core::run::Timestamp;
+use countersign_core::text::split_words;
 
 /// Months by number, as they are written: in full, in cases, in short.
 const MONTHS: [&str; 12] = [
@@ -28,11 +28,11 @@ const MONTHS: [&str; 12] = [
 /// Names of months that mean something else as well, and so need a number beside them.
 const DOUBTFUL: &str = "may march mar jan jun dec sep май мая мае";
 
-static STEMS: LazyLock<[Vec<String>; 12]> = LazyLock::new(|| MONTHS.map(words));
-static DOUBTFUL_STEMS: LazyLock<Vec<String>> = LazyLock::new(|| words(DOUBTFUL));
+static STEMS: LazyLock<[Vec<String>; 12]> = LazyLock::new(|| MONTHS.map(split_words));
+static DOUBTFUL_STEMS: LazyLock<Vec<String>> = LazyLock::new(|| split_words(DOUBTFUL));
 
 /// The terms of the day of a moment, in UTC.
-pub(super) fn of(ts: Time) -> impl Iterator<Item = String> {
+pub(super) fn build_day_terms(ts: Timestamp) -> impl Iterator<Item = String> {
     let written = ts.to_string();
     let date = written.split('T').next().unwrap_or_default();
     let mut parts = date.rsplitn(3, '-').map(str::to_owned);
@@ -43,7 +43,7 @@ pub(super) fn of(ts: Time) -> impl Iterator<Item = String> {
 }
 
 /// The terms that events of a time are found by: its days, or its months, or its years, whichever are few enough.
-pub(super) fn within(from: Time, to: Time) -> BTreeSet<String> {
+pub(super) fn build_range_terms(from: Timestamp, to: Timestamp) -> BTreeSet<String> {
     const DAY: i64 = 86_400_000;
     const DAYS: i64 = 31;
     const MONTHS_OF: i64 = 300;
@@ -60,22 +60,22 @@ pub(super) fn within(from: Time, to: Time) -> BTreeSet<String> {
     let mut terms = BTreeSet::new();
     let mut at = from;
     while at < to && days <= YEARS {
-        terms.extend(of(at).nth(place));
-        at = at.after(step * DAY);
+        terms.extend(build_day_terms(at).nth(place));
+        at = at.plus_millis(step * DAY);
     }
-    terms.extend(of(to).nth(place).filter(|_| days <= YEARS));
+    terms.extend(build_day_terms(to).nth(place).filter(|_| days <= YEARS));
     terms
 }
 
 /// The terms of the days that a text names.
-pub(super) fn named_in(text: &str) -> BTreeSet<String> {
-    let words = words(text);
+pub(super) fn extract_day_terms(text: &str) -> BTreeSet<String> {
+    let words = split_words(text);
     let mut terms = BTreeSet::new();
     for (at, word) in words.iter().enumerate() {
-        if let Some(year) = year(word) {
+        if let Some(year) = parse_year(word) {
             terms.insert(format!("@{year:04}"));
         }
-        let Some((month, day)) = month_at(&words, at) else { continue };
+        let Some((month, day)) = parse_month_at(&words, at) else { continue };
         terms.insert(match day {
             Some(day) => format!("@{month:02}-{day:02}"),
             None => format!("@{month:02}"),
@@ -85,37 +85,37 @@ pub(super) fn named_in(text: &str) -> BTreeSet<String> {
 }
 
 /// The month, with its day where there is one, that the word at this place names.
-fn month_at(words: &[String], at: usize) -> Option<(u32, Option<u32>)> {
+fn parse_month_at(words: &[String], at: usize) -> Option<(u32, Option<u32>)> {
     let word = |place: usize| words.get(place).map(String::as_str);
     let back = |by: usize| at.checked_sub(by).and_then(word);
     let (before, next) = (back(1), word(at + 1));
     let here = words[at].as_str();
     if let Some(number) = STEMS.iter().position(|stems| stems.iter().any(|stem| stem == here)) {
         let before = if before == Some("of") { back(2) } else { before };
-        let day = before.and_then(day).or_else(|| next.and_then(day));
-        let dated = day.is_some() || next.is_some_and(|next| year(next).is_some());
+        let day = before.and_then(parse_day).or_else(|| next.and_then(parse_day));
+        let dated = day.is_some() || next.is_some_and(|next| parse_year(next).is_some());
         let doubtful = DOUBTFUL_STEMS.iter().any(|stem| stem == here);
         return (dated || !doubtful).then_some((number as u32 + 1, day));
     }
-    let month = day(here).filter(|month| (1..=12).contains(month))?;
+    let month = parse_day(here).filter(|month| (1..=12).contains(month))?;
     // 11月9日, 11월 9일.
     if next.is_some_and(|next| next.starts_with(['月', '월'])) {
         let marked = word(at + 3).is_some_and(|mark| mark.starts_with(['日', '号', '號', '일']));
-        return Some((month, word(at + 2).filter(|_| marked).and_then(day)));
+        return Some((month, word(at + 2).filter(|_| marked).and_then(parse_day)));
     }
     // 2022-11-09.
-    before.and_then(year).and(next).and_then(day).map(|day| (month, Some(day)))
+    before.and_then(parse_year).and(next).and_then(parse_day).map(|day| (month, Some(day)))
 }
 
 /// A day of a month: `9`, `09`, `9th`.
-fn day(word: &str) -> Option<u32> {
+fn parse_day(word: &str) -> Option<u32> {
     let digits = word.trim_end_matches(|last: char| last.is_ascii_lowercase());
     let ordinal = matches!(&word[digits.len()..], "" | "st" | "nd" | "rd" | "th");
     let day = digits.parse().ok()?;
     (ordinal && digits.len() <= 2 && (1..=31).contains(&day)).then_some(day)
 }
 
-fn year(word: &str) -> Option<u32> {
+fn parse_year(word: &str) -> Option<u32> {
     word.parse().ok().filter(|year| word.len() == 4 && (1900..2100).contains(year))
 }
 
@@ -141,14 +141,14 @@ mod tests {
             ("version 4.11.9", ""),
             ("between August 11 and August 15", "@08-11 @08-15"),
         ] {
-            let named: Vec<String> = named_in(text).into_iter().collect();
+            let named: Vec<String> = extract_day_terms(text).into_iter().collect();
             assert_eq!(named.join(" "), expected, "{text}");
         }
     }
 
     #[test]
     fn an_event_has_its_day() {
-        let mut terms: Vec<String> = of(Time(1_667_952_000_000)).collect();
+        let mut terms: Vec<String> = build_day_terms(Timestamp(1_667_952_000_000)).collect();
         terms.sort();
         assert_eq!(terms, ["@11", "@11-09", "@2022"]);
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use countersign_core::text::words;
+use countersign_core::text::split_words;
 
 /// As they are written; for scripts without spaces, as the pairs they are read in.
 const WRITTEN: &str = "
@@ -34,7 +34,8 @@ const WRITTEN: &str = "
     있어 있습
 ";
 
-static STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| words(WRITTEN).into_iter().collect());
+static STEMS: LazyLock<BTreeSet<String>> =
+    LazyLock::new(|| split_words(WRITTEN).into_iter().collect());
 
 /// Whether a stem stands in every text.
 pub(super) fn is_function_word(stem: &str) -> bool {

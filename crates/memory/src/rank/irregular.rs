@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_core::text::words;
+use countersign_core::text::split_words;
 
 /// A word, then its forms.
 const FORMS: &str = "
@@ -29,7 +29,7 @@ const FORMS: &str = "
 static STEMS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let mut stems = BTreeMap::new();
     for entry in FORMS.split(',') {
-        let mut entry = words(entry).into_iter();
+        let mut entry = split_words(entry).into_iter();
         let base = entry.next().unwrap_or_default();
         stems.extend(entry.map(|form| (form, base.clone())));
     }
@@ -37,12 +37,12 @@ static STEMS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
 });
 
 /// The stem that a stem is a form of; itself, where it is none.
-pub(super) fn base(stem: String) -> String {
+pub(super) fn to_base_form(stem: String) -> String {
     STEMS.get(&stem).cloned().unwrap_or(stem)
 }
 
 /// The forms of a word, where no ending tells them.
-pub(super) fn forms(base: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn list_irregular_forms(base: &str) -> impl Iterator<Item = &'static str> {
     STEMS.iter().filter(move |(_, of)| *of == base).map(|(form, _)| form.as_str())
 }
 
@@ -54,10 +54,10 @@ mod tests {
     #[test]
     fn a_form_is_its_word() {
         for (form, expected) in [("bought", "buy"), ("children", "child"), ("written", "write")] {
-            let stem = words(form).remove(0);
-            assert_eq!(base(stem), words(expected)[0], "{form}");
+            let stem = split_words(form).remove(0);
+            assert_eq!(to_base_form(stem), split_words(expected)[0], "{form}");
         }
-        assert_eq!(base("rose".to_owned()), "rose");
+        assert_eq!(to_base_form("rose".to_owned()), "rose");
         assert!(STEMS.values().all(|stem| !stem.is_empty()));
         let ours = |stem: &&String| is_function_word(stem);
         assert_eq!(STEMS.keys().chain(STEMS.values()).find(ours), None, "no term");

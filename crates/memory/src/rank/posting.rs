@@ -2,18 +2,18 @@
 //!
 //! A list is kept as blocks of at most [`BLOCK`] postings. A new posting goes into the last block, or
 //! into a new one behind it: blocks are in the order of writing, postings inside a block in the order of
-//! places. Sessions run side by side, so a list read from several blocks may need [`in_order`].
+//! places. Sessions run side by side, so a list read from several blocks may need [`sort_postings`].
 
-use crate::record::Place;
+use crate::record::EventLocation;
 
 /// How many postings a block may hold.
-pub const BLOCK: usize = 128;
+pub const BLOCK_CAPACITY: usize = 128;
 
 /// That a term stands in an event, and what ranking needs to know of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Posting {
     /// The event.
-    pub place: Place,
+    pub location: EventLocation,
     /// How often the term stands in it.
     pub tf: u16,
     /// How many terms the event has.
@@ -24,7 +24,7 @@ pub struct Posting {
 
 /// Why bytes are no block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BlockError {
+pub enum PostingBlockError {
     /// The bytes end inside a posting.
     #[error("the block ends inside posting {0}")]
     Ends(usize),
@@ -40,45 +40,45 @@ pub enum BlockError {
 #[must_use]
 pub fn encode_block(postings: &[Posting]) -> Vec<u8> {
     let mut sorted = postings.to_vec();
-    in_order(&mut sorted);
+    sort_postings(&mut sorted);
     let mut bytes = Vec::with_capacity(sorted.len() * 4);
-    let mut before = Place { session: 0, position: 0 };
-    for Posting { place, tf, length, prose } in sorted {
+    let mut before = EventLocation { session: 0, position: 0 };
+    for Posting { location: place, tf, length, prose } in sorted {
         let sessions = place.session - before.session;
         let from = if sessions == 0 { before.position } else { 0 };
-        write_number(&mut bytes, u64::from(sessions));
-        write_number(&mut bytes, u64::from(place.position - from));
-        write_number(&mut bytes, u64::from(tf) << 1 | u64::from(prose));
-        write_number(&mut bytes, u64::from(length));
+        write_varint(&mut bytes, u64::from(sessions));
+        write_varint(&mut bytes, u64::from(place.position - from));
+        write_varint(&mut bytes, u64::from(tf) << 1 | u64::from(prose));
+        write_varint(&mut bytes, u64::from(length));
         before = place;
     }
     bytes
 }
 
 /// Reads a block back, behind the postings that are there already.
-pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), BlockError> {
+pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), PostingBlockError> {
     let mut rest = bytes;
-    let mut before: Option<Place> = None;
+    let mut before: Option<EventLocation> = None;
     for number in 0.. {
         if rest.is_empty() {
             break;
         }
-        let last = before.unwrap_or(Place { session: 0, position: 0 });
-        let ends = BlockError::Ends(number);
-        let range = BlockError::Range(number);
-        let mut next = || read_number(&mut rest).ok_or(ends);
+        let last = before.unwrap_or(EventLocation { session: 0, position: 0 });
+        let ends = PostingBlockError::Ends(number);
+        let range = PostingBlockError::Range(number);
+        let mut next = || read_varint(&mut rest).ok_or(ends);
         let (sessions, positions, tf_prose, length) = (next()?, next()?, next()?, next()?);
         let from = if sessions == 0 { last.position } else { 0 };
-        let place = Place {
+        let place = EventLocation {
             session: u32::try_from(u64::from(last.session) + sessions).map_err(|_| range)?,
             position: u32::try_from(u64::from(from).saturating_add(positions))
                 .map_err(|_| range)?,
         };
         if before.is_some_and(|before| place <= before) {
-            return Err(BlockError::Order(number));
+            return Err(PostingBlockError::Order(number));
         }
         postings.push(Posting {
-            place,
+            location: place,
             tf: u16::try_from(tf_prose >> 1).map_err(|_| range)?,
             length: u16::try_from(length).map_err(|_| range)?,
             prose: tf_prose & 1 == 1,
@@ -89,17 +89,17 @@ pub fn decode_block(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Blo
 }
 
 /// Sorts postings by place; of two for one place the later one stays.
-pub fn in_order(postings: &mut Vec<Posting>) {
-    if postings.windows(2).all(|pair| pair[0].place < pair[1].place) {
+pub fn sort_postings(postings: &mut Vec<Posting>) {
+    if postings.windows(2).all(|pair| pair[0].location < pair[1].location) {
         return;
     }
     postings.reverse();
-    postings.sort_by_key(|posting| posting.place);
-    postings.dedup_by_key(|posting| posting.place);
+    postings.sort_by_key(|posting| posting.location);
+    postings.dedup_by_key(|posting| posting.location);
 }
 
 /// Seven bits a byte, the lowest first; the high bit says that more follow.
-fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
+fn write_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -108,7 +108,7 @@ fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
 }
 
 /// None where the bytes end, or where the number has more than 35 bits, which none here has.
-fn read_number(rest: &mut &[u8]) -> Option<u64> {
+fn read_varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..35).step_by(7) {
         let (first, behind) = rest.split_first()?;
@@ -126,10 +126,10 @@ mod tests {
     use super::*;
 
     fn posting(session: u32, position: u32, tf: u16, length: u16, prose: bool) -> Posting {
-        Posting { place: Place { session, position }, tf, length, prose }
+        Posting { location: EventLocation { session, position }, tf, length, prose }
     }
 
-    fn read(bytes: &[u8]) -> Result<Vec<Posting>, BlockError> {
+    fn read(bytes: &[u8]) -> Result<Vec<Posting>, PostingBlockError> {
         let mut postings = Vec::new();
         decode_block(bytes, &mut postings).map(|()| postings)
     }
@@ -167,8 +167,8 @@ mod tests {
             let whole = end == bytes.len() / 2;
             assert_eq!(read(&bytes[..end]).is_ok(), whole, "{end}");
         }
-        assert_eq!(read(&[1, 1, 2, 5, 0, 0, 2, 5]), Err(BlockError::Order(1)));
-        assert_eq!(read(&[1, 1, 0xfe, 0xff, 0x7f, 5]), Err(BlockError::Range(0)));
-        assert_eq!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 1]), Err(BlockError::Ends(0)));
+        assert_eq!(read(&[1, 1, 2, 5, 0, 0, 2, 5]), Err(PostingBlockError::Order(1)));
+        assert_eq!(read(&[1, 1, 0xfe, 0xff, 0x7f, 5]), Err(PostingBlockError::Range(0)));
+        assert_eq!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 1]), Err(PostingBlockError::Ends(0)));
     }
 }

@@ -2,48 +2,48 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_contracts::memory::meta::Cues;
-use countersign_core::run::Time;
+use countersign_contracts::memory::meta::PacketCues;
+use countersign_core::run::Timestamp;
 
-use super::fixed::ONE;
-use super::{dates, kinds, terms};
-use crate::Request;
+use super::bm25::ONE;
+use super::{dates, extract_terms, word_classes};
+use crate::PacketRequest;
 
 /// A question of more terms is not widened: it says enough.
-const WIDENED: usize = 16;
+const MAX_EXPANDED_TERMS: usize = 16;
 
 /// So many terms of a question are looked up; of a longer one the first.
-const LONGEST: usize = 128;
+const MAX_QUERY_TERMS: usize = 128;
 
 /// How much a member of a kind counts beside a word that was said.
-const MEMBER: i64 = 300_000;
+const CLASS_MEMBER_WEIGHT: i64 = 300_000;
 
 /// How much a day of the time that is spoken of counts: it says when, and not what.
-const SPAN: i64 = 300_000;
+const TIME_RANGE_WEIGHT: i64 = 300_000;
 
 /// The terms of a question and how much each counts, in millionths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Query {
+pub struct WeightedQuery {
     weights: BTreeMap<String, i64>,
-    said: BTreeSet<String>,
-    time: Option<(Time, Time)>,
+    spoken_terms: BTreeSet<String>,
+    time: Option<(Timestamp, Timestamp)>,
 }
 
-impl Query {
+impl WeightedQuery {
     /// What a request asks for: its keywords, entities, tags and message, and the time it speaks of.
     #[must_use]
-    pub fn of(request: &Request) -> Self {
+    pub fn from_request(request: &PacketRequest) -> Self {
         let mut texts = Vec::new();
         if let Some(cues) = &request.cues {
             let lists = [&cues.keywords, &cues.entities, &cues.tags];
             texts.extend(lists.into_iter().flatten().flatten().map(String::as_str));
         }
         texts.extend(request.message.as_deref());
-        let mut query = Self::of_texts(&texts);
-        query.time = request.cues.as_ref().and_then(|cues| time(cues, request.as_of));
+        let mut query = Self::from_texts(&texts);
+        query.time = request.cues.as_ref().and_then(|cues| parse_time_range(cues, request.as_of));
         if let Some((from, to)) = query.time {
-            for term in dates::within(from, to) {
-                query.weights.entry(term).or_insert(SPAN);
+            for term in dates::build_range_terms(from, to) {
+                query.weights.entry(term).or_insert(TIME_RANGE_WEIGHT);
             }
         }
         query
@@ -51,22 +51,23 @@ impl Query {
 
     /// What these texts ask for together.
     #[must_use]
-    pub fn of_texts(texts: &[&str]) -> Self {
-        let mut said = BTreeSet::new();
-        for term in texts.iter().flat_map(|text| terms(text)) {
-            if said.len() < LONGEST {
-                said.insert(term);
+    pub fn from_texts(texts: &[&str]) -> Self {
+        let mut spoken_terms = BTreeSet::new();
+        for term in texts.iter().flat_map(|text| extract_terms(text)) {
+            if spoken_terms.len() < MAX_QUERY_TERMS {
+                spoken_terms.insert(term);
             }
         }
-        let days = texts.iter().flat_map(|text| dates::named_in(text)).take(LONGEST);
+        let days =
+            texts.iter().flat_map(|text| dates::extract_day_terms(text)).take(MAX_QUERY_TERMS);
         let mut weights: BTreeMap<String, i64> =
-            said.iter().cloned().chain(days).map(|term| (term, ONE)).collect();
-        if said.len() <= WIDENED {
-            for member in kinds::members(&said) {
-                weights.entry(member).or_insert(MEMBER);
+            spoken_terms.iter().cloned().chain(days).map(|term| (term, ONE)).collect();
+        if spoken_terms.len() <= MAX_EXPANDED_TERMS {
+            for member in word_classes::expand_query_terms(&spoken_terms) {
+                weights.entry(member).or_insert(CLASS_MEMBER_WEIGHT);
             }
         }
-        Self { weights, said, time: None }
+        Self { weights, spoken_terms, time: None }
     }
 
     /// The terms to look up, and how much each counts.
@@ -82,8 +83,8 @@ impl Query {
 
     /// Whether the words of this name, or one of them, were said.
     #[must_use]
-    pub fn names(&self, name: &str) -> bool {
-        terms(name).iter().any(|word| self.said.contains(word))
+    pub fn mentions_name(&self, name: &str) -> bool {
+        extract_terms(name).iter().any(|word| self.spoken_terms.contains(word))
     }
 
     /// Whether a time is spoken of.
@@ -92,7 +93,7 @@ impl Query {
     }
 
     /// Whether a moment lies in the time that is spoken of.
-    pub(super) fn covers(&self, at: Time) -> bool {
+    pub(super) fn covers_time(&self, at: Timestamp) -> bool {
         self.time.is_some_and(|(from, to)| (from..=to).contains(&at))
     }
 
@@ -105,11 +106,11 @@ impl Query {
 
 /// The time that cues speak of, both ends included. One without a beginning speaks of no time in particular, and
 /// one that cannot be read of none: composing says so.
-fn time(cues: &Cues, now: Time) -> Option<(Time, Time)> {
+fn parse_time_range(cues: &PacketCues, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let range = cues.time_range.as_ref()?;
-    let from = Time::parse(range.start.as_deref()?)?;
+    let from = Timestamp::parse(range.start.as_deref()?)?;
     let to = match range.end.as_deref() {
-        Some(end) => Time::parse(end)?,
+        Some(end) => Timestamp::parse(end)?,
         None => now,
     };
     (from <= to).then_some((from, to))

@@ -5,12 +5,12 @@
 //! long prose:   own terms                           × speaker × time × role
 //! ```
 
-use super::fixed::{ONE, times};
-use super::hits::Hit;
-use super::query::Query;
+use super::bm25::{ONE, multiply_millionths};
+use super::hits::RankedHit;
+use super::query::WeightedQuery;
 use super::terms::is_prose;
-use crate::Score;
-use crate::record::{Event, Role};
+use crate::RelevanceScore;
+use crate::record::{MemoryEvent, SpeakerRole};
 
 /// Who asks about Nate wants most what Nate said.
 const SPEAKER: i64 = 2_000_000;
@@ -26,35 +26,36 @@ const TIME: i64 = 1_500_000;
 
 /// How well an event answers. Zero where only its neighbours do, and it is prose.
 #[must_use]
-pub fn refine(query: &Query, hit: &Hit, event: &Event) -> Score {
+pub fn refine_score(query: &WeightedQuery, hit: &RankedHit, event: &MemoryEvent) -> RelevanceScore {
     let prose = is_prose(event);
-    let (words, nearby) = (hit.own, if prose { 0 } else { hit.reach - hit.own });
+    let (words, nearby) =
+        (hit.own_score, if prose { 0 } else { hit.boosted_score - hit.own_score });
     let mut parts = vec![("words", words), ("nearby", nearby)];
     let mut total = words + nearby;
     let mut factor = |name, applies, by| {
         if applies {
-            total = times(total, by);
+            total = multiply_millionths(total, by);
             parts.push((name, by));
         }
     };
-    factor("session", !prose, ONE + hit.session);
+    factor("session", !prose, ONE + hit.session_share);
     let speaker = event.speaker.as_deref();
-    factor("speaker", speaker.is_some_and(|name| query.names(name)), SPEAKER);
-    factor("time", query.covers(event.ts), TIME);
-    factor("question", !prose && asks(&event.text), QUESTION);
-    factor("role", prose && event.role != Role::User, WRITTEN);
+    factor("speaker", speaker.is_some_and(|name| query.mentions_name(name)), SPEAKER);
+    factor("time", query.covers_time(event.ts), TIME);
+    factor("question", !prose && is_question(&event.text), QUESTION);
+    factor("role", prose && event.role != SpeakerRole::User, WRITTEN);
     let parts = parts.into_iter().filter(|(_, value)| *value != 0);
-    Score { total, parts: parts.map(|(name, value)| (name.to_owned(), value)).collect() }
+    RelevanceScore { total, parts: parts.map(|(name, value)| (name.to_owned(), value)).collect() }
 }
 
 /// No event makes more of a hit than this.
 #[must_use]
-pub fn at_most(query: &Query, hit: &Hit) -> i64 {
-    let most = times(hit.total(), SPEAKER);
-    if query.has_time() { times(most, TIME) } else { most }
+pub fn bound_score(query: &WeightedQuery, hit: &RankedHit) -> i64 {
+    let most = multiply_millionths(hit.total_score(), SPEAKER);
+    if query.has_time() { multiply_millionths(most, TIME) } else { most }
 }
 
 /// Whether a text ends with a question.
-fn asks(text: &str) -> bool {
+fn is_question(text: &str) -> bool {
     text.trim_end().ends_with(['?', '？'])
 }

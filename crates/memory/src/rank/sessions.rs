@@ -3,56 +3,56 @@
 
 use std::ops::Range;
 
-use super::spread::Stand;
+use super::neighbour_boost::TermOccurrence;
 
 /// A session in which terms of the question stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Session {
+pub(super) struct SessionScore {
     /// Its part of what stands.
-    pub(super) stands: Range<usize>,
+    pub(super) occurrences: Range<usize>,
     /// What it has of the question: each term where it counts most. Prose does not speak for its session.
     pub(super) value: i64,
     /// No place in it reaches more.
-    pub(super) most: i64,
+    pub(super) max_score: i64,
 }
 
 /// What a term gave to the session that was looked at last.
 #[derive(Debug, Clone, Copy, Default)]
-struct Given {
+struct SessionTermScore {
     session: usize,
     value: i64,
-    most: i64,
+    max_score: i64,
 }
 
 /// The sessions in which something was found, given all that stands, ascending by place.
-pub(super) fn sessions(stands: &[Stand], terms: usize) -> Vec<Session> {
-    let mut given = vec![Given::default(); terms];
+pub(super) fn score_sessions(stands: &[TermOccurrence], terms: usize) -> Vec<SessionScore> {
+    let mut given = vec![SessionTermScore::default(); terms];
     let mut sessions = Vec::new();
     let mut from = 0;
-    let chunks = stands.chunk_by(|one, next| one.place.session == next.place.session);
+    let chunks = stands.chunk_by(|one, next| one.location.session == next.location.session);
     for (number, chunk) in (1..).zip(chunks) {
         let (mut value, mut most) = (0, 0);
         let (mut opened, mut speaks) = (false, false);
         for stand in chunk {
             let given = &mut given[stand.term as usize];
             if given.session != number {
-                *given = Given { session: number, value: 0, most: 0 };
+                *given = SessionTermScore { session: number, value: 0, max_score: 0 };
             }
-            most += (stand.value - given.most).max(0);
-            given.most = given.most.max(stand.value);
-            if stand.beyond {
+            most += (stand.value - given.max_score).max(0);
+            given.max_score = given.max_score.max(stand.value);
+            if stand.reaches_neighbours {
                 value += (stand.value - given.value).max(0);
                 given.value = given.value.max(stand.value);
             }
-            opened |= stand.opens;
-            speaks |= stand.opens && stand.beyond;
+            opened |= stand.is_seed;
+            speaks |= stand.is_seed && stand.reaches_neighbours;
         }
         let to = from + chunk.len();
         if opened {
-            sessions.push(Session {
-                stands: from..to,
+            sessions.push(SessionScore {
+                occurrences: from..to,
                 value: if speaks { value } else { 0 },
-                most,
+                max_score: most,
             });
         }
         from = to;
@@ -63,17 +63,17 @@ pub(super) fn sessions(stands: &[Stand], terms: usize) -> Vec<Session> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Place;
+    use crate::record::EventLocation;
 
-    fn stand(term: u32, session: u32, value: i64) -> Stand {
-        let place = Place { session, position: 1 };
-        Stand { place, value, term, beyond: true, opens: true }
+    fn stand(term: u32, session: u32, value: i64) -> TermOccurrence {
+        let place = EventLocation { session, position: 1 };
+        TermOccurrence { location: place, value, term, reaches_neighbours: true, is_seed: true }
     }
 
     #[test]
     fn a_term_counts_where_it_counts_most() {
-        let prose = Stand { beyond: false, ..stand(1, 1, 70) };
-        let adds = |session| Stand { opens: false, ..stand(1, session, 9) };
+        let prose = TermOccurrence { reaches_neighbours: false, ..stand(1, 1, 70) };
+        let adds = |session| TermOccurrence { is_seed: false, ..stand(1, session, 9) };
         let stands = [
             stand(0, 1, 10),
             stand(0, 1, 30),
@@ -82,11 +82,11 @@ mod tests {
             stand(0, 2, 1),
             adds(2),
             adds(3),
-            Stand { beyond: false, ..stand(0, 4, 8) },
+            TermOccurrence { reaches_neighbours: false, ..stand(0, 4, 8) },
         ];
-        let told: Vec<_> = sessions(&stands, 2)
+        let told: Vec<_> = score_sessions(&stands, 2)
             .into_iter()
-            .map(|session| (session.stands, session.value, session.most))
+            .map(|session| (session.occurrences, session.value, session.max_score))
             .collect();
         assert_eq!(told, [(0..4, 35, 100), (4..6, 10, 10), (7..8, 0, 8)]);
     }

@@ -1,37 +1,37 @@
 //! Something that might be worth remembering, and what became of it.
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Episode, Fact, Insight, Origin, Procedure};
+use super::{MemoryEpisode, MemoryFact, MemoryInsight, MemoryOrigin, MemoryProcedure};
 
 /// A claim that waits to be promoted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Candidate {
+pub struct ClaimCandidate {
     /// Unique within its subject.
     pub id: String,
     /// From 1.
     pub revision: u32,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// What it claims.
-    pub claim: Claim,
+    pub claim: MemoryClaim,
     /// What became of it.
     pub state: CandidateState,
     /// When this revision was written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
 }
 
 /// What a candidate claims, as it would be kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Claim {
-    Fact(Box<Fact>),
-    Episode(Box<Episode>),
-    Procedure(Box<Procedure>),
-    Insight(Box<Insight>),
+pub enum MemoryClaim {
+    Fact(Box<MemoryFact>),
+    Episode(Box<MemoryEpisode>),
+    Procedure(Box<MemoryProcedure>),
+    Insight(Box<MemoryInsight>),
 }
 
 /// What became of a candidate.

@@ -1,23 +1,23 @@
 //! Something that happened, told as a whole.
 
 use countersign_contracts::memory::long_term::CompressionLevel;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A revision of an episode; ageing makes another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Episode {
+pub struct MemoryEpisode {
     /// Unique within its subject.
     pub id: String,
     /// From 1.
     pub revision: u32,
     /// When it began.
-    pub start: Time,
+    pub start: Timestamp,
     /// When it ended.
-    pub end: Time,
+    pub end: Timestamp,
     /// When this revision was written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
     /// What happened.
     pub summary: String,
     /// The few points that matter most.

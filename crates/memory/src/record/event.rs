@@ -1,31 +1,31 @@
 //! Something that was said or done. Events never change; they expire, or are forgotten.
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Expiry;
-use crate::Scope;
+use super::MemoryExpiry;
+use crate::MemoryScope;
 
 /// Something that was said or done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct MemoryEvent {
     /// Unique within its subject; the same id twice is the same event.
     pub id: String,
     /// Whose, in which session and run.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Where it stands in its session.
-    pub place: Place,
+    pub place: EventLocation,
     /// When it happened.
-    pub ts: Time,
+    pub ts: Timestamp,
     /// When it was written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
     /// Who spoke.
-    pub role: Role,
+    pub role: SpeakerRole,
     /// What it is.
-    pub kind: EventKind,
+    pub kind: MemoryEventKind,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// The name of whoever spoke, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
@@ -39,7 +39,7 @@ pub struct Event {
     pub entities: Vec<String>,
     /// Until when it may be seen; without end where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires: Option<Expiry>,
+    pub expires: Option<MemoryExpiry>,
     /// The insights that stood in the packet that its writer was shown, and those that the writers of what
     /// stood there were shown. A responder sees it once all of them are validated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,7 @@ pub struct Event {
 /// order they were written. Neighbours differ by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct EventLocation {
     /// The number of the session within its subject, from 1.
     pub session: u32,
     /// The number of the event within the session, from 1.
@@ -61,7 +61,7 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Role {
+pub enum SpeakerRole {
     User,
     Assistant,
     Tool,
@@ -70,7 +70,7 @@ pub enum Role {
 /// What an event is; shown in the type of its citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EventKind {
+pub enum MemoryEventKind {
     /// Words of a conversation.
     Message,
     /// What a tool gave.
@@ -84,7 +84,7 @@ pub enum EventKind {
 /// Where an event came from: what it may be trusted for. Shown in the type of its citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Origin {
+pub enum MemoryOrigin {
     /// A person said it.
     User,
     /// A tool of ours gave it.

@@ -1,13 +1,13 @@
 //! A guess. It ends with its run unless it says otherwise, and never becomes knowledge by itself.
 
-use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
-use countersign_core::run::Time;
+use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// A revision of a guess.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Insight {
+pub struct MemoryInsight {
     /// Unique within its subject.
     pub id: String,
     /// From 1.
@@ -19,35 +19,35 @@ pub struct Insight {
     /// The guess in one sentence.
     pub statement: String,
     /// What gave rise to it.
-    pub trigger: Trigger,
+    pub trigger: InsightTrigger,
     /// From 0 to 1.
     pub confidence: f64,
     /// How far it has been tested.
-    pub validation: ValidationState,
+    pub validation: InsightValidationState,
     /// How it could be tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
     /// Until when it may be seen; where a row says nothing of it or null, until the end of its run.
-    #[serde(default, deserialize_with = "or_run_end")]
-    pub expires: Expiry,
+    #[serde(default, deserialize_with = "deserialize_expiry")]
+    pub expires: MemoryExpiry,
     /// The events that gave rise to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
     /// When this revision was written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
 }
 
 /// Until when something may be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Expiry {
+pub enum MemoryExpiry {
     /// In its own run, and no other.
     #[default]
     RunEnd,
     /// Until this moment, which is included.
-    At(Time),
+    At(Timestamp),
 }
 
-fn or_run_end<'de, D: Deserializer<'de>>(from: D) -> Result<Expiry, D::Error> {
+fn deserialize_expiry<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryExpiry, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

@@ -4,17 +4,17 @@
 mod candidate;
 mod episode;
 mod event;
-mod fact;
+mod memory_fact;
 mod insight;
 mod procedure;
-mod summary;
-mod working;
+mod session_summary;
+mod working_memory;
 
-pub use candidate::{Candidate, CandidateState, Claim};
-pub use episode::Episode;
-pub use event::{Event, EventKind, Origin, Place, Role};
-pub use fact::{Evidence, Fact};
-pub use insight::{Expiry, Insight};
-pub use procedure::Procedure;
-pub use summary::Summary;
-pub use working::Working;
+pub use candidate::{CandidateState, ClaimCandidate, MemoryClaim};
+pub use episode::MemoryEpisode;
+pub use event::{EventLocation, MemoryEvent, MemoryEventKind, MemoryOrigin, SpeakerRole};
+pub use insight::{MemoryExpiry, MemoryInsight};
+pub use memory_fact::{FactEvidence, MemoryFact};
+pub use procedure::MemoryProcedure;
+pub use session_summary::SessionSummary;
+pub use working_memory::WorkingMemory;

@@ -1,13 +1,13 @@
 //! A known way of doing a kind of task.
 
-use countersign_contracts::Object;
-use countersign_core::run::Time;
+use countersign_contracts::JsonObject;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A revision of a procedure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Procedure {
+pub struct MemoryProcedure {
     /// Unique within its subject.
     pub id: String,
     /// From 1.
@@ -15,7 +15,7 @@ pub struct Procedure {
     /// The kind of task.
     pub task_type: String,
     /// Steps, preferred tools, output format.
-    pub content: Object,
+    pub content: JsonObject,
     /// The highest comes first.
     pub priority: i64,
     /// How often it was used; decides between equal priorities.
@@ -25,7 +25,7 @@ pub struct Procedure {
     pub sources: Vec<String>,
     /// When it applies: tags, entities, purposes.
     #[serde(default)]
-    pub applicability: Object,
+    pub applicability: JsonObject,
     /// When this revision was written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
 }

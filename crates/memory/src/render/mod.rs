@@ -5,20 +5,22 @@
 //! cache survives a write. Every line ends with a line break and begins with a sign of ours or a
 //! letter: tokens of lines add up, and no remembered text can look like a heading.
 
-mod error;
+mod render_error;
 mod lines;
-mod marks;
-mod plain;
+mod citation_markers;
+mod single_line;
 mod prefix;
 mod text;
 
-pub use error::RenderError;
-pub use prefix::{CommonPrefix, common_prefix};
-pub use text::{render, render_value};
+pub use prefix::{CommonPrefix, measure_common_prefix};
+pub use render_error::RenderError;
+pub use text::{render_packet, render_packet_value};
 
+pub(crate) use citation_markers::CitationMarkers;
 pub(crate) use lines::{
-    Heading, REF, constraint, decision, episode, extra, fact, fact_heading, goal, insight, message,
-    open_loop, plan_step, procedure, quote, quote_date, risk, slot, summary, tool_evidence,
+    PacketHeading, REFERENCE_ELLIPSIS, render_constraint, render_decision, render_episode,
+    render_extra, render_fact, render_goal, render_insight, render_message, render_open_loop,
+    render_plan_step, render_procedure, render_quote, render_quote_date, render_risk, render_slot,
+    render_summary, render_tool_evidence, select_fact_heading,
 };
-pub(crate) use marks::Marks;
-pub(crate) use plain::{flat, plain};
+pub(crate) use single_line::{flatten_value, to_single_line};

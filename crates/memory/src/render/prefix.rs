@@ -19,7 +19,7 @@ impl CommonPrefix {
 
 /// How much of the text before stands unchanged at the beginning of the next one.
 #[must_use]
-pub fn common_prefix(previous: &str, next: &str) -> CommonPrefix {
+pub fn measure_common_prefix(previous: &str, next: &str) -> CommonPrefix {
     let same = previous.bytes().zip(next.bytes()).take_while(|(one, other)| one == other);
     CommonPrefix { bytes: same.count(), of: previous.len() }
 }
@@ -30,9 +30,9 @@ mod tests {
 
     #[test]
     fn a_share_of_what_was_before() {
-        assert_eq!(common_prefix("abcd", "abxy").share(), 0.5);
-        assert_eq!(common_prefix("ab", "abcd").share(), 1.0);
-        assert_eq!(common_prefix("", "x").share(), 1.0);
-        assert_eq!(common_prefix("x", "").share(), 0.0);
+        assert_eq!(measure_common_prefix("abcd", "abxy").share(), 0.5);
+        assert_eq!(measure_common_prefix("ab", "abcd").share(), 1.0);
+        assert_eq!(measure_common_prefix("", "x").share(), 1.0);
+        assert_eq!(measure_common_prefix("x", "").share(), 0.0);
     }
 }

@@ -3,49 +3,49 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::long_term::FactStatus;
-use countersign_contracts::memory::meta::Purpose;
-use countersign_contracts::memory::short_term::ShortTerm;
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_contracts::memory::short_term::ShortTermMemory;
 use serde_json::Value;
 
-use super::lines::{self, Heading};
-use super::{Marks, RenderError};
-use crate::policy::{Dates, EvidenceMarks, RenderOptions};
+use super::lines::{self, PacketHeading};
+use super::{CitationMarkers, RenderError};
+use crate::policy::{CitationMarkerStyle, QuoteDateStyle, RenderOptions};
 
 /// Writes a packet as the text of a prompt.
 ///
 /// Citations, the budget report and the explanation are not written: they are for people and logs.
-pub fn render(packet: &MemoryPacket, purpose: Purpose) -> Result<String, RenderError> {
-    check(packet, purpose)?;
-    let options = options(packet);
+pub fn render_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<String, RenderError> {
+    check_packet(packet, purpose)?;
+    let options = read_render_options(packet);
     let marks = match options.evidence {
-        EvidenceMarks::None => Marks::Off,
-        EvidenceMarks::Numbers => Marks::of(&packet.citations),
+        CitationMarkerStyle::None => CitationMarkers::Off,
+        CitationMarkerStyle::Numbers => CitationMarkers::from_citations(&packet.citations),
     };
-    let mut sections: BTreeMap<Heading, String> = BTreeMap::new();
-    let mut write = |heading: Heading, line: &str| {
+    let mut sections: BTreeMap<PacketHeading, String> = BTreeMap::new();
+    let mut write = |heading: PacketHeading, line: &str| {
         sections.entry(heading).or_default().push_str(line);
     };
     for procedure in &packet.long_term.procedures {
-        write(Heading::Procedures, &lines::procedure(procedure, &marks));
+        write(PacketHeading::Procedures, &lines::render_procedure(procedure, &marks));
     }
     let preferences: BTreeSet<&str> =
         packet.long_term.preferences.iter().flatten().map(|fact| fact.fact_id.as_str()).collect();
     for fact in &packet.long_term.facts {
         let preference = preferences.contains(fact.fact_id.as_str());
-        write(lines::fact_heading(fact, preference), &lines::fact(fact, &marks));
+        write(lines::select_fact_heading(fact, preference), &lines::render_fact(fact, &marks));
     }
     for episode in &packet.long_term.episodes {
-        write(Heading::Episodes, &lines::episode(episode, &marks));
+        write(PacketHeading::Episodes, &lines::render_episode(episode, &marks));
     }
     let insight = &packet.insight;
     for insight in
         insight.hypotheses.iter().chain(&insight.strategy_sketches).chain(&insight.patterns)
     {
-        write(Heading::Guesses, &lines::insight(insight, &marks));
+        write(PacketHeading::Insights, &lines::render_insight(insight, &marks));
     }
-    short_term(&packet.short_term, &marks, options.dates, &mut write);
+    render_short_term(&packet.short_term, &marks, options.dates, &mut write);
 
     let mut text = String::new();
     for (heading, lines) in sections.iter().filter(|(_, lines)| !lines.is_empty()) {
@@ -56,79 +56,80 @@ pub fn render(packet: &MemoryPacket, purpose: Purpose) -> Result<String, RenderE
 }
 
 /// The same for a packet that was read from somewhere.
-pub fn render_value(packet: &Value, purpose: Purpose) -> Result<String, RenderError> {
+pub fn render_packet_value(packet: &Value, purpose: PacketPurpose) -> Result<String, RenderError> {
     // The fault may quote the packet, whose text is not for messages: only the place is told.
     let packet: MemoryPacket = serde_json::from_value(packet.clone()).map_err(|error| {
         let fault = error.to_string();
         let kind = fault.split([':', ',']).next().unwrap_or_default();
         RenderError::Shape { fault: kind.to_owned() }
     })?;
-    render(&packet, purpose)
+    render_packet(&packet, purpose)
 }
 
-fn short_term(
-    short_term: &ShortTerm,
-    marks: &Marks<'_>,
-    dates: Dates,
-    write: &mut dyn FnMut(Heading, &str),
+fn render_short_term(
+    short_term: &ShortTermMemory,
+    marks: &CitationMarkers<'_>,
+    dates: QuoteDateStyle,
+    write: &mut dyn FnMut(PacketHeading, &str),
 ) {
-    write(Heading::Summary, &lines::summary(&short_term.rolling_summary));
+    write(PacketHeading::Summary, &lines::render_summary(&short_term.rolling_summary));
     let mut last = None;
     for quote in short_term.key_quotes.iter().flatten() {
-        let date = if dates == Dates::Day { lines::quote_date(quote) } else { None };
+        let date =
+            if dates == QuoteDateStyle::Day { lines::render_quote_date(quote) } else { None };
         if date != last {
-            write(Heading::Quotes, date.as_deref().unwrap_or_default());
+            write(PacketHeading::Quotes, date.as_deref().unwrap_or_default());
             last = date;
         }
-        write(Heading::Quotes, &lines::quote(quote, marks));
+        write(PacketHeading::Quotes, &lines::render_quote(quote, marks));
     }
     for message in short_term.conversation_window.iter().flatten() {
-        write(Heading::Recent, &lines::message(message, marks));
+        write(PacketHeading::Recent, &lines::render_message(message, marks));
     }
     let state = &short_term.working_state;
     if let Some(goal) = state.goal.as_deref().filter(|goal| !goal.is_empty()) {
-        write(Heading::State, &lines::goal(goal));
+        write(PacketHeading::State, &lines::render_goal(goal));
     }
     for (key, value) in state.constraints.iter().flatten() {
-        write(Heading::State, &lines::constraint(key, value));
+        write(PacketHeading::State, &lines::render_constraint(key, value));
     }
     for (key, value) in state.slots.iter().flatten() {
-        write(Heading::State, &lines::slot(key, value));
+        write(PacketHeading::State, &lines::render_slot(key, value));
     }
     for (key, value) in &state.extra {
-        write(Heading::State, &lines::extra(key, value));
+        write(PacketHeading::State, &lines::render_extra(key, value));
     }
     for decision in state.decisions.iter().flatten() {
-        write(Heading::State, &lines::decision(decision, marks));
+        write(PacketHeading::State, &lines::render_decision(decision, marks));
     }
     for step in state.plan.iter().flatten() {
-        write(Heading::State, &lines::plan_step(step));
+        write(PacketHeading::State, &lines::render_plan_step(step));
     }
     for risk in state.risks.iter().flatten() {
-        write(Heading::State, &lines::risk(risk));
+        write(PacketHeading::State, &lines::render_risk(risk));
     }
     for open_loop in short_term.open_loops.iter().flatten() {
-        write(Heading::State, &lines::open_loop(open_loop, marks));
+        write(PacketHeading::State, &lines::render_open_loop(open_loop, marks));
     }
     let evidence = state.tool_evidence.iter().chain(&short_term.last_tool_evidence);
     for evidence in evidence.flatten() {
-        write(Heading::State, &lines::tool_evidence(evidence));
+        write(PacketHeading::State, &lines::render_tool_evidence(evidence));
     }
 }
 
-fn check(packet: &MemoryPacket, purpose: Purpose) -> Result<(), RenderError> {
+fn check_packet(packet: &MemoryPacket, purpose: PacketPurpose) -> Result<(), RenderError> {
     let composed = packet.meta.purpose;
     if composed != purpose {
-        return Err(RenderError::Purpose { composed, asked: purpose });
+        return Err(RenderError::Purpose { composed, requested: purpose });
     }
     let insight = &packet.insight;
     for item in insight.hypotheses.iter().chain(&insight.strategy_sketches).chain(&insight.patterns)
     {
         let may = match purpose {
-            Purpose::Planner => item.validation_state != ValidationState::Rejected,
-            Purpose::Tool => false,
-            Purpose::Responder => {
-                item.validation_state == ValidationState::Validated
+            PacketPurpose::Planner => item.validation_state != InsightValidationState::Rejected,
+            PacketPurpose::Tool => false,
+            PacketPurpose::Responder => {
+                item.validation_state == InsightValidationState::Validated
                     && insight.usage_policy.allow_in_responder
             }
         };
@@ -140,7 +141,7 @@ fn check(packet: &MemoryPacket, purpose: Purpose) -> Result<(), RenderError> {
     for fact in packet.long_term.facts.iter().chain(packet.long_term.preferences.iter().flatten()) {
         let may = match fact.status {
             FactStatus::Active => true,
-            FactStatus::Disputed => purpose == Purpose::Planner,
+            FactStatus::Disputed => purpose == PacketPurpose::Planner,
             FactStatus::Deprecated => false,
         };
         if !may {
@@ -152,8 +153,11 @@ fn check(packet: &MemoryPacket, purpose: Purpose) -> Result<(), RenderError> {
 }
 
 /// How the packet was counted; plainly, where it does not say.
-fn options(packet: &MemoryPacket) -> RenderOptions {
+fn read_render_options(packet: &MemoryPacket) -> RenderOptions {
     let told = packet.explain.determinism.as_ref().and_then(|object| object.get("render"));
     let options = told.and_then(|value| serde_json::from_value(value.clone()).ok());
-    options.unwrap_or(RenderOptions { evidence: EvidenceMarks::None, dates: Dates::Day })
+    options.unwrap_or(RenderOptions {
+        evidence: CitationMarkerStyle::None,
+        dates: QuoteDateStyle::Day,
+    })
 }

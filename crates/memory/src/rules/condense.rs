@@ -3,7 +3,7 @@
 use countersign_contracts::memory::long_term::CompressionLevel;
 
 use crate::compose::shorten_chars;
-use crate::record::Episode;
+use crate::record::MemoryEpisode;
 
 /// The most characters of a phase, and of a milestone.
 const PHASE: usize = 320;
@@ -17,30 +17,34 @@ const POINTS: usize = 3;
 
 /// An episode at another level, under its own id.
 #[must_use]
-pub fn condensed(episode: &Episode, level: CompressionLevel) -> Episode {
+pub fn condense_episode(episode: &MemoryEpisode, level: CompressionLevel) -> MemoryEpisode {
     let mut short = episode.clone();
     short.compression = level;
     match level {
         CompressionLevel::Raw => {}
         CompressionLevel::PhaseSummary => {
-            short.summary = cut(&episode.summary, PHASE);
-            short.highlights = points(&episode.highlights, POINTS);
+            short.summary = shorten_text(&episode.summary, PHASE);
+            short.highlights = shorten_highlights(&episode.highlights, POINTS);
         }
         CompressionLevel::Milestone => {
-            short.summary = cut(&episode.summary, MILESTONE);
-            short.highlights = points(&episode.highlights, 1);
+            short.summary = shorten_text(&episode.summary, MILESTONE);
+            short.highlights = shorten_highlights(&episode.highlights, 1);
         }
     }
     short
 }
 
 /// Several episodes as one, under another id: the oldest first, a sentence each as far as there is room.
-pub(super) fn gathered(several: &[Episode], level: CompressionLevel, id: String) -> Episode {
+pub(super) fn merge_episodes(
+    several: &[MemoryEpisode],
+    level: CompressionLevel,
+    id: String,
+) -> MemoryEpisode {
     let (most, most_points) = match level {
         CompressionLevel::Milestone => (2 * MILESTONE, 1),
         CompressionLevel::Raw | CompressionLevel::PhaseSummary => (PHASE, POINTS),
     };
-    let union = |names: fn(&Episode) -> &Vec<String>| {
+    let union = |names: fn(&MemoryEpisode) -> &Vec<String>| {
         let mut all: Vec<String> = Vec::new();
         for name in several.iter().flat_map(names) {
             if !all.contains(name) {
@@ -52,7 +56,7 @@ pub(super) fn gathered(several: &[Episode], level: CompressionLevel, id: String)
     let mut summary = String::new();
     for (place, episode) in several.iter().enumerate() {
         let left = several.len() - place;
-        let sentence = gist(episode);
+        let sentence = extract_gist(episode);
         let more = if summary.is_empty() { "" } else { " " };
         // What would leave no room for the mark of the rest is left to it.
         if summary.chars().count() + sentence.chars().count() + 12 > most {
@@ -64,14 +68,14 @@ pub(super) fn gathered(several: &[Episode], level: CompressionLevel, id: String)
     }
     let firsts: Vec<String> =
         several.iter().filter_map(|it| it.highlights.first()).cloned().collect();
-    Episode {
+    MemoryEpisode {
         id,
         revision: 1,
         start: several.iter().map(|it| it.start).min().unwrap_or_default(),
         end: several.iter().map(|it| it.end).max().unwrap_or_default(),
         recorded_at: several.iter().map(|it| it.recorded_at).max().unwrap_or_default(),
         summary,
-        highlights: points(&firsts, most_points),
+        highlights: shorten_highlights(&firsts, most_points),
         tags: union(|it| &it.tags),
         entities: union(|it| &it.entities),
         sources: union(|it| &it.sources),
@@ -82,15 +86,15 @@ pub(super) fn gathered(several: &[Episode], level: CompressionLevel, id: String)
 }
 
 /// The one sentence that stands for an episode: the beginning of what is told.
-fn gist(episode: &Episode) -> String {
-    cut(&episode.summary, MEMBER)
+fn extract_gist(episode: &MemoryEpisode) -> String {
+    shorten_text(&episode.summary, MEMBER)
 }
 
-fn points(all: &[String], most: usize) -> Vec<String> {
-    all.iter().take(most).map(|point| cut(point, MEMBER)).collect()
+fn shorten_highlights(all: &[String], most: usize) -> Vec<String> {
+    all.iter().take(most).map(|point| shorten_text(point, MEMBER)).collect()
 }
 
 /// At most so many characters, cut behind a sentence or a word; a single word of more stays whole.
-fn cut(text: &str, most: usize) -> String {
+fn shorten_text(text: &str, most: usize) -> String {
     shorten_chars(text, most).unwrap_or_else(|| text.to_owned())
 }

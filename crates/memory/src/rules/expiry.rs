@@ -1,17 +1,22 @@
 //! When something is over.
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 
-use crate::record::Expiry;
+use crate::record::MemoryExpiry;
 
 /// Whether something of a run may not be seen any more, in this run and at this moment. A guess without
-/// an end is kept as [`Expiry::RunEnd`]: nothing that must expire lasts for ever.
+/// an end is kept as [`MemoryExpiry::RunEnd`]: nothing that must expire lasts for ever.
 #[must_use]
-pub fn is_over(expires: Option<Expiry>, of_run: &str, in_run: &str, now: Time) -> bool {
+pub fn is_expired(
+    expires: Option<MemoryExpiry>,
+    of_run: &str,
+    in_run: &str,
+    now: Timestamp,
+) -> bool {
     match expires {
         None => false,
-        Some(Expiry::RunEnd) => of_run != in_run,
-        Some(Expiry::At(end)) => now > end,
+        Some(MemoryExpiry::RunEnd) => of_run != in_run,
+        Some(MemoryExpiry::At(end)) => now > end,
     }
 }
 
@@ -21,18 +26,22 @@ mod tests {
 
     #[test]
     fn the_last_moment_is_inside_and_a_run_ends_with_itself() {
-        let at = Some(Expiry::At(Time(10)));
+        let at = Some(MemoryExpiry::At(Timestamp(10)));
         let cases = [
             (None, "r1", "r2", 99, false),
             (at, "r1", "r2", 9, false),
             (at, "r1", "r2", 10, false),
             (at, "r1", "r1", 11, true),
-            (Some(Expiry::RunEnd), "r1", "r1", 99, false),
-            (Some(Expiry::RunEnd), "r1", "r2", 0, true),
-            (Some(Expiry::RunEnd), "r1", "r11", 0, true),
+            (Some(MemoryExpiry::RunEnd), "r1", "r1", 99, false),
+            (Some(MemoryExpiry::RunEnd), "r1", "r2", 0, true),
+            (Some(MemoryExpiry::RunEnd), "r1", "r11", 0, true),
         ];
         for (expires, of_run, in_run, now, over) in cases {
-            assert_eq!(is_over(expires, of_run, in_run, Time(now)), over, "{expires:?} {now}");
+            assert_eq!(
+                is_expired(expires, of_run, in_run, Timestamp(now)),
+                over,
+                "{expires:?} {now}"
+            );
         }
     }
 }

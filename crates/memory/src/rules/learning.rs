@@ -1,53 +1,53 @@
 //! When a guess becomes knowledge.
 
-use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::insight::InsightValidationState;
 
-use super::Refusal;
-use crate::record::{Claim, Insight};
+use super::MemoryRefusal;
+use crate::record::{MemoryClaim, MemoryInsight};
 
 /// Whether a guess may become this: only a validated one, and only a fact or a procedure.
-pub fn check_learning(insight: &Insight, claim: &Claim) -> Result<(), Refusal> {
-    if insight.validation != ValidationState::Validated {
+pub fn check_learning(insight: &MemoryInsight, claim: &MemoryClaim) -> Result<(), MemoryRefusal> {
+    if insight.validation != InsightValidationState::Validated {
         let (insight, found) = (insight.id.clone(), insight.validation);
-        return Err(Refusal::NotValidated { insight, found });
+        return Err(MemoryRefusal::NotValidated { insight, found });
     }
     let found = match claim {
-        Claim::Fact(_) | Claim::Procedure(_) => return Ok(()),
-        Claim::Episode(_) => "episode",
-        Claim::Insight(_) => "insight",
+        MemoryClaim::Fact(_) | MemoryClaim::Procedure(_) => return Ok(()),
+        MemoryClaim::Episode(_) => "episode",
+        MemoryClaim::Insight(_) => "insight",
     };
-    Err(Refusal::NotLearnable { found: found.to_owned() })
+    Err(MemoryRefusal::NotLearnable { found: found.to_owned() })
 }
 
 #[cfg(test)]
 mod tests {
-    use ValidationState::{Rejected, Testing, Unvalidated, Validated};
-    use countersign_contracts::memory::insight::{InsightKind, Trigger};
-    use countersign_core::run::Time;
+    use InsightValidationState::{Rejected, Testing, Unvalidated, Validated};
+    use countersign_contracts::memory::insight::{InsightKind, InsightTrigger};
+    use countersign_core::run::Timestamp;
 
     use super::*;
-    use crate::record::{Expiry, Procedure};
+    use crate::record::{MemoryExpiry, MemoryProcedure};
 
-    fn insight(validation: ValidationState) -> Insight {
-        Insight {
+    fn insight(validation: InsightValidationState) -> MemoryInsight {
+        MemoryInsight {
             id: "i".to_owned(),
             revision: 1,
             run: "r".to_owned(),
             kind: InsightKind::Pattern,
             statement: "s".to_owned(),
-            trigger: Trigger::Synthesis,
+            trigger: InsightTrigger::Synthesis,
             confidence: 0.3,
             validation,
             tests: Vec::new(),
-            expires: Expiry::RunEnd,
+            expires: MemoryExpiry::RunEnd,
             sources: Vec::new(),
-            recorded_at: Time(1),
+            recorded_at: Timestamp(1),
         }
     }
 
     #[test]
-    fn only_a_validated_guess_becomes_a_fact_or_a_procedure() {
-        let procedure = Claim::Procedure(Box::new(Procedure {
+    fn only_a_validated_insight_becomes_a_fact_or_a_procedure() {
+        let procedure = MemoryClaim::Procedure(Box::new(MemoryProcedure {
             id: "p".to_owned(),
             revision: 1,
             task_type: "t".to_owned(),
@@ -56,14 +56,14 @@ mod tests {
             usage: 0,
             sources: Vec::new(),
             applicability: serde_json::Map::new(),
-            recorded_at: Time(1),
+            recorded_at: Timestamp(1),
         }));
         assert_eq!(check_learning(&insight(Validated), &procedure), Ok(()));
         for state in [Rejected, Testing, Unvalidated] {
             let refused = check_learning(&insight(state), &procedure).unwrap_err();
-            assert!(matches!(refused, Refusal::NotValidated { .. }), "{refused}");
+            assert!(matches!(refused, MemoryRefusal::NotValidated { .. }), "{refused}");
         }
-        let guess = Claim::Insight(Box::new(insight(Validated)));
+        let guess = MemoryClaim::Insight(Box::new(insight(Validated)));
         let refused = check_learning(&insight(Validated), &guess).unwrap_err();
         let text = "an insight becomes a fact or a procedure, found `insight`";
         assert_eq!(refused.to_string(), text);

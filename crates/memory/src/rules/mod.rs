@@ -3,33 +3,33 @@
 
 mod refusal;
 mod trust;
-mod evidence;
-mod weigh;
-mod span;
-mod support;
-mod fact;
+mod check_evidence;
+mod compare_claim;
+mod validity_period;
+mod merge_claim;
+mod fact_ruling;
 #[cfg(test)]
-mod fact_tests;
-mod gone;
+mod fact_ruling_tests;
+mod restore_facts;
 #[cfg(test)]
-mod time_tests;
+mod validity_period_tests;
 mod expiry;
 mod learning;
 mod condense;
-mod ageing;
+mod plan_ageing;
 #[cfg(test)]
-mod ageing_tests;
+mod plan_ageing_tests;
 
-pub(crate) use fact::check_fact;
-pub(crate) use gone::without;
-pub(crate) use span::Span;
+pub(crate) use fact_ruling::check_fact;
+pub(crate) use restore_facts::restore_after_removal;
+pub(crate) use validity_period::ValidityPeriod;
 
-pub use ageing::{Aged, Ages, age, due_level};
-pub use condense::condensed;
-pub use evidence::check_evidence;
-pub use expiry::is_over;
-pub use fact::{Assurance, Outcome, Ruling, Standing, rule_on_fact};
+pub use check_evidence::check_evidence;
+pub use compare_claim::{CONFIDENCE_MARGIN, ClaimComparison, compare_claim};
+pub use condense::condense_episode;
+pub use expiry::is_expired;
+pub use fact_ruling::{ClaimAssurance, ClaimOutcome, FactRevision, FactRuling, resolve_fact_claim};
 pub use learning::check_learning;
-pub use refusal::Refusal;
-pub use trust::{needs_quote, trust};
-pub use weigh::{MARGIN, Weight, weigh};
+pub use plan_ageing::{AgedEpisode, AgeingPlan, compute_due_level, plan_ageing};
+pub use refusal::MemoryRefusal;
+pub use trust::{needs_quote, trust_level};

@@ -1,21 +1,21 @@
 //! A packet that was built: what it was asked with, and every row that was looked at.
 
 use countersign_contracts::memory::long_term::ScopeLevel;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::record::Event;
-use crate::{Cut, Found, Request, Score};
+use crate::record::MemoryEvent;
+use crate::{Candidates, PacketRequest, ReadTruncation, RelevanceScore};
 
 /// A build: with its rows, all that is needed to compose it again. The packet's text is not kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Build {
+pub struct PacketBuild {
     /// Unique within its subject.
     pub id: String,
     /// What was asked.
-    pub request: Request,
+    pub request: PacketRequest,
     /// The whole policy.
     pub policy: Value,
     /// Who counted the tokens.
@@ -23,12 +23,12 @@ pub struct Build {
     /// The digest of the packet.
     pub digest: String,
     /// When it was built.
-    pub built_at: Time,
+    pub built_at: Timestamp,
     /// Every row that was looked at.
     pub rows: Vec<BuildRow>,
     /// What was not looked at as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cut: Vec<Cut>,
+    pub cut: Vec<ReadTruncation>,
     /// The insights that stood in the packet, and those that the writers of what stood there were shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen_insights: Vec<String>,
@@ -39,13 +39,13 @@ pub struct Build {
 #[serde(deny_unknown_fields)]
 pub struct BuildRow {
     /// What it is.
-    pub kind: RowKind,
+    pub kind: BuildRowKind,
     /// Its id; of a working state its run, of a summary its session.
     pub id: String,
     /// Which revision; 1 for what never changes.
     pub revision: u64,
     /// How well it answered.
-    pub score: Score,
+    pub score: RelevanceScore,
     /// Whether it went into the packet.
     pub selected: bool,
 }
@@ -54,7 +54,7 @@ pub struct BuildRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum RowKind {
+pub enum BuildRowKind {
     Working,
     Summary,
     FactOfUser,
@@ -72,7 +72,7 @@ pub enum RowKind {
     Evidence,
 }
 
-impl RowKind {
+impl BuildRowKind {
     /// As it is written.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -94,7 +94,7 @@ impl RowKind {
     }
 
     /// The kind with this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         let all = [
             Self::Working,
             Self::Summary,
@@ -117,55 +117,60 @@ impl RowKind {
 impl BuildRow {
     /// The rows of what was found for a request; `selected` says which ids went into the packet.
     #[must_use]
-    pub fn of(
-        request: &Request,
-        found: &Found,
-        selected: impl Fn(RowKind, &str) -> bool,
+    pub fn collect_rows(
+        request: &PacketRequest,
+        found: &Candidates,
+        selected: impl Fn(BuildRowKind, &str) -> bool,
     ) -> Vec<Self> {
         let mut rows = Vec::new();
-        let mut add = |kind: RowKind, id: &str, revision: u64, score: Score| {
+        let mut add = |kind: BuildRowKind, id: &str, revision: u64, score: RelevanceScore| {
             let (id, selected) = (id.to_owned(), selected(kind, id));
             rows.push(Self { kind, id, revision, score, selected });
         };
         if let Some(working) = &found.working {
             let version = working.state.state_version;
-            add(RowKind::Working, request.scope.run(), version, Score::default());
+            add(BuildRowKind::Working, request.scope.run(), version, RelevanceScore::default());
         }
         if let Some(summary) = &found.summary {
             let revision = summary.revision.into();
-            add(RowKind::Summary, request.scope.session(), revision, Score::default());
+            add(
+                BuildRowKind::Summary,
+                request.scope.session(),
+                revision,
+                RelevanceScore::default(),
+            );
         }
         for one in &found.facts {
             let kind = match one.row.level {
-                ScopeLevel::User => RowKind::FactOfUser,
-                ScopeLevel::Agent => RowKind::FactOfAgent,
-                ScopeLevel::Tenant => RowKind::FactOfTenant,
+                ScopeLevel::User => BuildRowKind::FactOfUser,
+                ScopeLevel::Agent => BuildRowKind::FactOfAgent,
+                ScopeLevel::Tenant => BuildRowKind::FactOfTenant,
             };
             add(kind, &one.row.id, one.row.revision.into(), one.score.clone());
         }
         for one in &found.procedures {
-            add(RowKind::Procedure, &one.row.id, one.row.revision.into(), one.score.clone());
+            add(BuildRowKind::Procedure, &one.row.id, one.row.revision.into(), one.score.clone());
         }
         for one in &found.episodes {
-            add(RowKind::Episode, &one.row.id, one.row.revision.into(), one.score.clone());
+            add(BuildRowKind::Episode, &one.row.id, one.row.revision.into(), one.score.clone());
         }
         for one in &found.insights {
-            add(RowKind::Insight, &one.row.id, one.row.revision.into(), one.score.clone());
+            add(BuildRowKind::Insight, &one.row.id, one.row.revision.into(), one.score.clone());
         }
         for row in &found.guesses {
-            add(RowKind::Guess, &row.id, row.revision.into(), Score::default());
+            add(BuildRowKind::Guess, &row.id, row.revision.into(), RelevanceScore::default());
         }
         for row in &found.cleared {
-            add(RowKind::Cleared, &row.id, row.revision.into(), Score::default());
+            add(BuildRowKind::Cleared, &row.id, row.revision.into(), RelevanceScore::default());
         }
         for one in &found.quotes {
-            add(RowKind::Quote, &one.row.id, 1, one.score.clone());
+            add(BuildRowKind::Quote, &one.row.id, 1, one.score.clone());
         }
-        for Event { id, .. } in &found.window {
-            add(RowKind::Window, id, 1, Score::default());
+        for MemoryEvent { id, .. } in &found.window {
+            add(BuildRowKind::Window, id, 1, RelevanceScore::default());
         }
         for id in found.evidence.keys() {
-            add(RowKind::Evidence, id, 1, Score::default());
+            add(BuildRowKind::Evidence, id, 1, RelevanceScore::default());
         }
         rows
     }

@@ -2,10 +2,10 @@
 
 /// From this length on, either half of a needle is a trace too: a long text may be cut at the end of a
 /// page.
-const HALVED: usize = 32;
+const MIN_SPLIT_BYTES: usize = 32;
 
 /// How a needle may stand somewhere: as it is, as JSON writes it, and in part.
-pub(super) fn forms(needle: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn list_needle_forms(needle: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = vec![needle.to_vec()];
     if let Ok(text) = std::str::from_utf8(needle)
         && let Ok(quoted) = serde_json::to_string(text)
@@ -15,7 +15,7 @@ pub(super) fn forms(needle: &[u8]) -> Vec<Vec<u8>> {
             forms.push(inside);
         }
     }
-    if needle.len() >= HALVED {
+    if needle.len() >= MIN_SPLIT_BYTES {
         let (first, second) = needle.split_at(needle.len() / 2);
         forms.extend([first.to_vec(), second.to_vec()]);
     }

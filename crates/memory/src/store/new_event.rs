@@ -1,31 +1,33 @@
 //! An event before it has a place.
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 
-use crate::Scope;
-use crate::record::{Event, EventKind, Expiry, Origin, Place, Role};
-use crate::rules::Refusal;
+use crate::MemoryScope;
+use crate::record::{
+    EventLocation, MemoryEvent, MemoryEventKind, MemoryExpiry, MemoryOrigin, SpeakerRole,
+};
+use crate::rules::MemoryRefusal;
 
 /// The longest text of one event, in bytes.
-const LONGEST_TEXT: usize = 1 << 20;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// Something that was said or done, as whoever saw it tells it: the memory gives it its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NewEvent {
+pub struct NewMemoryEvent {
     /// Unique within its subject; the same id twice is the same event.
     pub id: String,
     /// Whose, in which session and run.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// When it happened.
-    pub ts: Time,
+    pub ts: Timestamp,
     /// When it is written down.
-    pub recorded_at: Time,
+    pub recorded_at: Timestamp,
     /// Who spoke.
-    pub role: Role,
+    pub role: SpeakerRole,
     /// What it is.
-    pub kind: EventKind,
+    pub kind: MemoryEventKind,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: MemoryOrigin,
     /// The name of whoever spoke, where it is known.
     pub speaker: Option<String>,
     /// The words.
@@ -35,7 +37,7 @@ pub struct NewEvent {
     /// Whom and what it is about.
     pub entities: Vec<String>,
     /// Until when it may be seen; without end where absent.
-    pub expires: Option<Expiry>,
+    pub expires: Option<MemoryExpiry>,
     /// The build of the packet that its writer was shown, where there is one: the memory notes which
     /// insights stood in it. One that is unknown says nothing.
     pub build: Option<String>,
@@ -43,18 +45,23 @@ pub struct NewEvent {
     pub seen_insights: Vec<String>,
 }
 
-impl NewEvent {
+impl NewMemoryEvent {
     /// What a user said just now, and nothing more about it.
     #[must_use]
-    pub fn said(scope: Scope, id: impl Into<String>, text: impl Into<String>, now: Time) -> Self {
+    pub fn from_user_message(
+        scope: MemoryScope,
+        id: impl Into<String>,
+        text: impl Into<String>,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id: id.into(),
             scope,
             ts: now,
             recorded_at: now,
-            role: Role::User,
-            kind: EventKind::Message,
-            origin: Origin::User,
+            role: SpeakerRole::User,
+            kind: MemoryEventKind::Message,
+            origin: MemoryOrigin::User,
             speaker: None,
             text: text.into(),
             tags: Vec::new(),
@@ -65,8 +72,8 @@ impl NewEvent {
         }
     }
 
-    pub(crate) fn at(self, place: Place) -> Event {
-        Event {
+    pub(crate) fn into_event(self, place: EventLocation) -> MemoryEvent {
+        MemoryEvent {
             id: self.id,
             scope: self.scope,
             place,
@@ -86,24 +93,27 @@ impl NewEvent {
 
     /// Whether this tells of that event: all is equal but when it was written down and what the memory noted of
     /// its writer.
-    pub(super) fn tells_of(&self, event: &Event) -> bool {
-        let mut told = self.clone().at(event.place);
+    pub(super) fn is_same_event(&self, event: &MemoryEvent) -> bool {
+        let mut told = self.clone().into_event(event.place);
         told.recorded_at = event.recorded_at;
         told.seen_insights.clone_from(&event.seen_insights);
         told == *event
     }
 
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Result<(), MemoryRefusal> {
         check_id(&self.id)?;
-        if self.text.len() > LONGEST_TEXT {
-            return Err(Refusal::malformed("text", format!("at most {LONGEST_TEXT} bytes")));
+        if self.text.len() > MAX_TEXT_BYTES {
+            return Err(MemoryRefusal::malformed(
+                "text",
+                format!("at most {MAX_TEXT_BYTES} bytes"),
+            ));
         }
         Ok(())
     }
 }
 
-impl From<Event> for NewEvent {
-    fn from(event: Event) -> Self {
+impl From<MemoryEvent> for NewMemoryEvent {
+    fn from(event: MemoryEvent) -> Self {
         Self {
             id: event.id,
             scope: event.scope,
@@ -124,9 +134,9 @@ impl From<Event> for NewEvent {
 }
 
 /// Whether something may be called so.
-pub(super) fn check_id(id: &str) -> Result<(), Refusal> {
+pub(super) fn check_id(id: &str) -> Result<(), MemoryRefusal> {
     if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) {
-        return Err(Refusal::malformed("id", "1 to 256 bytes without control characters"));
+        return Err(MemoryRefusal::malformed("id", "1 to 256 bytes without control characters"));
     }
     Ok(())
 }

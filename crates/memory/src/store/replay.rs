@@ -4,26 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_contracts::memory::long_term::ScopeLevel;
 
-use super::error::MemoryError;
-use super::find::add_fact;
-use super::mark::mark;
+use super::memory_error::MemoryError;
 use super::new_event::check_id;
-use super::revised::Revised as _;
-use super::shelves::{Answer, Shelves, holder};
-use super::write::{differs, is_forgotten, refuse_forgotten};
-use super::{Build, BuildRow, RowKind};
-use crate::record::{Episode, Event, Insight, Procedure, Summary, Working};
-use crate::{Cited, Found, Scored, Subject};
+use super::retrieve::add_fact;
+use super::revisioned_row::RevisionedRow as _;
+use super::row_store::{MemoryResult, RowStore, resolve_fact_owner};
+use super::tombstone::compute_tombstone_hash;
+use super::write::{differs_error, forgotten_error, refuse_forgotten};
+use super::{BuildRow, BuildRowKind, PacketBuild};
+use crate::record::{
+    MemoryEpisode, MemoryEvent, MemoryInsight, MemoryProcedure, SessionSummary, WorkingMemory,
+};
+use crate::{Candidates, CitedEvent, MemorySubject, ScoredRow};
 
 /// Keeps a build. The same one twice is one; one that names what was forgotten since it was composed is refused.
-pub(super) fn keep_build(shelves: &mut impl Shelves, build: &Build) -> Answer<()> {
+pub(super) fn store_build(shelves: &mut impl RowStore, build: &PacketBuild) -> MemoryResult<()> {
     build.request.scope.check()?;
     check_id(&build.id)?;
     let subject = build.request.scope.subject();
     refuse_forgotten(shelves, &subject, "build", &build.id)?;
-    match shelves.build(&subject, &build.id)? {
+    match shelves.load_build(&subject, &build.id)? {
         Some(known) if known == *build => Ok(()),
-        Some(_) => Err(differs("build", &build.id)),
+        Some(_) => Err(differs_error("build", &build.id)),
         None => {
             refuse_forgotten_rows(shelves, &subject, &build.rows)?;
             shelves.put_build(&subject, build)
@@ -33,72 +35,74 @@ pub(super) fn keep_build(shelves: &mut impl Shelves, build: &Build) -> Answer<()
 
 /// What was forgotten after it was looked at must not come back by its name.
 fn refuse_forgotten_rows(
-    shelves: &impl Shelves,
-    subject: &Subject,
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     rows: &[BuildRow],
-) -> Answer<()> {
+) -> MemoryResult<()> {
     // An event may be quoted and cited; it is asked for once.
-    let mut named: BTreeMap<Subject, BTreeSet<(&'static str, &str)>> = BTreeMap::new();
+    let mut named: BTreeMap<MemorySubject, BTreeSet<(&'static str, &str)>> = BTreeMap::new();
     for BuildRow { kind, id, .. } in rows {
         let (holder, kind) = match kind {
-            RowKind::Working => (subject.clone(), Working::KIND),
-            RowKind::Summary => (subject.clone(), Summary::KIND),
-            RowKind::FactOfUser => (holder(subject, ScopeLevel::User), "fact"),
-            RowKind::FactOfAgent => (holder(subject, ScopeLevel::Agent), "fact"),
-            RowKind::FactOfTenant => (holder(subject, ScopeLevel::Tenant), "fact"),
-            RowKind::Procedure => (subject.clone(), Procedure::KIND),
-            RowKind::Episode => (subject.clone(), Episode::KIND),
-            RowKind::Insight | RowKind::Guess | RowKind::Cleared => {
-                (subject.clone(), Insight::KIND)
+            BuildRowKind::Working => (subject.clone(), WorkingMemory::KIND),
+            BuildRowKind::Summary => (subject.clone(), SessionSummary::KIND),
+            BuildRowKind::FactOfUser => (resolve_fact_owner(subject, ScopeLevel::User), "fact"),
+            BuildRowKind::FactOfAgent => (resolve_fact_owner(subject, ScopeLevel::Agent), "fact"),
+            BuildRowKind::FactOfTenant => (resolve_fact_owner(subject, ScopeLevel::Tenant), "fact"),
+            BuildRowKind::Procedure => (subject.clone(), MemoryProcedure::KIND),
+            BuildRowKind::Episode => (subject.clone(), MemoryEpisode::KIND),
+            BuildRowKind::Insight | BuildRowKind::Guess | BuildRowKind::Cleared => {
+                (subject.clone(), MemoryInsight::KIND)
             }
-            RowKind::Quote | RowKind::Window | RowKind::Evidence => (subject.clone(), "event"),
+            BuildRowKind::Quote | BuildRowKind::Window | BuildRowKind::Evidence => {
+                (subject.clone(), "event")
+            }
         };
         named.entry(holder).or_default().insert((kind, id));
     }
     // The subject itself, its agent, the tenant: as everybody holds them.
     for (holder, named) in named.iter().rev() {
-        let marks: Vec<String> = named.iter().map(|(kind, id)| mark(holder, kind, id)).collect();
-        let forgotten = shelves.forgotten_beside(holder, &marks)?;
+        let marks: Vec<String> =
+            named.iter().map(|(kind, id)| compute_tombstone_hash(holder, kind, id)).collect();
+        let forgotten = shelves.find_tombstones_shared(holder, &marks)?;
         let gone = marks.iter().zip(named).find(|(mark, _)| forgotten.contains(*mark));
         if let Some((_, (kind, id))) = gone {
-            return Err(is_forgotten(kind, id));
+            return Err(forgotten_error(kind, id));
         }
     }
     Ok(())
 }
 
 /// What was found for a build, in the revisions of then and with the scores of then.
-pub(super) fn found_for(
-    shelves: &impl Shelves,
-    subject: &Subject,
+pub(super) fn load_build_candidates(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     id: &str,
-) -> Answer<Option<(Build, Found)>> {
-    let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
-    let mut found = Found { cut: build.cut.clone(), ..Found::default() };
-    let events = build
-        .rows
-        .iter()
-        .filter(|row| matches!(row.kind, RowKind::Quote | RowKind::Window | RowKind::Evidence));
+) -> MemoryResult<Option<(PacketBuild, Candidates)>> {
+    let Some(build) = shelves.load_build(subject, id)? else { return Ok(None) };
+    let mut found = Candidates { cut: build.cut.clone(), ..Candidates::default() };
+    let events = build.rows.iter().filter(|row| {
+        matches!(row.kind, BuildRowKind::Quote | BuildRowKind::Window | BuildRowKind::Evidence)
+    });
     let ids: Vec<&str> = events.map(|row| row.id.as_str()).collect();
-    let events = shelves.named(subject, &ids)?;
+    let events = shelves.load_events_by_id(subject, &ids)?;
     for row in &build.rows {
-        add(shelves, subject, row, &events, &mut found)?;
+        add_build_row(shelves, subject, row, &events, &mut found)?;
     }
     Ok(Some((build, found)))
 }
 
 /// So many builds of other purposes may stand between two of the same.
-const BETWEEN: usize = 16;
+const MAX_BUILDS_BETWEEN: usize = 16;
 
 /// The build before one of them, of the same session and purpose.
-pub(super) fn before(
-    shelves: &impl Shelves,
-    subject: &Subject,
+pub(super) fn find_previous_build(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     id: &str,
-) -> Answer<Option<String>> {
-    let Some(build) = shelves.build(subject, id)? else { return Ok(None) };
-    for id in shelves.earlier_builds(subject, &build, BETWEEN)? {
-        let earlier = shelves.build(subject, &id)?;
+) -> MemoryResult<Option<String>> {
+    let Some(build) = shelves.load_build(subject, id)? else { return Ok(None) };
+    for id in shelves.load_earlier_build_ids(subject, &build, MAX_BUILDS_BETWEEN)? {
+        let earlier = shelves.load_build(subject, &id)?;
         if earlier.is_some_and(|earlier| earlier.request.purpose == build.request.purpose) {
             return Ok(Some(id));
         }
@@ -106,55 +110,58 @@ pub(super) fn before(
     Ok(None)
 }
 
-fn add(
-    shelves: &impl Shelves,
-    subject: &Subject,
+fn add_build_row(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     row: &BuildRow,
-    events: &BTreeMap<String, Event>,
-    found: &mut Found,
-) -> Answer<()> {
+    events: &BTreeMap<String, MemoryEvent>,
+    found: &mut Candidates,
+) -> MemoryResult<()> {
     let BuildRow { kind, id, revision, score, .. } = row;
     let (revision, score) = (Some(*revision), score.clone());
-    let gone = || MemoryError::Gone { kind: kind.name(), id: id.clone(), revision: row.revision };
+    let gone =
+        || MemoryError::RowGone { kind: kind.name(), id: id.clone(), revision: row.revision };
     let mut fact = |level| {
         let revision = u32::try_from(row.revision).ok();
-        let standing = shelves.fact(&holder(subject, level), id, revision)?.ok_or_else(gone)?;
+        let standing = shelves
+            .load_fact(&resolve_fact_owner(subject, level), id, revision)?
+            .ok_or_else(gone)?;
         add_fact(found, standing, subject, row.score.clone());
         Ok::<_, MemoryError>(())
     };
     let event = || events.get(id).cloned().ok_or_else(gone);
     match kind {
-        RowKind::Working => {
-            found.working = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::Working => {
+            found.working = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        RowKind::Summary => {
-            found.summary = Some(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::Summary => {
+            found.summary = Some(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        RowKind::FactOfUser => fact(ScopeLevel::User)?,
-        RowKind::FactOfAgent => fact(ScopeLevel::Agent)?,
-        RowKind::FactOfTenant => fact(ScopeLevel::Tenant)?,
-        RowKind::Procedure => {
-            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
-            found.procedures.push(Scored { row, score });
+        BuildRowKind::FactOfUser => fact(ScopeLevel::User)?,
+        BuildRowKind::FactOfAgent => fact(ScopeLevel::Agent)?,
+        BuildRowKind::FactOfTenant => fact(ScopeLevel::Tenant)?,
+        BuildRowKind::Procedure => {
+            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            found.procedures.push(ScoredRow { row, score });
         }
-        RowKind::Episode => {
-            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
-            found.episodes.push(Scored { row, score });
+        BuildRowKind::Episode => {
+            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            found.episodes.push(ScoredRow { row, score });
         }
-        RowKind::Insight => {
-            let row = shelves.row(subject, id, revision)?.ok_or_else(gone)?;
-            found.insights.push(Scored { row, score });
+        BuildRowKind::Insight => {
+            let row = shelves.load_row(subject, id, revision)?.ok_or_else(gone)?;
+            found.insights.push(ScoredRow { row, score });
         }
-        RowKind::Guess => {
-            found.guesses.push(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::Guess => {
+            found.guesses.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        RowKind::Cleared => {
-            found.cleared.push(shelves.row(subject, id, revision)?.ok_or_else(gone)?);
+        BuildRowKind::Cleared => {
+            found.cleared.push(shelves.load_row(subject, id, revision)?.ok_or_else(gone)?);
         }
-        RowKind::Quote => found.quotes.push(Scored { row: event()?, score }),
-        RowKind::Window => found.window.push(event()?),
-        RowKind::Evidence => {
-            found.evidence.insert(id.clone(), Cited::from(&event()?));
+        BuildRowKind::Quote => found.quotes.push(ScoredRow { row: event()?, score }),
+        BuildRowKind::Window => found.window.push(event()?),
+        BuildRowKind::Evidence => {
+            found.evidence.insert(id.clone(), CitedEvent::from(&event()?));
         }
     }
     Ok(())

@@ -2,98 +2,104 @@
 
 use std::collections::BTreeSet;
 
-use countersign_contracts::memory::insight::ValidationState;
-use countersign_core::run::Time;
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_core::run::Timestamp;
 
-use super::shelves::{Answer, Shelves};
-use crate::Scope;
-use crate::record::{Event, Expiry, Insight};
+use super::row_store::{MemoryResult, RowStore};
+use crate::MemoryScope;
+use crate::record::{MemoryEvent, MemoryExpiry, MemoryInsight};
 
 /// How far sweeping goes. What had its date is taken out always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sweep {
+pub struct SweepOptions {
     /// The run of the scope is over, and what ends with it goes too.
     pub run_ended: bool,
     /// What a build used goes too, and that build cannot be composed again; and guesses that were not validated, whose
     /// words are kept from nobody then.
-    pub used: bool,
+    pub include_used: bool,
 }
 
 /// What was taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Swept {
+pub struct SweepReport {
     /// Events.
     pub events: u64,
     /// Guesses.
     pub insights: u64,
     /// What is over and stays: what a build used, and guesses that were not validated.
-    pub spared: u64,
+    pub retained: u64,
 }
 
 /// What sweeping takes out, and how much it spares.
 #[derive(Debug, Default)]
-struct Over {
-    events: Vec<Event>,
+struct ExpiredRows {
+    events: Vec<MemoryEvent>,
     insights: Vec<String>,
-    spared: u64,
+    retained: u64,
 }
 
-impl Over {
-    fn swept(&self) -> Swept {
+impl ExpiredRows {
+    fn to_report(&self) -> SweepReport {
         let (events, insights) = (self.events.len() as u64, self.insights.len() as u64);
-        Swept { events, insights, spared: self.spared }
+        SweepReport { events, insights, retained: self.retained }
     }
 }
 
 /// What sweeping would take out.
-pub(super) fn would_sweep(
-    shelves: &impl Shelves,
-    scope: &Scope,
-    sweep: Sweep,
-    now: Time,
-) -> Answer<Swept> {
-    Ok(over(shelves, scope, sweep, now)?.swept())
+pub(super) fn preview_sweep(
+    shelves: &impl RowStore,
+    scope: &MemoryScope,
+    sweep: SweepOptions,
+    now: Timestamp,
+) -> MemoryResult<SweepReport> {
+    Ok(collect_expired(shelves, scope, sweep, now)?.to_report())
 }
 
 /// Takes out what is over, with its part of the index.
-pub(super) fn sweep(
-    shelves: &mut impl Shelves,
-    scope: &Scope,
-    sweep: Sweep,
-    now: Time,
-) -> Answer<Swept> {
-    let over = over(shelves, scope, sweep, now)?;
+pub(super) fn sweep_expired(
+    shelves: &mut impl RowStore,
+    scope: &MemoryScope,
+    sweep: SweepOptions,
+    now: Timestamp,
+) -> MemoryResult<SweepReport> {
+    let over = collect_expired(shelves, scope, sweep, now)?;
     let subject = scope.subject();
     if !over.events.is_empty() {
         shelves.remove_events(&subject, &over.events)?;
     }
     for id in &over.insights {
-        shelves.remove_row::<Insight>(&subject, id)?;
+        shelves.remove_row::<MemoryInsight>(&subject, id)?;
     }
-    Ok(over.swept())
+    Ok(over.to_report())
 }
 
-fn over(shelves: &impl Shelves, scope: &Scope, sweep: Sweep, now: Time) -> Answer<Over> {
+fn collect_expired(
+    shelves: &impl RowStore,
+    scope: &MemoryScope,
+    sweep: SweepOptions,
+    now: Timestamp,
+) -> MemoryResult<ExpiredRows> {
     scope.check()?;
     let subject = scope.subject();
-    let ended = |expires: Expiry, run: &str| match expires {
-        Expiry::At(end) => end < now,
-        Expiry::RunEnd => sweep.run_ended && run == scope.run(),
+    let ended = |expires: MemoryExpiry, run: &str| match expires {
+        MemoryExpiry::At(end) => end < now,
+        MemoryExpiry::RunEnd => sweep.run_ended && run == scope.run(),
     };
-    let mut over = Over { events: shelves.expiring(&subject)?, ..Over::default() };
+    let mut over =
+        ExpiredRows { events: shelves.load_expiring_events(&subject)?, ..ExpiredRows::default() };
     over.events.retain(|event| event.expires.is_some_and(|end| ended(end, event.scope.run())));
-    for (id, insight) in shelves.rows::<Insight>(&subject, usize::MAX)? {
+    for (id, insight) in shelves.load_rows::<MemoryInsight>(&subject, usize::MAX)? {
         if !ended(insight.expires, &insight.run) {
             continue;
         }
         // It is shown to nobody any more; but others may have said it, and those words must not reach a responder.
-        if sweep.used || insight.validation == ValidationState::Validated {
+        if sweep.include_used || insight.validation == InsightValidationState::Validated {
             over.insights.push(id);
         } else {
-            over.spared += 1;
+            over.retained += 1;
         }
     }
-    if sweep.used {
+    if sweep.include_used {
         return Ok(over);
     }
     let ids = over.events.iter().map(|event| &event.id).chain(&over.insights);
@@ -101,10 +107,10 @@ fn over(shelves: &impl Shelves, scope: &Scope, sweep: Sweep, now: Time) -> Answe
     if ids.is_empty() {
         return Ok(over);
     }
-    let used = shelves.used(&subject, &ids.into_iter().collect::<Vec<_>>())?;
+    let used = shelves.find_used_ids(&subject, &ids.into_iter().collect::<Vec<_>>())?;
     let all = over.events.len() + over.insights.len();
     over.events.retain(|event| !used.contains(&event.id));
     over.insights.retain(|id| !used.contains(id));
-    over.spared += (all - over.events.len() - over.insights.len()) as u64;
+    over.retained += (all - over.events.len() - over.insights.len()) as u64;
     Ok(over)
 }

@@ -3,49 +3,56 @@
 use std::collections::BTreeMap;
 
 use countersign_contracts::memory::long_term::FactStatus;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 
-use super::error::MemoryError;
-use super::mark::mark;
+use super::memory_error::MemoryError;
 use super::new_event::check_id;
-use super::revised::Revised;
-use super::shelves::{Answer, Shelves, Which, holder};
-use super::{Kept, NewEvent};
-use crate::record::{Claim, Event, Evidence, Fact, Insight, Origin, Place, Summary, Working};
-use crate::rules::{
-    Assurance, Outcome, Refusal, Ruling, Span, Standing, check_evidence, check_fact,
-    check_learning, rule_on_fact,
+use super::revisioned_row::RevisionedRow;
+use super::row_store::{FactFilter, MemoryResult, RowStore, resolve_fact_owner};
+use super::tombstone::compute_tombstone_hash;
+use super::{ClaimReceipt, NewMemoryEvent};
+use crate::record::{
+    EventLocation, FactEvidence, MemoryClaim, MemoryEvent, MemoryFact, MemoryInsight, MemoryOrigin,
+    SessionSummary, WorkingMemory,
 };
-use crate::{Scope, Subject};
+use crate::rules::{
+    ClaimAssurance, ClaimOutcome, FactRevision, FactRuling, MemoryRefusal, ValidityPeriod,
+    check_evidence, check_fact, check_learning, resolve_fact_claim,
+};
+use crate::{MemoryScope, MemorySubject};
 
 /// Keeps events, all or none. Those that are there already come back as they are.
-pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answer<Vec<Event>> {
-    let mut new: BTreeMap<Subject, Vec<Event>> = BTreeMap::new();
-    let mut here: BTreeMap<(Subject, String), Event> = BTreeMap::new();
-    let mut ends: BTreeMap<(Subject, String), Place> = BTreeMap::new();
-    let mut sessions: BTreeMap<Subject, u32> = BTreeMap::new();
+pub(super) fn append_events(
+    shelves: &mut impl RowStore,
+    events: &[NewMemoryEvent],
+) -> MemoryResult<Vec<MemoryEvent>> {
+    let mut new: BTreeMap<MemorySubject, Vec<MemoryEvent>> = BTreeMap::new();
+    let mut here: BTreeMap<(MemorySubject, String), MemoryEvent> = BTreeMap::new();
+    let mut ends: BTreeMap<(MemorySubject, String), EventLocation> = BTreeMap::new();
+    let mut sessions: BTreeMap<MemorySubject, u32> = BTreeMap::new();
     let mut told = Vec::with_capacity(events.len());
-    let mut ids: BTreeMap<Subject, Vec<&str>> = BTreeMap::new();
+    let mut ids: BTreeMap<MemorySubject, Vec<&str>> = BTreeMap::new();
     for event in events {
         event.scope.check()?;
         event.check()?;
         ids.entry(event.scope.subject()).or_default().push(&event.id);
     }
     for (subject, ids) in ids {
-        let marks: Vec<String> = ids.iter().map(|id| mark(&subject, "event", id)).collect();
-        let forgotten = shelves.forgotten(&subject, &marks)?;
+        let marks: Vec<String> =
+            ids.iter().map(|id| compute_tombstone_hash(&subject, "event", id)).collect();
+        let forgotten = shelves.find_tombstones(&subject, &marks)?;
         if let Some((_, id)) = marks.iter().zip(&ids).find(|(mark, _)| forgotten.contains(*mark)) {
-            return Err(is_forgotten("event", id));
+            return Err(forgotten_error("event", id));
         }
-        let known = shelves.named(&subject, &ids)?;
+        let known = shelves.load_events_by_id(&subject, &ids)?;
         here.extend(known.into_iter().map(|(id, event)| ((subject.clone(), id), event)));
     }
     for event in events {
         let subject = event.scope.subject();
         let key = (subject.clone(), event.id.clone());
         if let Some(known) = here.get(&key) {
-            if !event.tells_of(known) {
-                return Err(differs("event", &event.id));
+            if !event.is_same_event(known) {
+                return Err(differs_error("event", &event.id));
             }
             told.push(known.clone());
             continue;
@@ -53,15 +60,15 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
         let session = (subject.clone(), event.scope.session().to_owned());
         let mut place = match ends.get(&session) {
             Some(place) => *place,
-            None => match shelves.last_place(&event.scope)? {
+            None => match shelves.load_last_location(&event.scope)? {
                 Some(place) => place,
                 None => {
                     let last = match sessions.get(&subject) {
                         Some(last) => *last,
-                        None => shelves.last_session(&subject)?,
+                        None => shelves.load_last_session_number(&subject)?,
                     };
                     sessions.insert(subject.clone(), last + 1);
-                    Place { session: last + 1, position: 0 }
+                    EventLocation { session: last + 1, position: 0 }
                 }
             },
         };
@@ -69,10 +76,10 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
         ends.insert(session, place);
         let mut event = event.clone();
         if let Some(build) = &event.build {
-            let shown = shelves.build(&subject, build)?.map(|build| build.seen_insights);
-            add_new(&mut event.seen_insights, shown.unwrap_or_default());
+            let shown = shelves.load_build(&subject, build)?.map(|build| build.seen_insights);
+            add_missing_ids(&mut event.seen_insights, shown.unwrap_or_default());
         }
-        let event = event.at(place);
+        let event = event.into_event(place);
         here.insert(key, event.clone());
         new.entry(subject).or_default().push(event.clone());
         told.push(event);
@@ -83,7 +90,7 @@ pub(super) fn remember(shelves: &mut impl Shelves, events: &[NewEvent]) -> Answe
     Ok(told)
 }
 
-fn add_new(ids: &mut Vec<String>, more: Vec<String>) {
+fn add_missing_ids(ids: &mut Vec<String>, more: Vec<String>) {
     for id in more {
         if !ids.contains(&id) {
             ids.push(id);
@@ -92,185 +99,197 @@ fn add_new(ids: &mut Vec<String>, more: Vec<String>) {
 }
 
 /// Keeps a claim, or says why not.
-pub(super) fn keep(
-    shelves: &mut impl Shelves,
-    scope: &Scope,
-    claim: &Claim,
-    origin: Origin,
-    assurance: Assurance,
-    now: Time,
-) -> Answer<Kept> {
+pub(super) fn record_claim(
+    shelves: &mut impl RowStore,
+    scope: &MemoryScope,
+    claim: &MemoryClaim,
+    origin: MemoryOrigin,
+    assurance: ClaimAssurance,
+    now: Timestamp,
+) -> MemoryResult<ClaimReceipt> {
     scope.check()?;
     let subject = scope.subject();
     match claim {
-        Claim::Fact(fact) => keep_fact(shelves, &subject, fact, origin, assurance, now),
-        Claim::Episode(episode) => {
+        MemoryClaim::Fact(fact) => record_fact(shelves, &subject, fact, origin, assurance, now),
+        MemoryClaim::Episode(episode) => {
             if episode.end < episode.start {
-                return Err(Refusal::malformed("end", "at or after `start`").into());
+                return Err(MemoryRefusal::malformed("end", "at or after `start`").into());
             }
             check_sources(shelves, &subject, &episode.sources)?;
-            keep_row(shelves, &subject, &episode.id, &**episode, now)
+            record_row(shelves, &subject, &episode.id, &**episode, now)
         }
-        Claim::Procedure(procedure) => {
+        MemoryClaim::Procedure(procedure) => {
             if procedure.task_type.is_empty() {
-                return Err(Refusal::malformed("task_type", "not empty").into());
+                return Err(MemoryRefusal::malformed("task_type", "not empty").into());
             }
             check_sources(shelves, &subject, &procedure.sources)?;
-            keep_row(shelves, &subject, &procedure.id, &**procedure, now)
+            record_row(shelves, &subject, &procedure.id, &**procedure, now)
         }
-        Claim::Insight(insight) => {
+        MemoryClaim::Insight(insight) => {
             if insight.run != scope.run() {
-                return Err(Refusal::malformed("run", "the run of the scope").into());
+                return Err(MemoryRefusal::malformed("run", "the run of the scope").into());
             }
             if !(0.0..=1.0).contains(&insight.confidence) {
-                return Err(Refusal::malformed("confidence", "from 0 to 1").into());
+                return Err(MemoryRefusal::malformed("confidence", "from 0 to 1").into());
             }
             check_sources(shelves, &subject, &insight.sources)?;
-            keep_row(shelves, &subject, &insight.id, &**insight, now)
+            record_row(shelves, &subject, &insight.id, &**insight, now)
         }
     }
 }
 
 /// Keeps what a validated guess taught. It rests on what the guess rests on, where it names nothing.
-pub(super) fn learn(
-    shelves: &mut impl Shelves,
-    scope: &Scope,
+pub(super) fn learn_from_insight(
+    shelves: &mut impl RowStore,
+    scope: &MemoryScope,
     insight: &str,
-    claim: &Claim,
-    origin: Origin,
-    now: Time,
-) -> Answer<Kept> {
+    claim: &MemoryClaim,
+    origin: MemoryOrigin,
+    now: Timestamp,
+) -> MemoryResult<ClaimReceipt> {
     scope.check()?;
-    let Some(guess) = shelves.row::<Insight>(&scope.subject(), insight, None)? else {
+    let Some(guess) = shelves.load_row::<MemoryInsight>(&scope.subject(), insight, None)? else {
         return Err(MemoryError::NotFound { kind: "insight", id: insight.to_owned() });
     };
     check_learning(&guess, claim)?;
     let mut claim = claim.clone();
     match &mut claim {
-        Claim::Fact(fact) if fact.evidence.is_empty() => {
-            let event = |event: &String| Evidence { event: event.clone(), quote: None };
+        MemoryClaim::Fact(fact) if fact.evidence.is_empty() => {
+            let event = |event: &String| FactEvidence { event: event.clone(), quote: None };
             fact.evidence = guess.sources.iter().map(event).collect();
         }
-        Claim::Procedure(procedure) if procedure.sources.is_empty() => {
+        MemoryClaim::Procedure(procedure) if procedure.sources.is_empty() => {
             procedure.sources.clone_from(&guess.sources);
         }
         _ => {}
     }
-    keep(shelves, scope, &claim, origin, Assurance::Claimed, now)
+    record_claim(shelves, scope, &claim, origin, ClaimAssurance::Claimed, now)
 }
 
 /// Keeps the next version of a run's working state, if the writer has seen the one before.
-pub(super) fn write_working(
-    shelves: &mut impl Shelves,
-    scope: &Scope,
+pub(super) fn write_working_memory(
+    shelves: &mut impl RowStore,
+    scope: &MemoryScope,
     expected: u64,
-    working: &Working,
-) -> Answer<u64> {
+    working: &WorkingMemory,
+) -> MemoryResult<u64> {
     scope.check()?;
     let subject = scope.subject();
-    refuse_forgotten(shelves, &subject, Working::KIND, scope.run())?;
-    let latest = shelves.row::<Working>(&subject, scope.run(), None)?;
+    refuse_forgotten(shelves, &subject, WorkingMemory::KIND, scope.run())?;
+    let latest = shelves.load_row::<WorkingMemory>(&subject, scope.run(), None)?;
     let found = latest.map_or(0, |latest| latest.revision());
     if found != expected {
         return Err(MemoryError::Conflict { expected, found });
     }
-    let next = working.clone().at_revision(found + 1, working.recorded_at);
+    let next = working.clone().with_revision(found + 1, working.recorded_at);
     shelves.put_row(&subject, scope.run(), &next)?;
     Ok(found + 1)
 }
 
 /// Keeps the next revision of a session's summary.
 pub(super) fn write_summary(
-    shelves: &mut impl Shelves,
-    scope: &Scope,
-    summary: &Summary,
-) -> Answer<u32> {
+    shelves: &mut impl RowStore,
+    scope: &MemoryScope,
+    summary: &SessionSummary,
+) -> MemoryResult<u32> {
     scope.check()?;
     let subject = scope.subject();
     check_sources(shelves, &subject, &summary.quotes)?;
     check_sources(shelves, &subject, &summary.sources)?;
     let now = summary.recorded_at;
-    Ok(keep_row(shelves, &subject, scope.session(), summary, now)?.revision)
+    Ok(record_row(shelves, &subject, scope.session(), summary, now)?.revision)
 }
 
-fn keep_fact(
-    shelves: &mut impl Shelves,
-    subject: &Subject,
-    fact: &Fact,
-    origin: Origin,
-    assurance: Assurance,
-    now: Time,
-) -> Answer<Kept> {
+fn record_fact(
+    shelves: &mut impl RowStore,
+    subject: &MemorySubject,
+    fact: &MemoryFact,
+    origin: MemoryOrigin,
+    assurance: ClaimAssurance,
+    now: Timestamp,
+) -> MemoryResult<ClaimReceipt> {
     let sources = vec![subject.clone(); fact.evidence.len()];
-    let mut claim = Standing { fact: fact.clone(), origin, by: subject.clone(), sources };
+    let mut claim =
+        FactRevision { fact: fact.clone(), origin, claimed_by: subject.clone(), sources };
     check_id(&fact.id)?;
     check_fact(&claim, assurance)?;
-    let holder = holder(subject, fact.level);
-    shelves.hold(subject)?;
+    let holder = resolve_fact_owner(subject, fact.level);
+    shelves.lock_subject(subject)?;
     refuse_forgotten(shelves, &holder, "fact", &fact.id)?;
     let cited: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
-    let words = shelves.named(subject, &cited)?;
+    let words = shelves.load_events_by_id(subject, &cited)?;
     check_evidence(&fact.evidence, origin, |id| words.get(id).map(|event| &*event.text))?;
-    let known = shelves.fact(&holder, &fact.id, None)?;
-    if let Some(Standing { fact: known, .. }) = &known {
+    let known = shelves.load_fact(&holder, &fact.id, None)?;
+    if let Some(FactRevision { fact: known, .. }) = &known {
         if known.key != fact.key || known.value != fact.value {
-            return Err(differs("fact", &fact.id));
+            return Err(differs_error("fact", &fact.id));
         }
         if let Some(by) = &known.superseded_by
             && known.status == FactStatus::Deprecated
-            && assurance == Assurance::Claimed
+            && assurance == ClaimAssurance::Claimed
         {
             // Said once more, for no later time, it is answered already, as long as the answer stands.
-            let answer = shelves.fact(&holder, by, None)?.map(|answer| answer.fact);
+            let answer = shelves.load_fact(&holder, by, None)?.map(|answer| answer.fact);
             let stands = answer.is_some_and(|answer| {
-                answer.status == FactStatus::Active && Span::of(&answer).overlaps(Span::of(fact))
+                answer.status == FactStatus::Active
+                    && ValidityPeriod::from_fact(&answer).overlaps(ValidityPeriod::from_fact(fact))
             });
             let as_before = stands && fact.valid_from <= known.valid_from;
-            if as_before || Span::of(fact).is_past_within(Span::of(known), now) {
-                return Ok(still(known, Outcome::Outdated(by.clone())));
+            if as_before
+                || ValidityPeriod::from_fact(fact)
+                    .is_within_past(ValidityPeriod::from_fact(known), now)
+            {
+                return Ok(build_unchanged_receipt(known, ClaimOutcome::Outdated(by.clone())));
             }
         }
         // The id is taken; should it become a fact of its own, at another time, it has another.
-        claim.fact.id = part_id(shelves, &holder, &fact.id)?;
+        claim.fact.id = allocate_part_id(shelves, &holder, &fact.id)?;
     }
     let own = claim.fact.id.clone();
-    let standing = shelves.facts(&holder, Which::Under(&fact.key))?;
-    let Ruling { outcome, writes, parts } = rule_on_fact(claim, assurance, &standing, now);
-    if let (Some(known), Outcome::Outdated(_), []) = (&known, &outcome, &*parts)
+    let standing = shelves.load_facts(&holder, FactFilter::ByKey(&fact.key))?;
+    let FactRuling { outcome, writes, parts } =
+        resolve_fact_claim(claim, assurance, &standing, now);
+    if let (Some(known), ClaimOutcome::Outdated(_), []) = (&known, &outcome, &*parts)
         && known.fact.status == FactStatus::Deprecated
     {
-        return Ok(still(&known.fact, outcome));
+        return Ok(build_unchanged_receipt(&known.fact, outcome));
     }
     for revision in &writes {
         shelves.put_fact(&holder, revision)?;
     }
     for mut part in parts {
-        part.fact.id = part_id(shelves, &holder, &part.fact.id)?;
+        part.fact.id = allocate_part_id(shelves, &holder, &part.fact.id)?;
         shelves.put_fact(&holder, &part)?;
     }
     let id = match &outcome {
-        Outcome::Supported(id) => id.clone(),
+        ClaimOutcome::Supported(id) => id.clone(),
         _ => own,
     };
     let mut all = writes.iter().chain(&standing);
     let revision = all.find(|one| one.fact.id == id).map_or(1, |one| one.fact.revision);
-    Ok(Kept { id, revision, outcome })
+    Ok(ClaimReceipt { id, revision, outcome })
 }
 
 /// Said again, it is out of date as before.
-fn still(known: &Fact, outcome: Outcome) -> Kept {
-    Kept { id: known.id.clone(), revision: known.revision, outcome }
+fn build_unchanged_receipt(known: &MemoryFact, outcome: ClaimOutcome) -> ClaimReceipt {
+    ClaimReceipt { id: known.id.clone(), revision: known.revision, outcome }
 }
 
 /// An id for what one fact says of another time: its own with a number behind it.
-fn part_id(shelves: &impl Shelves, holder: &Subject, id: &str) -> Answer<String> {
+fn allocate_part_id(
+    shelves: &impl RowStore,
+    holder: &MemorySubject,
+    id: &str,
+) -> MemoryResult<String> {
     let is_number = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit());
     let first =
         id.rsplit_once('~').filter(|(_, end)| is_number(end)).map_or(id, |(first, _)| first);
     for number in 2_u64.. {
         let part = format!("{first}~{number}");
-        let is_free = shelves.fact(holder, &part, None)?.is_none()
-            && shelves.forgotten(holder, &[mark(holder, "fact", &part)])?.is_empty();
+        let is_free = shelves.load_fact(holder, &part, None)?.is_none()
+            && shelves
+                .find_tombstones(holder, &[compute_tombstone_hash(holder, "fact", &part)])?
+                .is_empty();
         if is_free {
             return Ok(part);
         }
@@ -279,66 +298,66 @@ fn part_id(shelves: &impl Shelves, holder: &Subject, id: &str) -> Answer<String>
 }
 
 /// Keeps a row as its next revision, unless it says what the latest one says.
-pub(super) fn keep_row<R: Revised>(
-    shelves: &mut impl Shelves,
-    subject: &Subject,
+pub(super) fn record_row<R: RevisionedRow>(
+    shelves: &mut impl RowStore,
+    subject: &MemorySubject,
     id: &str,
     row: &R,
-    now: Time,
-) -> Answer<Kept> {
+    now: Timestamp,
+) -> MemoryResult<ClaimReceipt> {
     check_id(id)?;
     refuse_forgotten(shelves, subject, R::KIND, id)?;
-    let latest = shelves.row::<R>(subject, id, None)?;
-    let found = latest.as_ref().map_or(0, Revised::revision);
+    let latest = shelves.load_row::<R>(subject, id, None)?;
+    let found = latest.as_ref().map_or(0, RevisionedRow::revision);
     let outcome = match latest {
-        None => Outcome::Kept,
+        None => ClaimOutcome::Added,
         Some(latest) => {
-            let same = row.clone().at_revision(found, now) == latest.at_revision(found, now);
+            let same = row.clone().with_revision(found, now) == latest.with_revision(found, now);
             if same {
-                Outcome::Supported(id.to_owned())
+                ClaimOutcome::Supported(id.to_owned())
             } else {
-                Outcome::Superseded(vec![id.to_owned()])
+                ClaimOutcome::Superseded(vec![id.to_owned()])
             }
         }
     };
     let mut revision = found;
-    if !matches!(outcome, Outcome::Supported(_)) {
+    if !matches!(outcome, ClaimOutcome::Supported(_)) {
         revision += 1;
-        shelves.put_row(subject, id, &row.clone().at_revision(revision, now))?;
+        shelves.put_row(subject, id, &row.clone().with_revision(revision, now))?;
     }
     let revision = u32::try_from(revision).unwrap_or(u32::MAX);
-    Ok(Kept { id: id.to_owned(), revision, outcome })
+    Ok(ClaimReceipt { id: id.to_owned(), revision, outcome })
 }
 
 pub(super) fn refuse_forgotten(
-    shelves: &impl Shelves,
-    subject: &Subject,
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     kind: &str,
     id: &str,
-) -> Answer<()> {
-    if shelves.forgotten(subject, &[mark(subject, kind, id)])?.is_empty() {
+) -> MemoryResult<()> {
+    if shelves.find_tombstones(subject, &[compute_tombstone_hash(subject, kind, id)])?.is_empty() {
         return Ok(());
     }
-    Err(is_forgotten(kind, id))
+    Err(forgotten_error(kind, id))
 }
 
-pub(super) fn is_forgotten(kind: &str, id: &str) -> MemoryError {
-    Refusal::Forgotten { kind: kind.to_owned(), id: id.to_owned() }.into()
+pub(super) fn forgotten_error(kind: &str, id: &str) -> MemoryError {
+    MemoryRefusal::Forgotten { kind: kind.to_owned(), id: id.to_owned() }.into()
 }
 
-pub(super) fn differs(kind: &str, id: &str) -> MemoryError {
-    Refusal::Differs { kind: kind.to_owned(), id: id.to_owned() }.into()
+pub(super) fn differs_error(kind: &str, id: &str) -> MemoryError {
+    MemoryRefusal::Differs { kind: kind.to_owned(), id: id.to_owned() }.into()
 }
 
 pub(super) fn check_sources(
-    shelves: &impl Shelves,
-    subject: &Subject,
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
     sources: &[String],
-) -> Answer<()> {
+) -> MemoryResult<()> {
     let ids: Vec<&str> = sources.iter().map(String::as_str).collect();
-    let known = shelves.named(subject, &ids)?;
+    let known = shelves.load_events_by_id(subject, &ids)?;
     match sources.iter().find(|event| !known.contains_key(*event)) {
-        Some(event) => Err(Refusal::UnknownEvent { event: event.clone() }.into()),
+        Some(event) => Err(MemoryRefusal::UnknownEvent { event: event.clone() }.into()),
         None => Ok(()),
     }
 }

@@ -3,10 +3,10 @@
 //! A summary is made of what is new and of what the one before it told, so that its cost does not grow with the
 //! session. *Not here*: reading events, asking a model, writing anything.
 
-mod material;
-mod rolled;
-mod told;
+mod summary_input;
+mod summarize_by_rules;
+mod summarize_from_reply;
 
-pub use material::Material;
-pub use rolled::{BY_RULES, Rolling, rolled};
-pub use told::told;
+pub use summarize_by_rules::{SummaryPolicy, WRITTEN_BY_RULES, summarize_by_rules};
+pub use summarize_from_reply::summarize_from_reply;
+pub use summary_input::SummaryInput;

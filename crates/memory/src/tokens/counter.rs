@@ -40,7 +40,7 @@ pub struct UnknownTokenizer {
 /// assert_eq!(counter.id(), "o200k_base");
 /// assert_eq!(counter.count("tiktoken is great!"), 6);
 /// ```
-pub fn counter(name: &str) -> Result<Box<dyn TokenCounter>, UnknownTokenizer> {
+pub fn find_counter(name: &str) -> Result<Box<dyn TokenCounter>, UnknownTokenizer> {
     match name {
         "o200k_base" | "o200k" => Ok(Box::new(TiktokenCounter::o200k())),
         "cl100k_base" | "cl100k" => Ok(Box::new(TiktokenCounter::cl100k())),
@@ -53,16 +53,16 @@ impl TiktokenCounter {
     /// That of the newer models; the default.
     #[must_use]
     pub fn o200k() -> Self {
-        Self::of("o200k_base")
+        Self::from_encoding("o200k_base")
     }
 
     /// That of the models before them.
     #[must_use]
     pub fn cl100k() -> Self {
-        Self::of("cl100k_base")
+        Self::from_encoding("cl100k_base")
     }
 
-    fn of(id: &'static str) -> Self {
+    fn from_encoding(id: &'static str) -> Self {
         Self { id, encoding: tiktoken::get_encoding(id).expect("its vocabulary is built in") }
     }
 }
@@ -146,10 +146,13 @@ mod tests {
             ("cl100k", "cl100k_base"),
             ("chars/4", "chars/4"),
         ] {
-            assert_eq!(counter(name).map(|counter| counter.id().to_owned()), Ok(id.to_owned()));
+            assert_eq!(
+                find_counter(name).map(|counter| counter.id().to_owned()),
+                Ok(id.to_owned())
+            );
         }
         assert_eq!(
-            counter("p50k").map(|_| ()).unwrap_err().to_string(),
+            find_counter("p50k").map(|_| ()).unwrap_err().to_string(),
             "no tokenizer `p50k`; there are `o200k_base`, `cl100k_base` and `chars/4`"
         );
     }

@@ -2,4 +2,4 @@
 
 mod counter;
 
-pub use counter::{CharCounter, TiktokenCounter, TokenCounter, UnknownTokenizer, counter};
+pub use counter::{CharCounter, TiktokenCounter, TokenCounter, UnknownTokenizer, find_counter};

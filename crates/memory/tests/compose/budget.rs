@@ -2,35 +2,36 @@
 
 use super::rows::*;
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::ValidationState;
-use countersign_contracts::memory::meta::{Purpose, SectionBudgets};
-use countersign_memory::compose::{ComposeError, compose};
-use countersign_memory::policy::{Policy, Strength};
-use countersign_memory::render::render;
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_contracts::memory::meta::{PacketPurpose, SectionBudgets};
+use countersign_memory::compose::{ComposeError, compose_packet};
+use countersign_memory::policy::{InjectionStrength, MemoryPolicy};
+use countersign_memory::render::render_packet;
 use countersign_memory::tokens::{CharCounter, TiktokenCounter, TokenCounter as _};
-use countersign_memory::{Asked, Found, Request, Scored};
+use countersign_memory::{BudgetOverride, Candidates, PacketRequest, ScoredRow};
 use serde_json::json;
 
 #[test]
 fn a_budget_below_the_least_is_refused() {
-    let request = Request { budget: Some(tokens(255)), ..request(Purpose::Planner) };
-    let error = compose(&request, &policy(), &Found::default(), &CharCounter).unwrap_err();
-    assert_eq!(error, ComposeError::Budget { least: 256, found: 255 });
+    let request = PacketRequest { budget: Some(tokens(255)), ..request(PacketPurpose::Planner) };
+    let error =
+        compose_packet(&request, &policy(), &Candidates::default(), &CharCounter).unwrap_err();
+    assert_eq!(error, ComposeError::Budget { minimum: 256, found: 255 });
     assert_eq!(error.to_string(), "a packet needs at least 256 tokens, found 255");
 }
 
 #[test]
 fn the_floor_is_given_or_nothing_is() {
-    let mut found = Found {
+    let mut found = Candidates {
         working: Some(working(json!({
             "goal": "word ".repeat(300), "slots": {"a": 1}, "constraints": {}, "state_version": 3
         }))),
-        ..Found::default()
+        ..Candidates::default()
     };
-    let small = Request { budget: Some(tokens(256)), ..request(Purpose::Planner) };
-    let error = compose(&small, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
-    let ComposeError::Floor { needed, allowed: 256 } = error else { panic!("{error}") };
-    let enough = Request { budget: Some(tokens(needed)), ..request(Purpose::Planner) };
+    let small = PacketRequest { budget: Some(tokens(256)), ..request(PacketPurpose::Planner) };
+    let error = compose_packet(&small, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
+    let ComposeError::StateFloor { needed, allowed: 256 } = error else { panic!("{error}") };
+    let enough = PacketRequest { budget: Some(tokens(needed)), ..request(PacketPurpose::Planner) };
     let packet = composed(&enough, &found);
     assert_eq!(packet.budget_report.used_tokens_est, needed);
     assert_eq!(packet.short_term.working_state.state_version, 3);
@@ -46,10 +47,10 @@ fn the_floor_is_given_or_nothing_is() {
         episodes: 0,
         insights: 0,
     };
-    let budget = Some(Asked { max_tokens: 1_000, per_section: Some(per_section) });
-    let hard = Request { budget, ..request(Purpose::Planner) };
-    let error = compose(&hard, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
-    assert!(matches!(error, ComposeError::Floor { allowed: 50, .. }), "{error}");
+    let budget = Some(BudgetOverride { max_tokens: 1_000, per_section: Some(per_section) });
+    let hard = PacketRequest { budget, ..request(PacketPurpose::Planner) };
+    let error = compose_packet(&hard, &policy(), &found, &TiktokenCounter::o200k()).unwrap_err();
+    assert!(matches!(error, ComposeError::StateFloor { allowed: 50, .. }), "{error}");
 }
 
 #[test]
@@ -64,8 +65,8 @@ fn sections_of_the_caller_are_kept_to_and_cut_in_proportion() {
         episodes: 0,
         insights: 0,
     };
-    let budget = Some(Asked { max_tokens: 400, per_section: Some(per_section) });
-    let packet = composed(&Request { budget, ..request(Purpose::Planner) }, &found);
+    let budget = Some(BudgetOverride { max_tokens: 400, per_section: Some(per_section) });
+    let packet = composed(&PacketRequest { budget, ..request(PacketPurpose::Planner) }, &found);
     let applied = packet.meta.budget.per_section;
     assert_eq!((applied.working_state, applied.facts, applied.procedures), (200, 100, 100));
     assert!(packet.budget_report.section_usage["facts"] <= 100);
@@ -80,21 +81,25 @@ fn under_pressure_the_ladder_is_written_down() {
     let mut found = with_facts(rows.collect());
     found.episodes = (0..6)
         .map(|it| {
-            Scored::plain(episode(&format!("e{it}"), it, &format!("{it} {}", "thing ".repeat(90))))
+            ScoredRow::from_row(episode(
+                &format!("e{it}"),
+                it,
+                &format!("{it} {}", "thing ".repeat(90)),
+            ))
         })
         .collect();
     found.insights = (0..10)
         .map(|it| {
             let mut row = insight(
                 &format!("i{it}"),
-                ValidationState::Unvalidated,
+                InsightValidationState::Unvalidated,
                 &format!("{it} {}", "guess ".repeat(50)),
             );
             row.confidence = f64::from(it) / 10.0;
-            Scored::plain(row)
+            ScoredRow::from_row(row)
         })
         .collect();
-    let request = Request { budget: Some(tokens(900)), ..request(Purpose::Planner) };
+    let request = PacketRequest { budget: Some(tokens(900)), ..request(PacketPurpose::Planner) };
     let packet = composed(&request, &found);
     let actions: Vec<(&str, &str)> = packet
         .budget_report
@@ -119,7 +124,7 @@ fn under_pressure_the_ladder_is_written_down() {
     (tiny.longest_item, tiny.short_item) = (200, 100);
     found.facts.clear();
     found.episodes.clear();
-    let budget = Some(Asked {
+    let budget = Some(BudgetOverride {
         max_tokens: 256,
         per_section: Some(SectionBudgets {
             working_state: 0,
@@ -130,7 +135,7 @@ fn under_pressure_the_ladder_is_written_down() {
             insights: 20,
         }),
     });
-    let packet = composed_by(&Request { budget, ..request }, &tiny, &found);
+    let packet = composed_by(&PacketRequest { budget, ..request }, &tiny, &found);
     let last = packet.budget_report.degradations.last().unwrap();
     assert_eq!(
         (last.action.as_str(), last.reason.as_str()),
@@ -144,11 +149,11 @@ fn of_facts_that_answer_alike_the_least_sure_go_first() {
         let mut row = fact(&format!("f{it:02}"), &format!("key{it}"), "word ".repeat(40));
         // The newer, the less sure.
         (row.confidence, row.recorded_at) =
-            (1.0 - f64::from(it) / 20.0, NOW.after(-DAY + i64::from(it)));
+            (1.0 - f64::from(it) / 20.0, NOW.plus_millis(-DAY + i64::from(it)));
         row
     });
     let mut found = with_facts(rows.collect());
-    let small = Request { budget: Some(tokens(256)), ..request(Purpose::Planner) };
+    let small = PacketRequest { budget: Some(tokens(256)), ..request(PacketPurpose::Planner) };
     let packet = composed(&small, &found);
     let given = facts(&packet);
     assert!(given.len() < 12 && given.contains(&"f00") && !given.contains(&"f11"), "{given:?}");
@@ -167,11 +172,11 @@ fn of_facts_that_answer_alike_the_least_sure_go_first() {
 #[test]
 fn what_has_no_key_of_its_own_is_charged_to_another() {
     let mut policy = policy();
-    policy.matrix.planner.window = Strength::Weak;
-    let charged = |found: &Found, section: &str| {
-        let packet = composed_by(&request(Purpose::Planner), &policy, found);
+    policy.matrix.planner.window = InjectionStrength::Weak;
+    let charged = |found: &Candidates, section: &str| {
+        let packet = composed_by(&request(PacketPurpose::Planner), &policy, found);
         let report = &packet.budget_report;
-        let text = render(&packet, Purpose::Planner).unwrap();
+        let text = render_packet(&packet, PacketPurpose::Planner).unwrap();
         let tokens = TiktokenCounter::o200k();
         let counted: u64 = text.split_inclusive('\n').map(|line| tokens.count(line)).sum();
         assert!(counted > 0);
@@ -181,29 +186,32 @@ fn what_has_no_key_of_its_own_is_charged_to_another() {
     let mut row = working(json!({ "state_version": 1 }));
     let open = json!({ "question": "who signs?", "status": "open" });
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    charged(&Found { working: Some(row), ..Found::default() }, "working_state");
+    charged(&Candidates { working: Some(row), ..Candidates::default() }, "working_state");
     let row = working(json!({
         "tool_evidence": [{ "ref": "t1", "summary": "it rains" }], "state_version": 1
     }));
-    charged(&Found { working: Some(row), ..Found::default() }, "working_state");
+    charged(&Candidates { working: Some(row), ..Candidates::default() }, "working_state");
     let window = vec![event("w1", 1, "good morning")];
-    charged(&Found { window, ..Found::default() }, "short_term_summary");
+    charged(&Candidates { window, ..Candidates::default() }, "short_term_summary");
     let quotes = vec![scored(event("q1", 1, "good night"), 1_000_000)];
-    charged(&Found { quotes, ..Found::default() }, "short_term_summary");
+    charged(&Candidates { quotes, ..Candidates::default() }, "short_term_summary");
 }
 
 #[test]
 fn of_too_many_in_all_the_least_needed_kinds_give_way() {
     let mut found = with_facts(vec![fact("f1", "a", 1), fact("f2", "b", 2)]);
-    found.procedures = vec![Scored::plain(procedure("p1", &["ask"]))];
+    found.procedures = vec![ScoredRow::from_row(procedure("p1", &["ask"]))];
     found.quotes =
         vec![scored(event("q1", 1, "one"), 2_000_000), scored(event("q2", 2, "two"), 1_000_000)];
-    found.episodes = vec![Scored::plain(episode("e1", 1, "A call."))];
-    found.insights =
-        vec![Scored::plain(insight("i1", ValidationState::Unvalidated, "They may leave."))];
+    found.episodes = vec![ScoredRow::from_row(episode("e1", 1, "A call."))];
+    found.insights = vec![ScoredRow::from_row(insight(
+        "i1",
+        InsightValidationState::Unvalidated,
+        "They may leave.",
+    ))];
     let mut policy = policy();
     policy.candidates.all = 4;
-    let packet = composed_by(&request(Purpose::Planner), &policy, &found);
+    let packet = composed_by(&request(PacketPurpose::Planner), &policy, &found);
     assert_eq!((facts(&packet), quotes(&packet)), (vec!["f1", "f2"], vec!["q1"]));
     assert_eq!(packet.long_term.procedures.len(), 1);
     let omissions = packet.budget_report.omissions.as_ref().unwrap();
@@ -218,12 +226,12 @@ fn what_is_complete_passes_the_rest_on() {
     let quotes = (0..60).map(|it| {
         scored(event(&format!("q{it:02}"), it, &format!("{it} {}", "said ".repeat(30))), 1_000_000)
     });
-    let mut found = Found { quotes: quotes.collect(), ..Found::default() };
+    let mut found = Candidates { quotes: quotes.collect(), ..Candidates::default() };
     let mut policy = policy();
     (policy.caps.quotes, policy.candidates.each) = (60, 60);
-    let alone = composed_by(&request(Purpose::Planner), &policy, &found);
-    found.facts = vec![Scored::plain(fact("f1", "city", "Rome"))];
-    let with_fact = composed_by(&request(Purpose::Planner), &policy, &found);
+    let alone = composed_by(&request(PacketPurpose::Planner), &policy, &found);
+    found.facts = vec![ScoredRow::from_row(fact("f1", "city", "Rome"))];
+    let with_fact = composed_by(&request(PacketPurpose::Planner), &policy, &found);
     let used = |packet: &MemoryPacket| packet.budget_report.section_usage["short_term_summary"];
     assert!(used(&alone) > 1_300, "{}", used(&alone));
     assert!(used(&with_fact) > 1_300, "{}", used(&with_fact));
@@ -234,7 +242,8 @@ fn what_is_complete_passes_the_rest_on() {
 #[test]
 fn an_item_that_is_too_long_is_shortened_whatever_the_budget() {
     let found = with_facts(vec![fact("f1", "story", "Once upon a time. ".repeat(200))]);
-    let request = Request { budget: Some(tokens(100_000)), ..request(Purpose::Planner) };
+    let request =
+        PacketRequest { budget: Some(tokens(100_000)), ..request(PacketPurpose::Planner) };
     let packet = composed(&request, &found);
     let value = packet.long_term.facts[0].value.as_str().unwrap();
     assert!(value.ends_with("a time.…"), "{value}");
@@ -252,14 +261,16 @@ fn recall_gives_everything_to_quotes() {
             scored(row, 1_000_000 + i64::from(it))
         })
         .collect();
-    let policy = Policy::shipped("recall").unwrap();
-    let request =
-        Request { budget: Some(tokens(1_000)), ..asking(Purpose::Planner, &["talk"], &[], &[]) };
+    let policy = MemoryPolicy::load_shipped("recall").unwrap();
+    let request = PacketRequest {
+        budget: Some(tokens(1_000)),
+        ..asking(PacketPurpose::Planner, &["talk"], &[], &[])
+    };
     let packet = composed_by(&request, &policy, &found);
     assert!(packet.budget_report.used_tokens_est > 980, "{}", packet.budget_report.used_tokens_est);
     assert_eq!(packet.meta.budget.per_section.short_term_summary, 1_000);
     assert!(facts(&packet).is_empty());
-    let text = render(&packet, Purpose::Planner).unwrap();
+    let text = render_packet(&packet, PacketPurpose::Planner).unwrap();
     assert!(text.ends_with("Boris: turn number 299 of the talk\n"), "{text}");
     assert_eq!(text.matches("[2026-01-20]").count(), 1);
 }
@@ -270,19 +281,20 @@ fn a_policy_that_promises_too_much_does_not_break_the_budget() {
     (policy.tiers.raw, policy.tiers.short, policy.tiers.reference) = (900, 900, 900);
     let rows =
         (0..30).map(|it| fact(&format!("f{it:02}"), &format!("key{it}"), "word ".repeat(40)));
-    let request = Request { budget: Some(tokens(300)), ..request(Purpose::Planner) };
+    let request = PacketRequest { budget: Some(tokens(300)), ..request(PacketPurpose::Planner) };
     composed_by(&request, &policy, &with_facts(rows.collect()));
 }
 
 #[test]
 fn what_does_not_fit_at_all_is_a_section_dropped() {
-    let mut found = Found { summary: Some(summary(&"word ".repeat(50))), ..Found::default() };
+    let mut found =
+        Candidates { summary: Some(summary(&"word ".repeat(50))), ..Candidates::default() };
     found.quotes = vec![scored(event("q1", 1, &"said ".repeat(50)), 1_000_000)];
     let sections = json!({ "working_state": 0, "facts": 0, "procedures": 0,
         "short_term_summary": 5, "episodes": 0, "insights": 0 });
     let per_section = Some(serde_json::from_value(sections).unwrap());
-    let budget = Some(Asked { max_tokens: 256, per_section });
-    let packet = composed(&Request { budget, ..request(Purpose::Responder) }, &found);
+    let budget = Some(BudgetOverride { max_tokens: 256, per_section });
+    let packet = composed(&PacketRequest { budget, ..request(PacketPurpose::Responder) }, &found);
     let last = packet.budget_report.degradations.last().unwrap();
     assert_eq!(last.action, "dropped_section");
     assert_eq!(reason(&packet, "rolling_summary").as_deref(), Some("budget"));

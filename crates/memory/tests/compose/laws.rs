@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 use super::rows::violations;
 use super::store::{Store, store};
 use countersign_contracts::memory::MemoryPacket;
-use countersign_memory::compose::{ComposeError, compose};
-use countersign_memory::render::render;
+use countersign_memory::compose::{ComposeError, compose_packet};
+use countersign_memory::render::render_packet;
 use countersign_memory::tokens::{CharCounter, TiktokenCounter, TokenCounter};
-use countersign_memory::{Asked, Found, Request};
+use countersign_memory::{BudgetOverride, Candidates, PacketRequest};
 use proptest::prelude::*;
 
 const CASES: u32 = 2_500;
 
 fn compose_within(
     store: &Store,
-    asked: Asked,
+    asked: BudgetOverride,
     counter: &dyn TokenCounter,
 ) -> Result<MemoryPacket, ComposeError> {
-    let request = Request { budget: Some(asked), ..store.request.clone() };
-    compose(&request, &store.policy, &store.found, counter)
+    let request = PacketRequest { budget: Some(asked), ..store.request.clone() };
+    compose_packet(&request, &store.policy, &store.found, counter)
 }
 
 fn bytes(packet: &MemoryPacket) -> String {
@@ -34,11 +34,11 @@ fn laws(
     more: u64,
     counter: &dyn TokenCounter,
 ) -> Result<(), TestCaseError> {
-    let asked = Asked { max_tokens: small, per_section: store.sections };
-    let large = Asked { max_tokens: small + more, ..asked };
+    let asked = BudgetOverride { max_tokens: small, per_section: store.sections };
+    let large = BudgetOverride { max_tokens: small + more, ..asked };
     let packet = match compose_within(store, asked, counter) {
         Ok(packet) => packet,
-        Err(ComposeError::Floor { needed, allowed }) => {
+        Err(ComposeError::StateFloor { needed, allowed }) => {
             prop_assert!(needed > allowed);
             return Ok(());
         }
@@ -72,14 +72,14 @@ fn within(packet: &MemoryPacket, counter: &dyn TokenCounter) -> Result<(), TestC
     for (section, used) in &report.section_usage {
         prop_assert!(*used <= sections[section].as_u64().unwrap(), "{section}");
     }
-    let text = render(packet, packet.meta.purpose).unwrap();
+    let text = render_packet(packet, packet.meta.purpose).unwrap();
     let rendered = counter.count(&text);
     prop_assert!(rendered <= report.used_tokens_est, "{rendered} rendered: {text}");
     Ok(())
 }
 
 /// Every id that the packet refers to is cited, and every citation is of something that was found.
-fn resolves(packet: &MemoryPacket, found: &Found) -> Result<(), TestCaseError> {
+fn resolves(packet: &MemoryPacket, found: &Candidates) -> Result<(), TestCaseError> {
     let cited: BTreeSet<&str> = packet.citations.iter().map(|it| it.id.as_str()).collect();
     let long = &packet.long_term;
     let mut referred: BTreeSet<&String> = BTreeSet::new();
@@ -100,7 +100,7 @@ fn resolves(packet: &MemoryPacket, found: &Found) -> Result<(), TestCaseError> {
 }
 
 /// A text is what was kept, or a beginning of it that ends with a word.
-fn whole(packet: &MemoryPacket, found: &Found) -> Result<(), TestCaseError> {
+fn whole(packet: &MemoryPacket, found: &Candidates) -> Result<(), TestCaseError> {
     for quote in packet.short_term.key_quotes.iter().flatten() {
         let row = &found.quotes.iter().find(|it| it.row.id == quote.evidence_id).unwrap().row;
         let name = row.speaker.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
@@ -141,7 +141,7 @@ fn beginning(given: &str, kept: &str) -> Result<(), TestCaseError> {
 }
 
 /// Every row is accounted for: it went in, or it is told why not.
-fn told(packet: &MemoryPacket, found: &Found) -> Result<(), TestCaseError> {
+fn told(packet: &MemoryPacket, found: &Candidates) -> Result<(), TestCaseError> {
     let selected = packet.explain.selected.iter().map(|it| {
         let (id, rule) = it.split_once('|').unwrap();
         (rule.split(',').next().unwrap().to_owned(), id.to_owned())

@@ -4,44 +4,45 @@
 
 use super::rows::*;
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::long_term::FactStatus;
-use countersign_contracts::memory::meta::Purpose;
-use countersign_memory::compose::compose;
-use countersign_memory::policy::{Policy, Strength};
-use countersign_memory::record::{Evidence, Expiry, Origin, Role};
-use countersign_memory::render::{RenderError, render, render_value};
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_memory::compose::compose_packet;
+use countersign_memory::policy::{InjectionStrength, MemoryPolicy};
+use countersign_memory::record::{FactEvidence, MemoryExpiry, MemoryOrigin, SpeakerRole};
+use countersign_memory::render::{RenderError, render_packet, render_packet_value};
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_memory::{Cited, Found, Scored};
+use countersign_memory::{Candidates, CitedEvent, ScoredRow};
 use serde_json::json;
-use testkit::Chance;
+use testkit::SeededRng;
 
 const GUESSES: [&str; 3] =
     ["The client secretly plans to leave", "Клиент хочет уйти к конкуренту", "客户打算更换供应商"];
 
-fn policy() -> Policy {
-    let mut policy = Policy::shipped("default").unwrap();
+fn policy() -> MemoryPolicy {
+    let mut policy = MemoryPolicy::load_shipped("default").unwrap();
     // As open as a policy may be: the guard must hold all the same.
     policy.allow_in_responder = true;
     policy.matrix.responder = policy.matrix.planner;
-    policy.matrix.responder.window = Strength::Strong;
+    policy.matrix.responder.window = InjectionStrength::Strong;
     policy
 }
 
 #[track_caller]
-fn composed(purpose: Purpose, found: &Found) -> MemoryPacket {
-    let packet = compose(&request(purpose), &policy(), found, &TiktokenCounter::o200k()).unwrap();
+fn composed(purpose: PacketPurpose, found: &Candidates) -> MemoryPacket {
+    let packet =
+        compose_packet(&request(purpose), &policy(), found, &TiktokenCounter::o200k()).unwrap();
     assert_eq!(violations(&packet), Vec::<String>::new());
     packet
 }
 
 /// The guess in every place that a packet is made from.
-fn leaking(guess: &str, state: ValidationState) -> Found {
+fn leaking(guess: &str, state: InsightValidationState) -> Candidates {
     let said = format!("I think that: {}!", guess.to_uppercase());
     let mut message = event("m9", 9, &said);
-    (message.role, message.origin) = (Role::Assistant, Origin::Model);
+    (message.role, message.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
     let mut spread = fact("f1", "intent", said.clone());
-    spread.evidence = vec![Evidence { event: "m9".to_owned(), quote: None }];
+    spread.evidence = vec![FactEvidence { event: "m9".to_owned(), quote: None }];
     let mut outlook = episode("e1", 1, "A call.");
     (outlook.highlights, outlook.sources) = (vec![said.clone()], vec!["m9".to_owned()]);
     let mut row = working(json!({
@@ -57,14 +58,14 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
     let mut kept = summary(&format!("We talked. {said} Then we stopped."));
     kept.quotes = vec!["m9".to_owned()];
     let mut harmless = fact("f2", "city", "Rome");
-    harmless.evidence = vec![Evidence { event: "m9".to_owned(), quote: None }];
-    Found {
+    harmless.evidence = vec![FactEvidence { event: "m9".to_owned(), quote: None }];
+    Candidates {
         working: Some(row),
         summary: Some(kept),
-        facts: vec![Scored::plain(spread), Scored::plain(harmless)],
-        procedures: vec![Scored::plain(procedure("p1", &[&said]))],
-        episodes: vec![Scored::plain(outlook), Scored::plain(tagged)],
-        insights: vec![Scored::plain(insight("i1", state, guess))],
+        facts: vec![ScoredRow::from_row(spread), ScoredRow::from_row(harmless)],
+        procedures: vec![ScoredRow::from_row(procedure("p1", &[&said]))],
+        episodes: vec![ScoredRow::from_row(outlook), ScoredRow::from_row(tagged)],
+        insights: vec![ScoredRow::from_row(insight("i1", state, guess))],
         guesses: vec![],
         quotes: vec![scored(message.clone(), 1_000_000)],
         window: vec![message],
@@ -78,13 +79,15 @@ fn leaking(guess: &str, state: ValidationState) -> Found {
 #[test]
 fn no_path_leads_to_a_responder() {
     for guess in GUESSES {
-        for state in
-            [ValidationState::Unvalidated, ValidationState::Testing, ValidationState::Rejected]
-        {
+        for state in [
+            InsightValidationState::Unvalidated,
+            InsightValidationState::Testing,
+            InsightValidationState::Rejected,
+        ] {
             let found = leaking(guess, state);
-            let packet = composed(Purpose::Responder, &found);
+            let packet = composed(PacketPurpose::Responder, &found);
             let told = serde_json::to_string(&packet).unwrap();
-            let text = render(&packet, Purpose::Responder).unwrap();
+            let text = render_packet(&packet, PacketPurpose::Responder).unwrap();
             for place in [&told, &text] {
                 assert!(!place.to_lowercase().contains(&guess.to_lowercase()), "{place}");
             }
@@ -104,41 +107,44 @@ fn no_path_leads_to_a_responder() {
 #[test]
 fn no_path_leads_to_a_responder_from_another_run() {
     for guess in GUESSES {
-        let mut found = leaking(guess, ValidationState::Unvalidated);
+        let mut found = leaking(guess, InsightValidationState::Unvalidated);
         found.guesses = found.insights.drain(..).map(|scored| scored.row).collect();
         found.guesses[0].run = "before".to_owned();
-        let packet = composed(Purpose::Responder, &found);
+        let packet = composed(PacketPurpose::Responder, &found);
         let told = serde_json::to_string(&packet).unwrap();
         assert!(!told.to_lowercase().contains(&guess.to_lowercase()), "{told}");
         assert_eq!(facts(&packet), ["f2"]);
         assert_eq!(packet.explain.filters["guesses_withheld"], 1);
         assert!(packet.explain.omitted.iter().all(|omitted| omitted.item != "i1"));
         // It is no planner's either.
-        assert!(composed(Purpose::Planner, &found).insight.hypotheses.is_empty());
+        assert!(composed(PacketPurpose::Planner, &found).insight.hypotheses.is_empty());
     }
 }
 
 #[test]
 fn a_planner_sees_guesses_but_no_rejected_ones() {
-    let found = leaking(GUESSES[0], ValidationState::Unvalidated);
-    let packet = composed(Purpose::Planner, &found);
+    let found = leaking(GUESSES[0], InsightValidationState::Unvalidated);
+    let packet = composed(PacketPurpose::Planner, &found);
     assert_eq!(packet.insight.hypotheses[0].statement, GUESSES[0]);
     assert!(
-        render(&packet, Purpose::Planner).unwrap().contains("- unvalidated: The client secretly")
+        render_packet(&packet, PacketPurpose::Planner)
+            .unwrap()
+            .contains("- unvalidated: The client secretly")
     );
-    let packet = composed(Purpose::Planner, &leaking(GUESSES[0], ValidationState::Rejected));
+    let packet =
+        composed(PacketPurpose::Planner, &leaking(GUESSES[0], InsightValidationState::Rejected));
     assert!(packet.insight.hypotheses.is_empty());
     assert_eq!(reason(&packet, "i1").as_deref(), Some("rejected"));
 }
 
 #[test]
 fn a_tool_sees_no_insight_at_all() {
-    for state in [ValidationState::Unvalidated, ValidationState::Validated] {
-        let found = Found {
-            insights: vec![Scored::plain(insight("i1", state, GUESSES[0]))],
-            ..Found::default()
+    for state in [InsightValidationState::Unvalidated, InsightValidationState::Validated] {
+        let found = Candidates {
+            insights: vec![ScoredRow::from_row(insight("i1", state, GUESSES[0]))],
+            ..Candidates::default()
         };
-        let packet = composed(Purpose::Tool, &found);
+        let packet = composed(PacketPurpose::Tool, &found);
         assert!(packet.insight.hypotheses.is_empty());
         assert_eq!(reason(&packet, "i1").as_deref(), Some("purpose"));
     }
@@ -146,14 +152,15 @@ fn a_tool_sees_no_insight_at_all() {
 
 #[test]
 fn a_validated_one_goes_to_a_responder_only_with_leave() {
-    let row = Scored::plain(insight("i1", ValidationState::Validated, GUESSES[0]));
-    let found = Found { insights: vec![row], ..Found::default() };
-    let packet = composed(Purpose::Responder, &found);
+    let row = ScoredRow::from_row(insight("i1", InsightValidationState::Validated, GUESSES[0]));
+    let found = Candidates { insights: vec![row], ..Candidates::default() };
+    let packet = composed(PacketPurpose::Responder, &found);
     assert_eq!(packet.insight.hypotheses.len(), 1);
-    assert!(render(&packet, Purpose::Responder).is_ok());
-    let closed = Policy::shipped("default").unwrap();
+    assert!(render_packet(&packet, PacketPurpose::Responder).is_ok());
+    let closed = MemoryPolicy::load_shipped("default").unwrap();
     let counter = TiktokenCounter::o200k();
-    let packet = compose(&request(Purpose::Responder), &closed, &found, &counter).unwrap();
+    let packet =
+        compose_packet(&request(PacketPurpose::Responder), &closed, &found, &counter).unwrap();
     assert!(packet.insight.hypotheses.is_empty());
     assert_eq!(reason(&packet, "i1").as_deref(), Some("purpose"));
 }
@@ -161,16 +168,20 @@ fn a_validated_one_goes_to_a_responder_only_with_leave() {
 #[test]
 fn what_a_user_said_is_the_users() {
     let mut said = event("m1", 1, "The client secretly plans to leave, I heard.");
-    said.origin = Origin::User;
+    said.origin = MemoryOrigin::User;
     let mut known = fact("f1", "intent", "the client secretly plans to leave");
-    known.evidence = vec![Evidence { event: "m1".to_owned(), quote: None }];
-    let found = Found {
+    known.evidence = vec![FactEvidence { event: "m1".to_owned(), quote: None }];
+    let found = Candidates {
         quotes: vec![scored(said, 1_000_000)],
-        facts: vec![Scored::plain(known)],
-        insights: vec![Scored::plain(insight("i1", ValidationState::Unvalidated, GUESSES[0]))],
-        ..Found::default()
+        facts: vec![ScoredRow::from_row(known)],
+        insights: vec![ScoredRow::from_row(insight(
+            "i1",
+            InsightValidationState::Unvalidated,
+            GUESSES[0],
+        ))],
+        ..Candidates::default()
     };
-    let packet = composed(Purpose::Responder, &found);
+    let packet = composed(PacketPurpose::Responder, &found);
     assert_eq!(quotes(&packet), ["m1"]);
     assert_eq!(facts(&packet), ["f1"]);
     assert!(packet.insight.hypotheses.is_empty());
@@ -178,48 +189,52 @@ fn what_a_user_said_is_the_users() {
 
 #[test]
 fn a_guess_ends_with_its_run_or_its_time() {
-    let with = |run: &str, expires: Expiry| {
-        let mut row = insight("i1", ValidationState::Testing, GUESSES[0]);
+    let with = |run: &str, expires: MemoryExpiry| {
+        let mut row = insight("i1", InsightValidationState::Testing, GUESSES[0]);
         (row.run, row.expires) = (run.to_owned(), expires);
-        let found = Found { insights: vec![Scored::plain(row)], ..Found::default() };
-        let packet = composed(Purpose::Planner, &found);
+        let found =
+            Candidates { insights: vec![ScoredRow::from_row(row)], ..Candidates::default() };
+        let packet = composed(PacketPurpose::Planner, &found);
         (packet.insight.hypotheses.len(), reason(&packet, "i1"))
     };
-    assert_eq!(with("r", Expiry::RunEnd), (1, None));
-    assert_eq!(with("other", Expiry::RunEnd), (0, Some("expired".to_owned())));
-    assert_eq!(with("other", Expiry::At(NOW)), (1, None));
-    assert_eq!(with("r", Expiry::At(NOW.after(-1))), (0, Some("expired".to_owned())));
+    assert_eq!(with("r", MemoryExpiry::RunEnd), (1, None));
+    assert_eq!(with("other", MemoryExpiry::RunEnd), (0, Some("expired".to_owned())));
+    assert_eq!(with("other", MemoryExpiry::At(NOW)), (1, None));
+    assert_eq!(with("r", MemoryExpiry::At(NOW.plus_millis(-1))), (0, Some("expired".to_owned())));
 }
 
 #[test]
 fn a_render_for_the_wrong_purpose_is_refused() {
-    let packet = composed(Purpose::Planner, &Found::default());
-    let error = render(&packet, Purpose::Responder).unwrap_err();
+    let packet = composed(PacketPurpose::Planner, &Candidates::default());
+    let error = render_packet(&packet, PacketPurpose::Responder).unwrap_err();
     assert_eq!(error.to_string(), "a packet for a planner cannot be rendered for a responder");
 }
 
 #[test]
 fn a_packet_that_was_tampered_with_is_not_rendered() {
-    let found = leaking(GUESSES[0], ValidationState::Unvalidated);
-    let mut packet = composed(Purpose::Planner, &found);
-    packet.meta.purpose = Purpose::Responder;
-    let error = render(&packet, Purpose::Responder).unwrap_err();
+    let found = leaking(GUESSES[0], InsightValidationState::Unvalidated);
+    let mut packet = composed(PacketPurpose::Planner, &found);
+    packet.meta.purpose = PacketPurpose::Responder;
+    let error = render_packet(&packet, PacketPurpose::Responder).unwrap_err();
     assert_eq!(error.to_string(), "insight `i1` is unvalidated and cannot go to a responder");
 
     // A packet is believed about its own guesses: there is nothing else to ask.
-    packet.insight.hypotheses[0].validation_state = ValidationState::Validated;
-    assert!(render(&packet, Purpose::Responder).is_ok());
+    packet.insight.hypotheses[0].validation_state = InsightValidationState::Validated;
+    assert!(render_packet(&packet, PacketPurpose::Responder).is_ok());
     packet.insight.usage_policy.allow_in_responder = false;
-    assert!(matches!(render(&packet, Purpose::Responder), Err(RenderError::Insight { .. })));
+    assert!(matches!(
+        render_packet(&packet, PacketPurpose::Responder),
+        Err(RenderError::Insight { .. })
+    ));
 
     packet.insight.hypotheses.clear();
     packet.long_term.facts[0].status = FactStatus::Disputed;
-    let error = render(&packet, Purpose::Responder).unwrap_err();
+    let error = render_packet(&packet, PacketPurpose::Responder).unwrap_err();
     assert_eq!(error.to_string(), "fact `f2` is disputed and cannot go to a responder");
 
     let mut value = serde_json::to_value(&packet).unwrap();
     value["long_term"]["secret"] = json!(GUESSES[0]);
-    let error = render_value(&value, Purpose::Responder).unwrap_err();
+    let error = render_packet_value(&value, PacketPurpose::Responder).unwrap_err();
     assert!(matches!(error, RenderError::Shape { .. }));
     assert!(!error.to_string().contains(GUESSES[0]), "{error}");
 }
@@ -230,69 +245,77 @@ fn a_packet_that_was_tampered_with_is_not_rendered() {
 fn what_was_written_after_a_guess_reaches_no_responder() {
     const WORDS: [&str; 4] = ["blue herons", "quiet rivers", "seven lamps", "old maps"];
     for case in 0..300 {
-        let mut chance = Chance::for_case(0x7a1_47ed, case);
-        let states =
-            [ValidationState::Unvalidated, ValidationState::Rejected, ValidationState::Validated];
+        let mut chance = SeededRng::for_case(0x7a1_47ed, case);
+        let states = [
+            InsightValidationState::Unvalidated,
+            InsightValidationState::Rejected,
+            InsightValidationState::Validated,
+        ];
         let insights: Vec<_> = (0..3)
             .map(|it| {
                 insight(&format!("i{it}"), *chance.pick(&states), &format!("Guess {it} of the day"))
             })
             .collect();
-        let mut found = Found::default();
+        let mut found = Candidates::default();
         let mut tainted = std::collections::BTreeSet::new();
         for number in 0..6_u32 {
-            let words = WORDS[chance.below(WORDS.len())];
+            let words = WORDS[chance.next_below(WORDS.len())];
             let mut row = event(&format!("m{number}"), number + 1, &format!("{words} {number}"));
-            row.origin = *chance.pick(&[Origin::User, Origin::Model, Origin::Tool, Origin::System]);
+            row.origin = *chance.pick(&[
+                MemoryOrigin::User,
+                MemoryOrigin::Model,
+                MemoryOrigin::Tool,
+                MemoryOrigin::System,
+            ]);
             row.seen_insights =
-                (0..chance.below(3)).map(|_| format!("i{}", chance.below(4))).collect();
+                (0..chance.next_below(3)).map(|_| format!("i{}", chance.next_below(4))).collect();
             let is_open = |id: &String| {
                 !insights
                     .iter()
-                    .any(|it| it.id == *id && it.validation == ValidationState::Validated)
+                    .any(|it| it.id == *id && it.validation == InsightValidationState::Validated)
             };
             if row.seen_insights.iter().any(is_open) {
                 tainted.insert(row.id.clone());
             }
-            found.evidence.insert(row.id.clone(), Cited::from(&row));
-            if chance.percent(50) {
+            found.evidence.insert(row.id.clone(), CitedEvent::from(&row));
+            if chance.roll_percent(50) {
                 found.quotes.push(scored(row.clone(), 1_000_000));
             }
-            if chance.percent(50) {
+            if chance.roll_percent(50) {
                 found.window.push(row);
             }
         }
-        let source = |chance: &mut Chance| format!("m{}", chance.below(6));
+        let source = |chance: &mut SeededRng| format!("m{}", chance.next_below(6));
         for number in 0..4 {
             let mut row = episode(&format!("e{number}"), 1, &format!("Episode of plates {number}"));
             row.sources = vec![source(&mut chance), source(&mut chance)];
-            found.episodes.push(Scored::plain(row));
+            found.episodes.push(ScoredRow::from_row(row));
             let mut row =
                 fact(&format!("f{number}"), &format!("key{number}"), format!("value{number}"));
-            row.evidence = vec![Evidence { event: source(&mut chance), quote: None }];
-            if chance.percent(30) {
+            row.evidence = vec![FactEvidence { event: source(&mut chance), quote: None }];
+            if chance.roll_percent(30) {
                 found.vouched.push((row.level, row.id.clone()));
             }
-            found.facts.push(Scored::plain(row));
+            found.facts.push(ScoredRow::from_row(row));
             let mut row = procedure(&format!("p{number}"), &[&format!("step{number}")]);
             row.sources = vec![source(&mut chance)];
-            found.procedures.push(Scored::plain(row));
+            found.procedures.push(ScoredRow::from_row(row));
         }
         let mut told = summary("We spoke of plates.");
         told.sources = vec![source(&mut chance)];
         found.summary = Some(told);
         // Some are known because they are looked at anyway, the others because they were validated.
         for row in insights.iter().cloned() {
-            if chance.percent(50) {
-                found.insights.push(Scored::plain(row));
-            } else if row.validation == ValidationState::Validated {
+            if chance.roll_percent(50) {
+                found.insights.push(ScoredRow::from_row(row));
+            } else if row.validation == InsightValidationState::Validated {
                 found.cleared.push(row);
             } else {
                 found.guesses.push(row);
             }
         }
         let is_tainted = |sources: &[String]| sources.iter().any(|it| tainted.contains(it));
-        let packet = composed(Purpose::Responder, &found);
+        let packet = composed(PacketPurpose::Responder, &found);
         let quotes = packet.short_term.key_quotes.iter().flatten().map(|it| &it.evidence_id);
         let window =
             packet.short_term.conversation_window.iter().flatten().map(|it| &it.evidence_id);
@@ -324,7 +347,7 @@ fn what_was_written_after_a_guess_reaches_no_responder() {
             assert_eq!(packet.short_term.rolling_summary, "", "{case}");
         }
         // A planner may see all of it.
-        let planned = composed(Purpose::Planner, &found);
+        let planned = composed(PacketPurpose::Planner, &found);
         assert!(planned.explain.omitted.iter().all(|it| it.reason != "quarantined"), "{case}");
     }
 }
@@ -342,17 +365,17 @@ fn a_guess_is_known_by_its_shape_in_another_order_and_in_two_parts() {
             .zip(&texts)
             .map(|(position, text)| {
                 let mut row = event(&format!("m{position}"), position * 2, text);
-                (row.role, row.origin) = (Role::Assistant, Origin::Model);
+                (row.role, row.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
                 row
             })
             .collect();
         let mut mine = event("mine", 1, "Does the client plan anything?");
-        mine.origin = Origin::User;
-        let guess = insight("i1", ValidationState::Unvalidated, GUESSES[0]);
-        let mut found = Found { guesses: vec![guess], ..Found::default() };
+        mine.origin = MemoryOrigin::User;
+        let guess = insight("i1", InsightValidationState::Unvalidated, GUESSES[0]);
+        let mut found = Candidates { guesses: vec![guess], ..Candidates::default() };
         found.quotes =
             messages.iter().chain([&mine]).map(|row| scored(row.clone(), 1_000_000)).collect();
-        let packet = composed(Purpose::Responder, &found);
+        let packet = composed(PacketPurpose::Responder, &found);
         let told: Vec<_> =
             packet.short_term.key_quotes.iter().flatten().map(|it| &*it.evidence_id).collect();
         assert_eq!(told, ["mine"], "{texts:?}");

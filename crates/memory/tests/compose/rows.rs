@@ -1,50 +1,53 @@
 //! Rows for tests of composing, with everything plain that a test does not speak of.
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
+use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{Cues, Purpose};
+use countersign_contracts::memory::meta::{PacketCues, PacketPurpose};
 use countersign_contracts::memory::short_term::WorkingState;
 use countersign_core::contract::Contract;
-use countersign_core::reply::{Context, Verdict};
-use countersign_core::run::Time;
-use countersign_memory::compose::compose;
-use countersign_memory::policy::Policy;
+use countersign_core::reply::{AdmissionVerdict, RuleContext};
+use countersign_core::run::Timestamp;
+use countersign_memory::compose::compose_packet;
+use countersign_memory::policy::MemoryPolicy;
 use countersign_memory::record::{
-    Episode, Event, EventKind, Evidence, Expiry, Fact, Insight, Origin, Place, Procedure, Role,
-    Summary, Working,
+    EventLocation, FactEvidence, MemoryEpisode, MemoryEvent, MemoryEventKind, MemoryExpiry,
+    MemoryFact, MemoryInsight, MemoryOrigin, MemoryProcedure, SessionSummary, SpeakerRole,
+    WorkingMemory,
 };
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_memory::{Asked, Cited, Found, Request, Scope, Score, Scored};
+use countersign_memory::{
+    BudgetOverride, Candidates, CitedEvent, MemoryScope, PacketRequest, RelevanceScore, ScoredRow,
+};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
 /// 2026-01-21, noon.
-pub(crate) const NOW: Time = Time(1_768_996_800_000);
+pub(crate) const NOW: Timestamp = Timestamp(1_768_996_800_000);
 pub(crate) const DAY: i64 = 86_400_000;
 
 static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
-    Arc::clone(countersign_contracts::registry().find("memory_packet_v1").unwrap())
+    Arc::clone(countersign_contracts::load_shipped_contracts().find("memory_packet_v1").unwrap())
 });
 
 /// What the contract has against a packet.
 pub(crate) fn violations(packet: &MemoryPacket) -> Vec<String> {
     let value = serde_json::to_value(packet).unwrap();
-    match CONTRACT.admit_value(&value, &Context::default()) {
-        Verdict::Refused(violations) => violations
+    match CONTRACT.admit_value(&value, &RuleContext::default()) {
+        AdmissionVerdict::Refused(violations) => violations
             .iter()
             .map(|it| format!("{} {} {}", it.pointer, it.code, it.message))
             .collect(),
-        Verdict::Accepted(_) => Vec::new(),
+        AdmissionVerdict::Accepted(_) => Vec::new(),
     }
 }
 
-pub(crate) fn scope() -> Scope {
-    Scope::new("t", "u", "a", "s", "r").unwrap()
+pub(crate) fn scope() -> MemoryScope {
+    MemoryScope::new("t", "u", "a", "s", "r").unwrap()
 }
 
-pub(crate) fn request(purpose: Purpose) -> Request {
-    Request {
+pub(crate) fn request(purpose: PacketPurpose) -> PacketRequest {
+    PacketRequest {
         scope: scope(),
         purpose,
         task_type: Some("contract".to_owned()),
@@ -57,14 +60,14 @@ pub(crate) fn request(purpose: Purpose) -> Request {
 }
 
 pub(crate) fn asking(
-    purpose: Purpose,
+    purpose: PacketPurpose,
     keywords: &[&str],
     entities: &[&str],
     tags: &[&str],
-) -> Request {
+) -> PacketRequest {
     let list = |list: &[&str]| Some(list.iter().map(|&it| it.to_owned()).collect());
     let mut request = request(purpose);
-    request.cues = Some(Cues {
+    request.cues = Some(PacketCues {
         tags: list(tags),
         entities: list(entities),
         keywords: list(keywords),
@@ -74,12 +77,12 @@ pub(crate) fn asking(
     request
 }
 
-pub(crate) fn tokens(max_tokens: u64) -> Asked {
-    Asked { max_tokens, per_section: None }
+pub(crate) fn tokens(max_tokens: u64) -> BudgetOverride {
+    BudgetOverride { max_tokens, per_section: None }
 }
 
-pub(crate) fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {
-    Fact {
+pub(crate) fn fact(id: &str, key: &str, value: impl Into<Value>) -> MemoryFact {
+    MemoryFact {
         id: id.to_owned(),
         revision: 1,
         key: key.to_owned(),
@@ -88,9 +91,9 @@ pub(crate) fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {
         level: ScopeLevel::User,
         valid_from: None,
         valid_to: None,
-        recorded_at: NOW.after(-DAY),
+        recorded_at: NOW.plus_millis(-DAY),
         confidence: 0.9,
-        evidence: vec![Evidence { event: "m1".to_owned(), quote: None }],
+        evidence: vec![FactEvidence { event: "m1".to_owned(), quote: None }],
         preference: false,
         tags: vec![],
         entities: vec![],
@@ -99,9 +102,9 @@ pub(crate) fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {
     }
 }
 
-pub(crate) fn procedure(id: &str, steps: &[&str]) -> Procedure {
+pub(crate) fn procedure(id: &str, steps: &[&str]) -> MemoryProcedure {
     let content = json!({ "steps": steps });
-    Procedure {
+    MemoryProcedure {
         id: id.to_owned(),
         revision: 1,
         task_type: "contract".to_owned(),
@@ -110,16 +113,16 @@ pub(crate) fn procedure(id: &str, steps: &[&str]) -> Procedure {
         usage: 0,
         sources: vec!["m1".to_owned()],
         applicability: serde_json::Map::new(),
-        recorded_at: NOW.after(-DAY),
+        recorded_at: NOW.plus_millis(-DAY),
     }
 }
 
-pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> Episode {
-    let end = NOW.after(-days_ago * DAY);
-    Episode {
+pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> MemoryEpisode {
+    let end = NOW.plus_millis(-days_ago * DAY);
+    MemoryEpisode {
         id: id.to_owned(),
         revision: 1,
-        start: end.after(-3_600_000),
+        start: end.plus_millis(-3_600_000),
         end,
         recorded_at: end,
         summary: summary.to_owned(),
@@ -133,34 +136,38 @@ pub(crate) fn episode(id: &str, days_ago: i64, summary: &str) -> Episode {
     }
 }
 
-pub(crate) fn insight(id: &str, validation: ValidationState, statement: &str) -> Insight {
-    Insight {
+pub(crate) fn insight(
+    id: &str,
+    validation: InsightValidationState,
+    statement: &str,
+) -> MemoryInsight {
+    MemoryInsight {
         id: id.to_owned(),
         revision: 1,
         run: "r".to_owned(),
         kind: InsightKind::Hypothesis,
         statement: statement.to_owned(),
-        trigger: Trigger::Synthesis,
+        trigger: InsightTrigger::Synthesis,
         confidence: 0.3,
         validation,
         tests: vec![],
-        expires: Expiry::RunEnd,
+        expires: MemoryExpiry::RunEnd,
         sources: vec!["m1".to_owned()],
-        recorded_at: NOW.after(-DAY),
+        recorded_at: NOW.plus_millis(-DAY),
     }
 }
 
-pub(crate) fn event(id: &str, position: u32, text: &str) -> Event {
-    let ts = NOW.after(-DAY + i64::from(position) * 60_000);
-    Event {
+pub(crate) fn event(id: &str, position: u32, text: &str) -> MemoryEvent {
+    let ts = NOW.plus_millis(-DAY + i64::from(position) * 60_000);
+    MemoryEvent {
         id: id.to_owned(),
         scope: scope(),
-        place: Place { session: 1, position },
+        place: EventLocation { session: 1, position },
         ts,
         recorded_at: ts,
-        role: Role::User,
-        kind: EventKind::Message,
-        origin: Origin::User,
+        role: SpeakerRole::User,
+        kind: MemoryEventKind::Message,
+        origin: MemoryOrigin::User,
         speaker: None,
         text: text.to_owned(),
         tags: vec![],
@@ -170,28 +177,28 @@ pub(crate) fn event(id: &str, position: u32, text: &str) -> Event {
     }
 }
 
-pub(crate) fn summary(text: &str) -> Summary {
+pub(crate) fn summary(text: &str) -> SessionSummary {
     let (text, quotes, sources) = (text.to_owned(), vec![], vec![]);
-    Summary { revision: 1, text, quotes, sources, by: None, upto: 1, recorded_at: NOW }
+    SessionSummary { revision: 1, text, quotes, sources, by: None, upto: 1, recorded_at: NOW }
 }
 
-pub(crate) fn working(state: Value) -> Working {
+pub(crate) fn working(state: Value) -> WorkingMemory {
     let state: WorkingState = serde_json::from_value(state).unwrap();
-    Working { state, open_loops: vec![], recorded_at: NOW }
+    WorkingMemory { state, open_loops: vec![], recorded_at: NOW }
 }
 
-pub(crate) fn cited(text: &str) -> Cited {
-    Cited {
-        kind: EventKind::Message,
-        origin: Origin::User,
-        ts: NOW.after(-DAY),
+pub(crate) fn cited(text: &str) -> CitedEvent {
+    CitedEvent {
+        kind: MemoryEventKind::Message,
+        origin: MemoryOrigin::User,
+        ts: NOW.plus_millis(-DAY),
         text: text.to_owned(),
         seen_insights: vec![],
     }
 }
 
-pub(crate) fn scored<T>(row: T, total: i64) -> Scored<T> {
-    Scored { row, score: Score { total, parts: std::collections::BTreeMap::new() } }
+pub(crate) fn scored<T>(row: T, total: i64) -> ScoredRow<T> {
+    ScoredRow { row, score: RelevanceScore { total, parts: std::collections::BTreeMap::new() } }
 }
 
 /// The reason an item stayed out.
@@ -211,25 +218,31 @@ pub(crate) fn quotes(packet: &MemoryPacket) -> Vec<&str> {
     packet.short_term.key_quotes.iter().flatten().map(|it| it.evidence_id.as_str()).collect()
 }
 
-pub(crate) fn policy() -> Policy {
-    Policy::shipped("default").unwrap()
+pub(crate) fn policy() -> MemoryPolicy {
+    MemoryPolicy::load_shipped("default").unwrap()
 }
 
 #[track_caller]
-pub(crate) fn composed(request: &Request, found: &Found) -> MemoryPacket {
+pub(crate) fn composed(request: &PacketRequest, found: &Candidates) -> MemoryPacket {
     composed_by(request, &policy(), found)
 }
 
 #[track_caller]
-pub(crate) fn composed_by(request: &Request, policy: &Policy, found: &Found) -> MemoryPacket {
-    let packet = compose(request, policy, found, &TiktokenCounter::o200k()).unwrap();
+pub(crate) fn composed_by(
+    request: &PacketRequest,
+    policy: &MemoryPolicy,
+    found: &Candidates,
+) -> MemoryPacket {
+    let packet = compose_packet(request, policy, found, &TiktokenCounter::o200k()).unwrap();
     assert_eq!(violations(&packet), Vec::<String>::new());
     packet
 }
 
-pub(crate) fn with_facts(facts: Vec<Fact>) -> Found {
-    let mut found =
-        Found { facts: facts.into_iter().map(Scored::plain).collect(), ..Found::default() };
+pub(crate) fn with_facts(facts: Vec<MemoryFact>) -> Candidates {
+    let mut found = Candidates {
+        facts: facts.into_iter().map(ScoredRow::from_row).collect(),
+        ..Candidates::default()
+    };
     found.evidence.insert("m1".to_owned(), cited("the price is 100"));
     found
 }

@@ -2,24 +2,26 @@
 
 use super::rows::*;
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::ValidationState;
+use countersign_contracts::memory::insight::InsightValidationState;
 use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{CueTimeRange, Purpose};
-use countersign_memory::compose::compose;
-use countersign_memory::policy::{EvidenceMarks, Strength};
-use countersign_memory::record::{EventKind, Evidence, Expiry, Origin, Role};
-use countersign_memory::render::{common_prefix, render};
+use countersign_contracts::memory::meta::{CueTimeRange, PacketPurpose};
+use countersign_memory::compose::compose_packet;
+use countersign_memory::policy::{CitationMarkerStyle, InjectionStrength};
+use countersign_memory::record::{
+    FactEvidence, MemoryEventKind, MemoryExpiry, MemoryOrigin, SpeakerRole,
+};
+use countersign_memory::render::{measure_common_prefix, render_packet};
 use countersign_memory::tokens::{CharCounter, TiktokenCounter};
-use countersign_memory::{Found, Scored};
+use countersign_memory::{Candidates, ScoredRow};
 use serde_json::json;
 
 #[test]
 fn an_empty_memory_is_an_empty_packet() {
-    for purpose in [Purpose::Planner, Purpose::Tool, Purpose::Responder] {
-        let packet = composed(&request(purpose), &Found::default());
+    for purpose in [PacketPurpose::Planner, PacketPurpose::Tool, PacketPurpose::Responder] {
+        let packet = composed(&request(purpose), &Candidates::default());
         assert_eq!(packet.budget_report.used_tokens_est, 0);
         assert_eq!(packet.budget_report.max_tokens, 2_048);
-        assert_eq!(render(&packet, purpose).unwrap(), "");
+        assert_eq!(render_packet(&packet, purpose).unwrap(), "");
     }
 }
 
@@ -28,15 +30,15 @@ fn only_facts_that_hold_now_go_in() {
     let mut ends_now = fact("now", "a", 1);
     ends_now.valid_to = Some(NOW);
     let mut ended = fact("ended", "b", 1);
-    ended.valid_to = Some(NOW.after(-1));
+    ended.valid_to = Some(NOW.plus_millis(-1));
     let mut begins = fact("begins", "c", 1);
-    begins.valid_from = Some(NOW.after(1));
+    begins.valid_from = Some(NOW.plus_millis(1));
     let mut deprecated = fact("old", "d", "before");
     (deprecated.status, deprecated.superseded_by) =
         (FactStatus::Deprecated, Some("new".to_owned()));
     let new = fact("new", "d", "after");
     let packet = composed(
-        &request(Purpose::Planner),
+        &request(PacketPurpose::Planner),
         &with_facts(vec![ends_now, ended, begins, deprecated, new]),
     );
     assert_eq!(facts(&packet), ["now", "new"]);
@@ -58,9 +60,9 @@ fn what_was_replaced_is_given_for_the_time_before() {
     let mut wrong = fact("wrong", "job", "smith");
     (wrong.status, wrong.superseded_by) = (FactStatus::Deprecated, Some("right".to_owned()));
     let found = with_facts(vec![old, new, wrong, fact("right", "job", "baker")]);
-    let mut asked = request(Purpose::Responder);
+    let mut asked = request(PacketPurpose::Responder);
     assert_eq!(facts(&composed(&asked, &found)), ["new", "right"]);
-    asked.as_of = NOW.after(-1);
+    asked.as_of = NOW.plus_millis(-1);
     let before = composed(&asked, &found);
     assert_eq!(facts(&before), ["old", "right"]);
     assert_eq!(before.long_term.facts[0].status, FactStatus::Active);
@@ -75,9 +77,9 @@ fn a_dispute_is_of_the_time_in_which_both_hold() {
     (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
     two.valid_from = Some(NOW);
     let found = with_facts(vec![one, two]);
-    let mut asked = request(Purpose::Responder);
+    let mut asked = request(PacketPurpose::Responder);
     assert!(facts(&composed(&asked, &found)).is_empty());
-    asked.as_of = NOW.after(-1);
+    asked.as_of = NOW.plus_millis(-1);
     let before = composed(&asked, &found);
     assert_eq!(facts(&before), ["one"]);
     assert_eq!(before.long_term.facts[0].status, FactStatus::Active);
@@ -94,7 +96,7 @@ fn the_nearest_level_has_the_key() {
     other.level = ScopeLevel::Tenant;
     let user = fact("user", "tone", "warm");
     let found = with_facts(vec![tenant, agent, other, user]);
-    let packet = composed(&request(Purpose::Responder), &found);
+    let packet = composed(&request(PacketPurpose::Responder), &found);
     assert_eq!(facts(&packet), ["other", "user"]);
     for hidden in ["tenant", "agent"] {
         let omitted = packet.explain.omitted.iter().find(|it| it.item == hidden).unwrap();
@@ -108,12 +110,12 @@ fn what_is_disputed_goes_to_the_planner_whole_or_not_at_all() {
     let mut two = fact("two", "city", "Rome");
     (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
     let found = with_facts(vec![one, two]);
-    let packet = composed(&request(Purpose::Planner), &found);
+    let packet = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(facts(&packet), ["one", "two"]);
     assert_eq!(packet.explain.conflicts[0].kind, "disputed");
-    let text = render(&packet, Purpose::Planner).unwrap();
+    let text = render_packet(&packet, PacketPurpose::Planner).unwrap();
     assert_eq!(text, "# Disputed, not settled\n- city: Paris\n- city: Rome\n");
-    for purpose in [Purpose::Tool, Purpose::Responder] {
+    for purpose in [PacketPurpose::Tool, PacketPurpose::Responder] {
         let packet = composed(&request(purpose), &found);
         assert!(facts(&packet).is_empty());
         assert_eq!(reason(&packet, "one").as_deref(), Some("disputed"));
@@ -127,11 +129,11 @@ fn of_two_in_dispute_only_the_one_without_evidence_is_called_so() {
     let mut one = fact("one", "city", "Paris");
     let mut two = fact("two", "city", "Rome");
     (one.status, two.status) = (FactStatus::Disputed, FactStatus::Disputed);
-    one.evidence = vec![Evidence { event: "e1".to_owned(), quote: None }];
-    two.evidence = vec![Evidence { event: "gone".to_owned(), quote: None }];
+    one.evidence = vec![FactEvidence { event: "e1".to_owned(), quote: None }];
+    two.evidence = vec![FactEvidence { event: "gone".to_owned(), quote: None }];
     let mut found = with_facts(vec![one, two]);
-    found.quotes = vec![Scored::plain(event("e1", 1, "I live in Paris."))];
-    let packet = composed(&request(Purpose::Planner), &found);
+    found.quotes = vec![ScoredRow::from_row(event("e1", 1, "I live in Paris."))];
+    let packet = composed(&request(PacketPurpose::Planner), &found);
     let told = packet.explain.selected.iter().filter(|line| line.contains("|fact,"));
     assert_eq!(
         told.collect::<Vec<_>>(),
@@ -145,15 +147,16 @@ fn rows_without_a_score_of_the_store_are_put_in_order_by_what_was_asked() {
     found.episodes = ["A long tale.", "The train was late."]
         .iter()
         .zip(["e1", "e2"])
-        .map(|(text, id)| Scored::plain(episode(id, 1, text)))
+        .map(|(text, id)| ScoredRow::from_row(episode(id, 1, text)))
         .collect();
     let guesses = [("i1", "Rents rise."), ("i2", "The train is late.")];
-    let guess = |(id, text)| Scored::plain(insight(id, ValidationState::Unvalidated, text));
+    let guess =
+        |(id, text)| ScoredRow::from_row(insight(id, InsightValidationState::Unvalidated, text));
     found.insights = guesses.into_iter().map(guess).collect();
     let steps = [("p1", "Pay."), ("p2", "Book the trains.")];
     found.procedures =
-        steps.into_iter().map(|(id, step)| Scored::plain(procedure(id, &[step]))).collect();
-    let mut asks = request(Purpose::Planner);
+        steps.into_iter().map(|(id, step)| ScoredRow::from_row(procedure(id, &[step]))).collect();
+    let mut asks = request(PacketPurpose::Planner);
     asks.message = Some("When does the train leave?".to_owned());
     let packet = composed(&asks, &found);
     let told: Vec<&str> = packet.explain.selected.iter().map(String::as_str).collect();
@@ -174,10 +177,11 @@ fn rows_without_a_score_of_the_store_are_put_in_order_by_what_was_asked() {
 fn a_keyword_finds_by_the_names_of_a_row_and_by_every_form_of_a_word() {
     let mut tagged = episode("e1", 20, "We talked.");
     tagged.tags = vec!["allergy".to_owned()];
-    let mut found = Found { episodes: vec![Scored::plain(tagged)], ..Found::default() };
-    found.episodes.push(Scored::plain(episode("e2", 20, "They went by tram.")));
+    let mut found =
+        Candidates { episodes: vec![ScoredRow::from_row(tagged)], ..Candidates::default() };
+    found.episodes.push(ScoredRow::from_row(episode("e2", 20, "They went by tram.")));
     let told = |words: &[&str]| {
-        let packet = composed(&asking(Purpose::Planner, words, &[], &[]), &found);
+        let packet = composed(&asking(PacketPurpose::Planner, words, &[], &[]), &found);
         episodes(&packet).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(told(&["Allergies"]), ["e1"]);
@@ -190,8 +194,8 @@ fn a_fact_without_evidence_says_so() {
     let mut found = with_facts(vec![fact("f1", "a", 1)]);
     let mut unsupported = fact("f2", "b", 2);
     unsupported.evidence[0].event = "gone".to_owned();
-    found.facts.push(Scored::plain(unsupported));
-    let packet = composed(&request(Purpose::Planner), &found);
+    found.facts.push(ScoredRow::from_row(unsupported));
+    let packet = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(packet.long_term.facts[0].sources, ["m1"]);
     assert!(packet.long_term.facts[1].sources.is_empty());
     assert_eq!(
@@ -207,10 +211,10 @@ fn preferences_are_facts_counted_and_written_once() {
     let mut tone = fact("tone", "tone", "warm");
     tone.preference = true;
     let found = with_facts(vec![tone, fact("city", "city", "Rome")]);
-    let packet = composed(&request(Purpose::Responder), &found);
+    let packet = composed(&request(PacketPurpose::Responder), &found);
     assert_eq!(facts(&packet), ["city", "tone"]);
     assert_eq!(packet.long_term.preferences.as_ref().unwrap().len(), 1);
-    let text = render(&packet, Purpose::Responder).unwrap();
+    let text = render_packet(&packet, PacketPurpose::Responder).unwrap();
     assert_eq!(text, "# Known facts\n- city: Rome\n# Preferences\n- tone: warm\n");
     let used = TiktokenCounter::o200k();
     let counted: u64 = text
@@ -224,8 +228,8 @@ fn preferences_are_facts_counted_and_written_once() {
 fn cues_decide_which_facts_come_first() {
     let rows = (0..40).map(|it| fact(&format!("f{it:02}"), &format!("k{it}"), "plain"));
     let mut found = with_facts(rows.collect());
-    found.facts.push(Scored::plain(fact("z", "price", "one hundred")));
-    let packet = composed(&asking(Purpose::Planner, &["prices"], &[], &[]), &found);
+    found.facts.push(ScoredRow::from_row(fact("z", "price", "one hundred")));
+    let packet = composed(&asking(PacketPurpose::Planner, &["prices"], &[], &[]), &found);
     assert_eq!(packet.explain.selected[0], "z|fact,active,valid,keyword:prices");
     assert_eq!(facts(&packet).len(), 30);
     assert_eq!(reason(&packet, "f39").as_deref(), Some("cap"));
@@ -235,7 +239,7 @@ fn cues_decide_which_facts_come_first() {
 
 #[test]
 fn procedures_are_those_of_the_task_by_priority() {
-    let mut found = Found::default();
+    let mut found = Candidates::default();
     let mut first = procedure("p1", &["ask", "write"]);
     first.priority = 5;
     let mut other_task = procedure("p2", &["bake"]);
@@ -247,17 +251,17 @@ fn procedures_are_those_of_the_task_by_priority() {
     let mut used = procedure("p5", &["sign"]);
     used.usage = 9;
     let rows = [procedure("p6", &["read"]), used, tagged, for_tools, other_task, first];
-    found.procedures = rows.into_iter().map(Scored::plain).collect();
+    found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
     let ids = |packet: &MemoryPacket| -> Vec<String> {
         packet.long_term.procedures.iter().map(|it| it.procedure_id.clone()).collect()
     };
-    let packet = composed(&request(Purpose::Planner), &found);
+    let packet = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(ids(&packet), ["p1", "p5", "p6"]);
     assert_eq!(reason(&packet, "p2").as_deref(), Some("task_type"));
     assert_eq!(reason(&packet, "p3").as_deref(), Some("not_applicable"));
-    let urgent = composed(&asking(Purpose::Tool, &[], &[], &["Urgent"]), &found);
+    let urgent = composed(&asking(PacketPurpose::Tool, &[], &[], &["Urgent"]), &found);
     assert_eq!(ids(&urgent), ["p1", "p5", "p4", "p3", "p6"].map(str::to_owned));
-    let responder = composed(&request(Purpose::Responder), &found);
+    let responder = composed(&request(PacketPurpose::Responder), &found);
     assert_eq!(reason(&responder, "p1").as_deref(), Some("purpose"));
 }
 
@@ -266,9 +270,9 @@ fn episodes_age() {
     let mut acme = episode("strong", 60, "the audit");
     acme.entities = vec!["Acme".to_owned()];
     let mut straddling = episode("edge", 7, "over the edge of the week");
-    straddling.start = NOW.after(-20 * DAY);
+    straddling.start = NOW.plus_millis(-20 * DAY);
     let mut later = episode("later", 0, "is still to come");
-    (later.start, later.end) = (NOW.after(1), NOW.after(2));
+    (later.start, later.end) = (NOW.plus_millis(1), NOW.plus_millis(2));
     let rows = vec![
         episode("young", 6, "a call"),
         straddling,
@@ -278,9 +282,11 @@ fn episodes_age() {
         episode("oldest", 91, "the price of Acme"),
         later,
     ];
-    let found =
-        Found { episodes: rows.into_iter().map(Scored::plain).collect(), ..Found::default() };
-    let plain = composed(&request(Purpose::Planner), &found);
+    let found = Candidates {
+        episodes: rows.into_iter().map(ScoredRow::from_row).collect(),
+        ..Candidates::default()
+    };
+    let plain = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(episodes(&plain), ["edge", "young"]);
     for (id, why) in [
         ("old", "no_cue"),
@@ -291,11 +297,11 @@ fn episodes_age() {
     ] {
         assert_eq!(reason(&plain, id).as_deref(), Some(why), "{id}");
     }
-    let cued = composed(&asking(Purpose::Planner, &["price"], &["acme"], &[]), &found);
+    let cued = composed(&asking(PacketPurpose::Planner, &["price"], &["acme"], &[]), &found);
     assert_eq!(episodes(&cued), ["strong", "edge", "old", "young"]);
     assert_eq!(reason(&cued, "older").as_deref(), Some("window"));
 
-    let mut request = asking(Purpose::Planner, &["price"], &[], &[]);
+    let mut request = asking(PacketPurpose::Planner, &["price"], &[], &[]);
     let range = CueTimeRange { start: Some("2025-12-01T00:00:00+03:00".to_owned()), end: None };
     request.cues.as_mut().unwrap().time_range = Some(range);
     let two_kinds = composed(&request, &found);
@@ -304,11 +310,13 @@ fn episodes_age() {
 
 #[test]
 fn a_time_that_is_none_is_refused() {
-    let mut request = asking(Purpose::Planner, &[], &[], &[]);
+    let mut request = asking(PacketPurpose::Planner, &[], &[], &[]);
     let mut range = |start: &str, end: Option<&str>| {
         let (start, end) = (Some(start.to_owned()), end.map(str::to_owned));
         request.cues.as_mut().unwrap().time_range = Some(CueTimeRange { start, end });
-        compose(&request, &policy(), &Found::default(), &CharCounter).map(|_| ()).unwrap_err()
+        compose_packet(&request, &policy(), &Candidates::default(), &CharCounter)
+            .map(|_| ())
+            .unwrap_err()
     };
     assert_eq!(
         range("yesterday", None).to_string(),
@@ -326,12 +334,12 @@ fn quotes_answer_the_question_or_are_kept_by_the_summary() {
     kept.quotes = vec!["m4".to_owned()];
     let mut over = event("m5", 5, "only in that run");
     (over.scope, over.expires) = (
-        countersign_memory::Scope::new("t", "u", "a", "s", "before").unwrap(),
-        Some(Expiry::RunEnd),
+        countersign_memory::MemoryScope::new("t", "u", "a", "s", "before").unwrap(),
+        Some(MemoryExpiry::RunEnd),
     );
     let mut reply = event("m3", 3, "It costs 100.");
-    (reply.role, reply.origin) = (Role::Assistant, Origin::Model);
-    let found = Found {
+    (reply.role, reply.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
+    let found = Candidates {
         quotes: vec![
             scored(event("m1", 1, "What does it cost?"), 2_000_000),
             scored(event("m2", 2, "Nice weather."), 0),
@@ -341,33 +349,33 @@ fn quotes_answer_the_question_or_are_kept_by_the_summary() {
             scored(event("m6", 6, "what does it COST"), 1_000_000),
         ],
         summary: Some(kept),
-        ..Found::default()
+        ..Candidates::default()
     };
-    let packet = composed(&asking(Purpose::Responder, &["cost"], &[], &[]), &found);
+    let packet = composed(&asking(PacketPurpose::Responder, &["cost"], &[], &[]), &found);
     assert_eq!(quotes(&packet), ["m1", "m3", "m4"]);
     assert_eq!(reason(&packet, "m2").as_deref(), Some("no_match"));
     assert_eq!(reason(&packet, "m5").as_deref(), Some("expired"));
     assert_eq!(reason(&packet, "m6").as_deref(), Some("duplicate"));
     assert_eq!(
-        render(&packet, Purpose::Responder).unwrap(),
+        render_packet(&packet, PacketPurpose::Responder).unwrap(),
         "# The conversation so far\nThey talked about tea.\n# What was said\n[2026-01-20]\n\
          What does it cost?\nassistant: It costs 100.\nRemember the tea.\n"
     );
     // Nothing was asked: then nothing needs to answer.
-    let idle = composed(&request(Purpose::Responder), &found);
+    let idle = composed(&request(PacketPurpose::Responder), &found);
     assert!(quotes(&idle).contains(&"m2"));
 }
 
 #[test]
 fn the_window_is_off_until_a_policy_turns_it_on() {
     let window = (1..=9).map(|it| event(&format!("w{it}"), it, &format!("message {it}"))).collect();
-    let found = Found { window, ..Found::default() };
-    let off = composed(&request(Purpose::Planner), &found);
+    let found = Candidates { window, ..Candidates::default() };
+    let off = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(off.short_term.conversation_window, Some(vec![]));
     assert_eq!(reason(&off, "w9").as_deref(), Some("purpose"));
     let mut policy = policy();
-    policy.matrix.planner.window = Strength::Weak;
-    let on = composed_by(&request(Purpose::Planner), &policy, &found);
+    policy.matrix.planner.window = InjectionStrength::Weak;
+    let on = composed_by(&request(PacketPurpose::Planner), &policy, &found);
     let window = on.short_term.conversation_window.as_ref().unwrap();
     let ids: Vec<&str> = window.iter().map(|it| it.evidence_id.as_str()).collect();
     assert_eq!(ids, ["w5", "w6", "w7", "w8", "w9"]);
@@ -387,20 +395,20 @@ fn the_working_state_is_given_by_purpose() {
     }));
     let open = json!({"question": "who signs?", "status": "open", "owner": "user"});
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    let mut found = Found { working: Some(row), ..Found::default() };
+    let mut found = Candidates { working: Some(row), ..Candidates::default() };
     found.evidence.insert("m1".to_owned(), cited("in euro, please"));
-    let planner = composed(&request(Purpose::Planner), &found);
+    let planner = composed(&request(PacketPurpose::Planner), &found);
     assert_eq!(
-        render(&planner, Purpose::Planner).unwrap(),
+        render_packet(&planner, PacketPurpose::Planner).unwrap(),
         "# Where things stand\n- goal: sign the contract\n- must: tone: formal\n- client: Acme\n\
          - mood: good\n- decided: pay in euro\n- done: read\n- to do: sign\n\
          - risk: late (against it: call)\n- open (user): who signs?\n- tool result t2: two\n\
          - tool result t3: three\n- tool result t4: four\n"
     );
     assert_eq!(reason(&planner, "tool_evidence.0").as_deref(), Some("cap"));
-    let responder = composed(&request(Purpose::Responder), &found);
+    let responder = composed(&request(PacketPurpose::Responder), &found);
     assert_eq!(
-        render(&responder, Purpose::Responder).unwrap(),
+        render_packet(&responder, PacketPurpose::Responder).unwrap(),
         "# Where things stand\n- goal: sign the contract\n- must: tone: formal\n- client: Acme\n\
          - decided: pay in euro\n- open (user): who signs?\n"
     );
@@ -417,53 +425,56 @@ fn tool_results_stand_first_for_a_tool() {
     }));
     let open = json!({"question": "who pays?", "status": "open"});
     row.open_loops = vec![serde_json::from_value(open).unwrap()];
-    let found = Found { working: Some(row), ..Found::default() };
+    let found = Candidates { working: Some(row), ..Candidates::default() };
     let order = |purpose| -> Vec<String> {
         let packet = composed(&request(purpose), &found);
         let ids = packet.explain.selected.iter().filter_map(|it| it.split('|').next());
         ids.map(str::to_owned).collect()
     };
     let tool = ["tool_evidence.1", "tool_evidence.0", "plan.0", "open_loops.0", "decisions.0"];
-    assert_eq!(order(Purpose::Tool), tool);
+    assert_eq!(order(PacketPurpose::Tool), tool);
     let planner = ["plan.0", "open_loops.0", "decisions.0", "tool_evidence.1", "tool_evidence.0"];
-    assert_eq!(order(Purpose::Planner), planner);
+    assert_eq!(order(PacketPurpose::Planner), planner);
 }
 
 #[test]
 fn evidence_is_numbered_where_the_policy_says_so() {
     let mut policy = policy();
-    policy.render.evidence = EvidenceMarks::Numbers;
+    policy.render.evidence = CitationMarkerStyle::Numbers;
     let found = with_facts(vec![fact("f1", "city", "Rome")]);
-    let packet = composed_by(&request(Purpose::Responder), &policy, &found);
-    assert_eq!(render(&packet, Purpose::Responder).unwrap(), "# Known facts\n- city: Rome [1]\n");
+    let packet = composed_by(&request(PacketPurpose::Responder), &policy, &found);
+    assert_eq!(
+        render_packet(&packet, PacketPurpose::Responder).unwrap(),
+        "# Known facts\n- city: Rome [1]\n"
+    );
 }
 
 #[test]
 fn a_citation_shows_what_it_is_and_where_it_came_from() {
     let cases = [
-        (EventKind::Message, Origin::User, "message:user"),
-        (EventKind::Message, Origin::Model, "message:model"),
-        (EventKind::Message, Origin::Imported, "message:imported"),
-        (EventKind::ToolResult, Origin::Tool, "tool_result:tool"),
-        (EventKind::ToolResult, Origin::Web, "tool_result:web"),
-        (EventKind::Decision, Origin::User, "decision:user"),
-        (EventKind::StatePatch, Origin::System, "state_patch:system"),
+        (MemoryEventKind::Message, MemoryOrigin::User, "message:user"),
+        (MemoryEventKind::Message, MemoryOrigin::Model, "message:model"),
+        (MemoryEventKind::Message, MemoryOrigin::Imported, "message:imported"),
+        (MemoryEventKind::ToolResult, MemoryOrigin::Tool, "tool_result:tool"),
+        (MemoryEventKind::ToolResult, MemoryOrigin::Web, "tool_result:web"),
+        (MemoryEventKind::Decision, MemoryOrigin::User, "decision:user"),
+        (MemoryEventKind::StatePatch, MemoryOrigin::System, "state_patch:system"),
     ];
     for (kind, origin, shown) in cases {
         let mut found = with_facts(vec![fact("f1", "city", "Rome")]);
         let cited = found.evidence.get_mut("m1").unwrap();
         (cited.kind, cited.origin) = (kind, origin);
-        let packet = composed(&request(Purpose::Responder), &found);
+        let packet = composed(&request(PacketPurpose::Responder), &found);
         assert_eq!(packet.citations[0].kind, shown);
     }
 }
 
 #[test]
 fn a_packet_says_how_it_was_made() {
-    let packet = composed(&request(Purpose::Planner), &Found::default());
+    let packet = composed(&request(PacketPurpose::Planner), &Candidates::default());
     let told = packet.explain.determinism.unwrap();
     assert_eq!(told["policy_id"], "default");
-    assert_eq!(told["policy_digest"], policy().digest());
+    assert_eq!(told["policy_digest"], policy().compute_digest());
     assert_eq!(told["tokenizer"], "o200k_base");
     assert_eq!(told["as_of"], "2026-01-21T12:00:00.000Z");
     assert_eq!(packet.meta.generated_at, "2026-01-21T12:00:00.000Z", "no clock is asked");
@@ -478,13 +489,16 @@ fn a_prompt_cache_survives_a_turn() {
     let rows =
         (0..12).map(|it| fact(&format!("f{it}"), &format!("key{it}"), format!("value {it}")));
     let mut found = with_facts(rows.collect());
-    found.procedures = vec![Scored::plain(procedure("p1", &["ask who signs", "write it down"]))];
+    found.procedures =
+        vec![ScoredRow::from_row(procedure("p1", &["ask who signs", "write it down"]))];
     found.summary = Some(summary("They talked about the contract and its price."));
     found.quotes = (0..6)
         .map(|it| scored(event(&format!("q{it}"), it, &format!("turn {it} about it")), 1_000_000))
         .collect();
     found.working = Some(working(json!({ "goal": "answer", "state_version": 1 })));
-    let before = render(&composed(&request(Purpose::Planner), &found), Purpose::Planner).unwrap();
+    let before =
+        render_packet(&composed(&request(PacketPurpose::Planner), &found), PacketPurpose::Planner)
+            .unwrap();
 
     // A turn later: another message, another version of the state, facts in another order of merit.
     found.quotes.push(scored(event("q6", 6, "turn 6 about it"), 2_000_000));
@@ -492,8 +506,10 @@ fn a_prompt_cache_survives_a_turn() {
     for (place, fact) in found.facts.iter_mut().enumerate() {
         fact.score.total = place as i64;
     }
-    let after = render(&composed(&request(Purpose::Planner), &found), Purpose::Planner).unwrap();
-    let common = common_prefix(&before, &after);
+    let after =
+        render_packet(&composed(&request(PacketPurpose::Planner), &found), PacketPurpose::Planner)
+            .unwrap();
+    let common = measure_common_prefix(&before, &after);
     assert_eq!(common.of, before.len());
     assert!(common.share() > 0.9, "{common:?}\n{before}\n{after}");
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use countersign_memory::store::PostgresMemory;
-use countersign_postgres::{Given, Server};
+use countersign_postgres::{PgConnectOptions, PgServer};
 use countersign_store::PostgresSettings;
 use tokio_postgres::{Client, NoTls};
 
@@ -18,12 +18,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// An empty database; `None`, and a word about it, where there is no server.
+    /// An empty database; `Empty`, and a word about it, where there is no server.
     pub(crate) async fn fresh(test: &str) -> Option<Self> {
         let Ok(base) = std::env::var(ADDRESS) else {
             let why =
                 format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
-            testkit::not_run(&format!("memory in postgres: {test}"), &why);
+            testkit::report_not_run(&format!("memory in postgres: {test}"), &why);
             return None;
         };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -37,8 +37,8 @@ impl Site {
     }
 
     /// A server, as the owner of the database.
-    pub(crate) fn server(&self) -> Server {
-        Server::parse(&self.url(), &Given::default()).unwrap()
+    pub(crate) fn server(&self) -> PgServer {
+        PgServer::parse(&self.url(), &PgConnectOptions::default()).unwrap()
     }
 
     /// A memory in the database.

@@ -2,8 +2,8 @@
 
 use countersign_memory::store::suite::canaries::{CANARIES, plant};
 use countersign_memory::store::suite::sample::NOW;
-use countersign_memory::store::{Memory as _, Whom};
-use countersign_memory::{Scope, Vector};
+use countersign_memory::store::{EraseTarget, Memory as _};
+use countersign_memory::{EmbeddingVector, MemoryScope};
 use countersign_store::{PostgresSettings, PostgresStore, Store as _, StoreError};
 use tokio_postgres::Client;
 
@@ -14,14 +14,14 @@ async fn filled(site: &Site) -> Vec<String> {
     let memory = site.memory();
     for tenant in ["ours", "theirs"] {
         for user in ["gone", "stays"] {
-            let scope = Scope::new(tenant, user, "a", "s", "r").unwrap();
+            let scope = MemoryScope::new(tenant, user, "a", "s", "r").unwrap();
             plant(&memory, &scope).await;
-            let vector = Vector::of("embedder", &[1.0, 0.5]).unwrap();
+            let vector = EmbeddingVector::from_floats("embedder", &[1.0, 0.5]).unwrap();
             let vectors = vec![(format!("{}-e1", CANARIES[4]), vector)];
-            assert_eq!(memory.keep_vectors(&scope.subject(), vectors).await.unwrap(), 1);
+            assert_eq!(memory.store_vectors(&scope.subject(), vectors).await.unwrap(), 1);
         }
-        let scope = Scope::new(tenant, "gone", "a", "s", "r").unwrap();
-        memory.forget(Whom::Subject(scope.subject()), NOW).await.unwrap();
+        let scope = MemoryScope::new(tenant, "gone", "a", "s", "r").unwrap();
+        memory.forget(EraseTarget::Subject(scope.subject()), NOW).await.unwrap();
     }
     let tables =
         "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relname LIKE 'memory\\_%'
@@ -77,14 +77,14 @@ async fn runs_and_memory_share_a_schema_whoever_comes_first() {
         let Some(site) = Site::fresh("runs_and_memory_share_a_schema").await else { return };
         let store = PostgresStore::new(site.server(), PostgresSettings::default());
         if memory_first {
-            site.memory().misplaced().await.unwrap();
+            site.memory().find_scope_violations().await.unwrap();
         }
-        store.tenants().await.unwrap();
-        site.memory().misplaced().await.unwrap();
-        assert!(store.health().await.unwrap().walled);
+        store.list_tenants().await.unwrap();
+        site.memory().find_scope_violations().await.unwrap();
+        assert!(store.probe_health().await.unwrap().walled);
         let open = "ALTER TABLE countersign.memory_facts NO FORCE ROW LEVEL SECURITY";
         site.client().await.batch_execute(open).await.unwrap();
-        assert!(!store.health().await.unwrap().walled, "a wall of memory counts too");
+        assert!(!store.probe_health().await.unwrap().walled, "a wall of memory counts too");
     }
 }
 
@@ -93,7 +93,7 @@ async fn a_schema_of_somebody_else_is_refused() {
     let Some(site) = Site::fresh("a_schema_of_somebody_else_is_refused").await else { return };
     let theirs = "CREATE SCHEMA countersign; CREATE TABLE countersign.notes (text text)";
     site.client().await.batch_execute(theirs).await.unwrap();
-    let refused = site.memory().misplaced().await.unwrap_err();
-    let foreign = countersign_memory::store::MemoryError::Store(StoreError::Foreign);
+    let refused = site.memory().find_scope_violations().await.unwrap_err();
+    let foreign = countersign_memory::store::MemoryError::Store(StoreError::ForeignDatabase);
     assert_eq!(refused.to_string(), foreign.to_string());
 }

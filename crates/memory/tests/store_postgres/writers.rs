@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use countersign_contracts::memory::long_term::ScopeLevel;
-use countersign_memory::record::Fact;
+use countersign_memory::record::MemoryFact;
 use countersign_memory::store::suite::sample::{
-    NOW, fact, found, ids, keep_fact, said, scope, tell, within, working,
+    NOW, append_user_event, build_scope, build_user_event, fact, record_fact, retrieve_candidates,
+    scope, search_ids, working,
 };
-use countersign_memory::store::{Memory as _, MemoryError, Whom};
+use countersign_memory::store::{EraseTarget, Memory as _, MemoryError};
 
 use crate::site::Site;
 
@@ -21,20 +22,20 @@ async fn no_place_is_given_twice_and_no_write_is_lost() {
         tokio::spawn(async move {
             for number in 0..10 {
                 let text = format!("heron number {number} of writer {writer}");
-                tell(&*memory, &scope(), &format!("e{writer}-{number}"), &text).await;
+                append_user_event(&*memory, &scope(), &format!("e{writer}-{number}"), &text).await;
             }
         })
     });
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
-    let session = memories[0].session(&scope(), 0, 1_000, NOW).await.unwrap();
+    let session = memories[0].list_session_events(&scope(), 0, 1_000, NOW).await.unwrap();
     let positions: Vec<u32> = session.iter().map(|event| event.place.position).collect();
     assert_eq!(positions, (1..=80).collect::<Vec<_>>());
     let named: BTreeSet<&str> = session.iter().map(|event| &*event.id).collect();
     assert_eq!(named.len(), 80);
-    assert_eq!(ids(&*memories[1], &scope(), "heron").await.len(), 10);
-    assert_eq!(memories[0].misplaced().await.unwrap(), []);
+    assert_eq!(search_ids(&*memories[1], &scope(), "heron").await.len(), 10);
+    assert_eq!(memories[0].find_scope_violations().await.unwrap(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -45,7 +46,7 @@ async fn one_of_many_who_write_a_state_wins() {
         let writers = (0..6_usize).map(|writer| {
             let memory = Arc::clone(&memories[writer % 2]);
             tokio::spawn(async move {
-                memory.write_working(&scope(), expected, working(&format!("{writer}"))).await
+                memory.write_working_memory(&scope(), expected, working(&format!("{writer}"))).await
             })
         });
         let mut won = 0;
@@ -71,14 +72,14 @@ async fn what_several_claim_of_a_tenant_is_ruled_on_one_by_one() {
         let memory = Arc::clone(&memory);
         tokio::spawn(async move {
             let claim = fact(&format!("f{writer}"), "tone", writer);
-            let claim = Fact { level: ScopeLevel::Tenant, valid_from: Some(NOW), ..claim };
-            keep_fact(&*memory, &within(&format!("u{writer}"), "s", "r"), claim).await;
+            let claim = MemoryFact { level: ScopeLevel::Tenant, valid_from: Some(NOW), ..claim };
+            record_fact(&*memory, &build_scope(&format!("u{writer}"), "s", "r"), claim).await;
         })
     });
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
-    let seen = found(&*memory, &within("u0", "s", "r"), "").await;
+    let seen = retrieve_candidates(&*memory, &build_scope("u0", "s", "r"), "").await;
     assert_eq!(seen.facts.len(), 6);
     let statuses: BTreeSet<String> =
         seen.facts.iter().map(|one| format!("{:?}", one.row.status)).collect();
@@ -89,22 +90,22 @@ async fn what_several_claim_of_a_tenant_is_ruled_on_one_by_one() {
 async fn who_is_forgotten_while_they_speak_is_forgotten_or_begins_anew() {
     let Some(site) = Site::fresh("who_is_forgotten_while_they_speak").await else { return };
     let memory = Arc::new(site.memory());
-    tell(&*memory, &scope(), "e0", "a heron").await;
+    append_user_event(&*memory, &scope(), "e0", "a heron").await;
     let speaking = {
         let memory = Arc::clone(&memory);
         tokio::spawn(async move {
             for number in 1..40 {
-                let event = said(&scope(), &format!("e{number}"), "a heron");
-                memory.remember(vec![event]).await.unwrap();
+                let event = build_user_event(&scope(), &format!("e{number}"), "a heron");
+                memory.append_events(vec![event]).await.unwrap();
             }
         })
     };
-    memory.forget(Whom::Subject(scope().subject()), NOW).await.unwrap();
+    memory.forget(EraseTarget::Subject(scope().subject()), NOW).await.unwrap();
     speaking.await.unwrap();
-    assert_eq!(memory.misplaced().await.unwrap(), []);
-    let refused = memory.remember(vec![said(&scope(), "e0", "a heron")]).await;
+    assert_eq!(memory.find_scope_violations().await.unwrap(), []);
+    let refused = memory.append_events(vec![build_user_event(&scope(), "e0", "a heron")]).await;
     assert!(matches!(refused, Err(MemoryError::Refused(_))), "{refused:?}");
-    let session = memory.session(&scope(), 0, 100, NOW).await.unwrap();
+    let session = memory.list_session_events(&scope(), 0, 100, NOW).await.unwrap();
     let positions: Vec<u32> = session.iter().map(|event| event.place.position).collect();
     assert_eq!(positions, (1..=session.len() as u32).collect::<Vec<_>>());
 }
@@ -113,14 +114,14 @@ async fn who_is_forgotten_while_they_speak_is_forgotten_or_begins_anew() {
 async fn a_connection_that_was_cut_is_made_again() {
     let Some(site) = Site::fresh("a_connection_that_was_cut_is_made_again").await else { return };
     let memory = site.memory();
-    tell(&memory, &scope(), "e1", "a heron").await;
+    append_user_event(&memory, &scope(), "e1", "a heron").await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid()";
     let admin = site.admin().await;
     for number in 2..5 {
         admin.batch_execute(cut).await.unwrap();
-        tell(&memory, &scope(), &format!("e{number}"), "a heron").await;
+        append_user_event(&memory, &scope(), &format!("e{number}"), "a heron").await;
         admin.batch_execute(cut).await.unwrap();
-        assert_eq!(ids(&memory, &scope(), "heron").await.len(), number);
+        assert_eq!(search_ids(&memory, &scope(), "heron").await.len(), number);
     }
 }

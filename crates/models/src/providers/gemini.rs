@@ -1,55 +1,60 @@
 //! Gemini's `generateContent`, as a stream.
 
-use countersign_core::contract::Target;
-use countersign_core::reply::Finish;
+use countersign_core::contract::ExportTarget;
+use countersign_core::reply::FinishReason;
 use reqwest::header::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use super::schema::{JsonMode, told};
-use super::{headers, parsed};
-use crate::wire::{Dialect, Framing, Heard, Prepared, failed};
-use crate::{Ask, Fault, Flaw, Key, Role, Sent, Usage};
+use super::output_constraint::{JsonModeSupport, choose_constraint};
+use super::{build_headers, parse_chunk};
+use crate::wire::{
+    PreparedRequest, ProviderDialect, ResponseAccumulator, StreamFraming, parse_stream_error,
+};
+use crate::{
+    ChatRole, ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey, ResponseDefect,
+    TokenUsage,
+};
 
 /// The dialect.
-pub(super) struct Gemini;
+pub(super) struct GeminiDialect;
 
-impl Dialect for Gemini {
-    fn framing(&self) -> Framing {
-        Framing::Events
+impl ProviderDialect for GeminiDialect {
+    fn framing(&self) -> StreamFraming {
+        StreamFraming::ServerSentEvents
     }
 
-    fn path(&self, model: &str) -> String {
+    fn request_path(&self, model: &str) -> String {
         // A name with a slash is a whole resource: `tunedModels/…`.
         let folder = if model.contains('/') { "" } else { "models/" };
-        format!("/v1beta/{folder}{}:streamGenerateContent?alt=sse", escaped(model))
+        format!("/v1beta/{folder}{}:streamGenerateContent?alt=sse", percent_encode(model))
     }
 
-    fn headers(&self, key: Option<&Key>) -> HeaderMap {
-        headers("x-goog-api-key", "", key)
+    fn request_headers(&self, key: Option<&ProviderKey>) -> HeaderMap {
+        build_headers("x-goog-api-key", "", key)
     }
 
-    fn prepare(&self, _model: &str, ask: &Ask) -> Prepared {
-        let told = told(ask, Target::Gemini, JsonMode::Has);
+    fn build_request(&self, _model: &str, ask: &ModelRequest) -> PreparedRequest {
+        let told = choose_constraint(ask, ExportTarget::Gemini, JsonModeSupport::Always);
         let mut body = Map::new();
         if !ask.system.is_empty() {
             body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": ask.system}]}));
         }
-        let contents = ask.turns.iter().map(|turn| {
+        let contents = ask.messages.iter().map(|turn| {
             let role = match turn.role {
-                Role::User => "user",
-                Role::Assistant => "model",
+                ChatRole::User => "user",
+                ChatRole::Assistant => "model",
             };
             json!({"role": role, "parts": [{"text": turn.text}]})
         });
         body.insert("contents".to_owned(), contents.collect());
         let mut config = Map::new();
-        if let Some(degrees) = ask.temperature() {
+        if let Some(degrees) = ask.finite_temperature() {
             config.insert("temperature".to_owned(), json!(degrees));
         }
         if let Some(most) = ask.max_tokens {
             config.insert("maxOutputTokens".to_owned(), json!(most));
         }
-        if told.sent != Sent::Nothing {
+        if told.constraint != OutputConstraint::Unconstrained {
             config.insert("responseMimeType".to_owned(), json!("application/json"));
         }
         if let Some(schema) = told.schema {
@@ -59,66 +64,76 @@ impl Dialect for Gemini {
             body.insert("generationConfig".to_owned(), Value::Object(config));
         }
         let body = Value::Object(body).to_string().into_bytes();
-        Prepared { body, sent: told.sent, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
     }
 
-    fn ends_without_mark(&self) -> bool {
+    fn ends_without_marker(&self) -> bool {
         true
     }
 
-    fn hear(&self, piece: &str, heard: &mut Heard<'_>) -> Result<(), Fault> {
-        let piece = parsed(piece)?;
+    fn apply_chunk(
+        &self,
+        piece: &str,
+        heard: &mut ResponseAccumulator<'_>,
+    ) -> Result<(), ModelErrorKind> {
+        let piece = parse_chunk(piece)?;
         if !piece["error"].is_null() {
-            return Err(failed(&piece));
+            return Err(parse_stream_error(&piece));
         }
         if let Some(reason) = piece["promptFeedback"]["blockReason"].as_str() {
-            return Err(Fault::ContentFiltered { reason: reason.to_owned() });
+            return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() });
         }
-        heard.name(&piece["modelVersion"]);
-        if let Some(usage) = usage(&piece["usageMetadata"]) {
+        heard.set_model(&piece["modelVersion"]);
+        if let Some(usage) = parse_usage(&piece["usageMetadata"]) {
             heard.usage = Some(usage);
         }
         let candidate = &piece["candidates"][0];
         for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
             if part["functionCall"].is_object() {
-                return Err(Fault::BadAnswer { flaw: Flaw::WantsTool });
+                return Err(ModelErrorKind::BadAnswer {
+                    defect: ResponseDefect::UnexpectedToolCall,
+                });
             }
             if part["thought"] != true {
-                heard.say(part["text"].as_str().unwrap_or_default())?;
+                heard.push_text(part["text"].as_str().unwrap_or_default())?;
             }
         }
         match candidate["finishReason"].as_str() {
             None => {}
-            Some(reason @ "MAX_TOKENS") => heard.stop(Finish::Length, reason),
+            Some(reason @ "MAX_TOKENS") => heard.set_finish(FinishReason::Length, reason),
             Some(
                 reason @ ("SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
                 | "IMAGE_SAFETY"),
-            ) => return Err(Fault::ContentFiltered { reason: reason.to_owned() }),
+            ) => return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() }),
             Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL") => {
-                return Err(Fault::BadAnswer { flaw: Flaw::WantsTool });
+                return Err(ModelErrorKind::BadAnswer {
+                    defect: ResponseDefect::UnexpectedToolCall,
+                });
             }
             Some(reason @ ("LANGUAGE" | "OTHER")) => {
                 let reason = reason.to_owned();
-                return Err(Fault::BadAnswer { flaw: Flaw::Stopped { reason } });
+                return Err(ModelErrorKind::BadAnswer {
+                    defect: ResponseDefect::Stopped { reason },
+                });
             }
-            Some(reason) => heard.stop(Finish::Stop, reason),
+            Some(reason) => heard.set_finish(FinishReason::Stop, reason),
         }
         Ok(())
     }
 }
 
 /// Thinking is written and paid for like the rest.
-fn usage(told: &Value) -> Option<Usage> {
+fn parse_usage(told: &Value) -> Option<TokenUsage> {
     let count = |key: &str| told[key].as_u64();
     let thought = count("thoughtsTokenCount").unwrap_or_default();
-    Some(Usage {
+    Some(TokenUsage {
         input_tokens: count("promptTokenCount")?,
         output_tokens: count("candidatesTokenCount").unwrap_or_default() + thought,
         cached_tokens: count("cachedContentTokenCount"),
     })
 }
 
-fn escaped(name: &str) -> String {
+fn percent_encode(name: &str) -> String {
     let mut path = String::new();
     for byte in name.bytes() {
         match byte {
@@ -144,7 +159,7 @@ mod tests {
             ("a?key=1#x:y", "/v1beta/models/a%3Fkey%3D1%23x%3Ay"),
             ("д", "/v1beta/models/%D0%B4"),
         ] {
-            assert_eq!(Gemini.path(name), format!("{path}{end}"));
+            assert_eq!(GeminiDialect.request_path(name), format!("{path}{end}"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The four wire formats, a file each.
 
-mod schema;
+mod output_constraint;
 mod openai;
 mod anthropic;
 mod gemini;
@@ -9,28 +9,33 @@ mod ollama;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::wire::Dialect;
-use crate::{Ask, Fault, Flaw, Key, Provider, Turn};
+use crate::wire::ProviderDialect;
+use crate::{
+    ChatMessage, ModelErrorKind, ModelProvider, ModelRequest, ProviderKey, ResponseDefect,
+};
 
 /// The dialect of a provider.
-pub(crate) fn dialect(provider: Provider, is_openai_itself: bool) -> Box<dyn Dialect> {
+pub(crate) fn dialect_for(
+    provider: ModelProvider,
+    is_openai_itself: bool,
+) -> Box<dyn ProviderDialect> {
     match provider {
-        Provider::OpenAi => Box::new(openai::OpenAi { is_openai_itself }),
-        Provider::Anthropic => Box::new(anthropic::Anthropic),
-        Provider::Gemini => Box::new(gemini::Gemini),
-        Provider::Ollama => Box::new(ollama::Ollama),
+        ModelProvider::OpenAi => Box::new(openai::OpenAiDialect { is_openai_itself }),
+        ModelProvider::Anthropic => Box::new(anthropic::AnthropicDialect),
+        ModelProvider::Gemini => Box::new(gemini::GeminiDialect),
+        ModelProvider::Ollama => Box::new(ollama::OllamaDialect),
     }
 }
 
 /// A conversation in which the system is one of the speakers.
-fn messages(ask: &Ask) -> Vec<Value> {
+fn build_messages(ask: &ModelRequest) -> Vec<Value> {
     let system = (!ask.system.is_empty()).then(|| json!({"role": "system", "content": ask.system}));
-    let said = |turn: &Turn| json!({"role": turn.role.as_str(), "content": turn.text});
-    system.into_iter().chain(ask.turns.iter().map(said)).collect()
+    let said = |turn: &ChatMessage| json!({"role": turn.role.as_str(), "content": turn.text});
+    system.into_iter().chain(ask.messages.iter().map(said)).collect()
 }
 
 /// JSON goes out, and the key stands under a name of the provider's choice.
-fn headers(name: &'static str, before: &str, key: Option<&Key>) -> HeaderMap {
+fn build_headers(name: &'static str, before: &str, key: Option<&ProviderKey>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(key) = key {
@@ -43,15 +48,17 @@ fn headers(name: &'static str, before: &str, key: Option<&Key>) -> HeaderMap {
 }
 
 /// A piece of an answer, which every provider writes in JSON.
-fn parsed(piece: &str) -> Result<Value, Fault> {
-    serde_json::from_str(piece).map_err(|error| Fault::BadAnswer {
-        flaw: Flaw::Foreign {
+fn parse_chunk(piece: &str) -> Result<Value, ModelErrorKind> {
+    serde_json::from_str(piece).map_err(|error| ModelErrorKind::BadAnswer {
+        defect: ResponseDefect::UnexpectedFormat {
             expected: "JSON",
             found: format!("something else at line {}, column {}", error.line(), error.column()),
         },
     })
 }
 
-fn foreign(expected: &'static str, found: &str) -> Fault {
-    Fault::BadAnswer { flaw: Flaw::Foreign { expected, found: found.to_owned() } }
+fn unexpected_format(expected: &'static str, found: &str) -> ModelErrorKind {
+    ModelErrorKind::BadAnswer {
+        defect: ResponseDefect::UnexpectedFormat { expected, found: found.to_owned() },
+    }
 }

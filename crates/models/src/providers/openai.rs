@@ -1,103 +1,118 @@
 //! Chat completions: OpenAI, and the many servers that speak like it.
 
-use countersign_core::contract::Target;
-use countersign_core::reply::Finish;
+use countersign_core::contract::ExportTarget;
+use countersign_core::reply::FinishReason;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 
-use super::schema::{JsonMode, told};
-use super::{foreign, headers, messages, parsed};
-use crate::wire::{Dialect, Framing, Heard, Prepared, failed};
-use crate::{Ask, Fault, Flaw, Key, Sent, Usage};
+use super::output_constraint::{JsonModeSupport, choose_constraint};
+use super::{build_headers, build_messages, parse_chunk, unexpected_format};
+use crate::wire::{
+    PreparedRequest, ProviderDialect, ResponseAccumulator, StreamFraming, parse_stream_error,
+};
+use crate::{
+    ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey, ResponseDefect, TokenUsage,
+};
 
 /// The dialect.
-pub(super) struct OpenAi {
+pub(super) struct OpenAiDialect {
     /// OpenAI has renamed a field that the others still call by its old name.
     pub(super) is_openai_itself: bool,
 }
 
-impl Dialect for OpenAi {
-    fn framing(&self) -> Framing {
-        Framing::Events
+impl ProviderDialect for OpenAiDialect {
+    fn framing(&self) -> StreamFraming {
+        StreamFraming::ServerSentEvents
     }
 
-    fn path(&self, _model: &str) -> String {
+    fn request_path(&self, _model: &str) -> String {
         "/chat/completions".to_owned()
     }
 
-    fn headers(&self, key: Option<&Key>) -> HeaderMap {
-        headers("authorization", "Bearer ", key)
+    fn request_headers(&self, key: Option<&ProviderKey>) -> HeaderMap {
+        build_headers("authorization", "Bearer ", key)
     }
 
-    fn prepare(&self, model: &str, ask: &Ask) -> Prepared {
-        let told = told(ask, Target::OpenAi, JsonMode::HasIfNamed);
+    fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest {
+        let told =
+            choose_constraint(ask, ExportTarget::OpenAi, JsonModeSupport::IfPromptMentionsJson);
         let mut body = json!({
             "model": model,
-            "messages": messages(ask),
+            "messages": build_messages(ask),
             "stream": true,
             "stream_options": {"include_usage": true},
         });
-        if let Some(degrees) = ask.temperature() {
+        if let Some(degrees) = ask.finite_temperature() {
             body["temperature"] = json!(degrees);
         }
         if let Some(most) = ask.max_tokens {
             let field = if self.is_openai_itself { "max_completion_tokens" } else { "max_tokens" };
             body[field] = json!(most);
         }
-        match (told.sent, told.schema, &ask.contract) {
+        match (told.constraint, told.schema, &ask.contract) {
             (_, Some(schema), Some(contract)) => {
                 body["response_format"] = json!({
                     "type": "json_schema",
-                    "json_schema": {"name": name(&contract.id), "strict": true, "schema": schema},
+                    "json_schema": {"name": schema_name(&contract.id), "strict": true, "schema": schema},
                 });
             }
-            (Sent::JsonMode, ..) => body["response_format"] = json!({"type": "json_object"}),
+            (OutputConstraint::JsonMode, ..) => {
+                body["response_format"] = json!({"type": "json_object"})
+            }
             _ => {}
         }
         let body = body.to_string().into_bytes();
-        Prepared { body, sent: told.sent, drop_nulls: told.drop_nulls }
+        PreparedRequest { body, constraint: told.constraint, drop_nulls: told.drop_nulls }
     }
 
-    fn hear(&self, piece: &str, heard: &mut Heard<'_>) -> Result<(), Fault> {
+    fn apply_chunk(
+        &self,
+        piece: &str,
+        heard: &mut ResponseAccumulator<'_>,
+    ) -> Result<(), ModelErrorKind> {
         if piece.trim() == "[DONE]" {
-            heard.is_over = true;
+            heard.is_complete = true;
             return Ok(());
         }
-        let piece = parsed(piece)?;
+        let piece = parse_chunk(piece)?;
         if !piece["error"].is_null() {
-            return Err(failed(&piece));
+            return Err(parse_stream_error(&piece));
         }
-        heard.name(&piece["model"]);
-        if let Some(usage) = usage(&piece["usage"]) {
+        heard.set_model(&piece["model"]);
+        if let Some(usage) = parse_usage(&piece["usage"]) {
             heard.usage = Some(usage);
         }
         let Some(choices) = piece["choices"].as_array() else {
-            return Err(foreign("`choices`", "a piece without them"));
+            return Err(unexpected_format("`choices`", "a piece without them"));
         };
         for choice in choices.iter().filter(|choice| choice["index"].as_u64().unwrap_or(0) == 0) {
             let delta = &choice["delta"];
             if delta["refusal"].as_str().is_some_and(|refusal| !refusal.is_empty()) {
-                return Err(Fault::ContentFiltered { reason: "refusal".to_owned() });
+                return Err(ModelErrorKind::ContentFiltered { reason: "refusal".to_owned() });
             }
-            heard.say(delta["content"].as_str().unwrap_or_default())?;
+            heard.push_text(delta["content"].as_str().unwrap_or_default())?;
             match choice["finish_reason"].as_str() {
                 None => {}
-                Some(reason @ ("length" | "model_length")) => heard.stop(Finish::Length, reason),
+                Some(reason @ ("length" | "model_length")) => {
+                    heard.set_finish(FinishReason::Length, reason)
+                }
                 Some(reason @ "content_filter") => {
-                    return Err(Fault::ContentFiltered { reason: reason.to_owned() });
+                    return Err(ModelErrorKind::ContentFiltered { reason: reason.to_owned() });
                 }
                 Some("tool_calls" | "function_call") => {
-                    return Err(Fault::BadAnswer { flaw: Flaw::WantsTool });
+                    return Err(ModelErrorKind::BadAnswer {
+                        defect: ResponseDefect::UnexpectedToolCall,
+                    });
                 }
-                Some(reason) => heard.stop(Finish::Stop, reason),
+                Some(reason) => heard.set_finish(FinishReason::Stop, reason),
             }
         }
         Ok(())
     }
 }
 
-fn usage(told: &Value) -> Option<Usage> {
-    Some(Usage {
+fn parse_usage(told: &Value) -> Option<TokenUsage> {
+    Some(TokenUsage {
         input_tokens: told["prompt_tokens"].as_u64()?,
         output_tokens: told["completion_tokens"].as_u64().unwrap_or_default(),
         cached_tokens: told["prompt_tokens_details"]["cached_tokens"].as_u64(),
@@ -105,7 +120,7 @@ fn usage(told: &Value) -> Option<Usage> {
 }
 
 /// Schemas are named by letters, digits, `_` and `-` there.
-fn name(id: &str) -> String {
+fn schema_name(id: &str) -> String {
     id.replace(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-', "_")
 }
 
@@ -115,9 +130,9 @@ mod tests {
 
     #[test]
     fn only_openai_itself_has_renamed_the_longest_answer() {
-        let ask = Ask { max_tokens: Some(5), ..Ask::new("", "x") };
+        let ask = ModelRequest { max_tokens: Some(5), ..ModelRequest::new("", "x") };
         for (is_openai_itself, field) in [(true, "max_completion_tokens"), (false, "max_tokens")] {
-            let body = OpenAi { is_openai_itself }.prepare("m", &ask).body;
+            let body = OpenAiDialect { is_openai_itself }.build_request("m", &ask).body;
             let body: Value = serde_json::from_slice(&body).unwrap();
             assert_eq!(body[field], 5);
             assert_eq!(body.as_object().unwrap().len(), 5);

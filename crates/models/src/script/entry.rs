@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use countersign_core::reply::Finish;
+use countersign_core::reply::FinishReason;
 
-use crate::{Fault, Usage};
+use crate::{ModelErrorKind, TokenUsage};
 
 /// What one call gets.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct ScriptEntry {
     /// The answer, or the failure.
-    pub(super) outcome: Result<Reply, Fault>,
+    pub(super) outcome: Result<ScriptReply, ModelErrorKind>,
     /// The phase or the contract that must be asking.
     pub(super) when: Option<String>,
     /// How long it takes.
@@ -19,11 +19,11 @@ pub(super) struct Entry {
 
 /// A scripted answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Reply {
+pub(super) struct ScriptReply {
     /// Its text.
     pub(super) text: String,
     /// Whether the model was done or cut off.
-    pub(super) finish: Finish,
+    pub(super) finish: FinishReason,
     /// What it used up.
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<TokenUsage>,
 }

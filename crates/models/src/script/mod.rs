@@ -2,8 +2,8 @@
 //! gets the same answer, in this process and in the next.
 
 mod entry;
-mod file;
-mod replay;
+mod script_file;
+mod scripted_model;
 
-pub use file::SCRIPT_SCHEMA;
-pub use replay::Script;
+pub use script_file::SCRIPT_SCHEMA;
+pub use scripted_model::ScriptedModel;

@@ -2,38 +2,42 @@
 
 use reqwest::header::HeaderMap;
 
-use super::{Framing, Heard};
-use crate::{Ask, Fault, Key, Sent};
+use super::{ResponseAccumulator, StreamFraming};
+use crate::{ModelErrorKind, ModelRequest, OutputConstraint, ProviderKey};
 
 /// A provider's language.
-pub(crate) trait Dialect: Send + Sync {
+pub(crate) trait ProviderDialect: Send + Sync {
     /// How its answers are cut into pieces.
-    fn framing(&self) -> Framing;
+    fn framing(&self) -> StreamFraming;
 
     /// Where the model is asked, below the provider's address.
-    fn path(&self, model: &str) -> String;
+    fn request_path(&self, model: &str) -> String;
 
     /// What goes beside the body, with the key in its place.
-    fn headers(&self, key: Option<&Key>) -> HeaderMap;
+    fn request_headers(&self, key: Option<&ProviderKey>) -> HeaderMap;
 
     /// The bytes of a question.
-    fn prepare(&self, model: &str, ask: &Ask) -> Prepared;
+    fn build_request(&self, model: &str, ask: &ModelRequest) -> PreparedRequest;
 
     /// Whether an answer may simply end, its reason given, where others end with a mark.
-    fn ends_without_mark(&self) -> bool {
+    fn ends_without_marker(&self) -> bool {
         false
     }
 
     /// Takes in one piece of an answer.
-    fn hear(&self, piece: &str, heard: &mut Heard<'_>) -> Result<(), Fault>;
+    fn apply_chunk(
+        &self,
+        piece: &str,
+        heard: &mut ResponseAccumulator<'_>,
+    ) -> Result<(), ModelErrorKind>;
 }
 
 /// A question ready to be sent.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRequest {
     /// The exact bytes.
     pub(crate) body: Vec<u8>,
     /// What they tell of the contract.
-    pub(crate) sent: Sent,
+    pub(crate) constraint: OutputConstraint,
     /// Whether nulls in the reply may then mean absence.
     pub(crate) drop_nulls: bool,
 }

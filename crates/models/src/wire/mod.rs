@@ -6,25 +6,25 @@
 //!                        └──► status ──► Fault ◄──────┘
 //! ```
 
-mod client;
-mod embeddings;
+mod http_chat_model;
+mod http_embedder;
 mod dialect;
-mod frames;
-mod heard;
-mod http;
-mod line;
-mod reread;
+mod frame_decoder;
+mod response_accumulator;
+mod http_client;
+mod endpoint;
+mod reparse;
 mod retry_after;
-mod secrets;
-mod status;
+mod redactor;
+mod error_response;
 
-pub(crate) use client::Client;
-pub(crate) use dialect::{Dialect, Prepared};
-pub(crate) use embeddings::Embeddings;
-pub(crate) use frames::Framing;
-pub(crate) use heard::Heard;
-pub(crate) use http::http_client;
-pub(crate) use line::Line;
-pub use reread::reread_texts;
-pub(crate) use secrets::Secrets;
-pub(crate) use status::failed;
+pub(crate) use dialect::{PreparedRequest, ProviderDialect};
+pub(crate) use endpoint::ProviderEndpoint;
+pub(crate) use error_response::parse_stream_error;
+pub(crate) use frame_decoder::StreamFraming;
+pub(crate) use http_chat_model::HttpChatModel;
+pub(crate) use http_client::build_http_client;
+pub(crate) use http_embedder::HttpEmbedder;
+pub(crate) use redactor::SecretRedactor;
+pub use reparse::reparse_texts;
+pub(crate) use response_accumulator::ResponseAccumulator;

@@ -6,21 +6,21 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
 /// Whoever asks for more than a day does not mean it.
-const LONGEST: Duration = Duration::from_hours(24);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
 /// The wait that headers or body ask for.
-pub(super) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
+pub(super) fn parse_retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let millis = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok());
     let told = millis
         .and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok())
-        .or_else(|| header(RETRY_AFTER.as_str()).and_then(|text| wait(text, headers)))
-        .or_else(|| in_details(body));
-    told.map(|wait| wait.min(LONGEST))
+        .or_else(|| header(RETRY_AFTER.as_str()).and_then(|text| parse_wait(text, headers)))
+        .or_else(|| parse_retry_info(body));
+    told.map(|wait| wait.min(MAX_RETRY_AFTER))
 }
 
 /// Seconds, or a date; the provider's own clock is the better one for its dates.
-fn wait(text: &str, headers: &HeaderMap) -> Option<Duration> {
+fn parse_wait(text: &str, headers: &HeaderMap) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
@@ -31,7 +31,7 @@ fn wait(text: &str, headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Google says it in the body: `{"@type": "…RetryInfo", "retryDelay": "34s"}`.
-fn in_details(body: &Value) -> Option<Duration> {
+fn parse_retry_info(body: &Value) -> Option<Duration> {
     let details = body["error"]["details"].as_array()?;
     let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
     Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
@@ -49,7 +49,7 @@ mod tests {
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        assert_eq!(retry_after(&map, body), millis.map(Duration::from_millis));
+        assert_eq!(parse_retry_after(&map, body), millis.map(Duration::from_millis));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What is heard: whole answers, endings of every kind, and streams that are none.
 
 use countersign_core::limits::MAX_REPLY_BYTES;
-use countersign_core::reply::Finish;
-use countersign_models::{Fault, Flaw, Provider, Usage};
+use countersign_core::reply::FinishReason;
+use countersign_models::{ModelErrorKind, ModelProvider, ResponseDefect, TokenUsage};
 use serde_json::json;
 
 use crate::asking::{ask, call};
@@ -10,24 +10,24 @@ use crate::loopback::{Step, chunked, response, stream};
 
 const TEXT: &str = "{\"note\": \"хорошо 🙂\"}";
 
-fn recorded(provider: Provider) -> (&'static str, &'static str) {
+fn recorded(provider: ModelProvider) -> (&'static str, &'static str) {
     match provider {
-        Provider::OpenAi => {
+        ModelProvider::OpenAi => {
             ("text/event-stream; charset=utf-8", include_str!("fixtures/openai.txt"))
         }
-        Provider::Anthropic => ("text/event-stream", include_str!("fixtures/anthropic.txt")),
-        Provider::Gemini => ("text/event-stream", include_str!("fixtures/gemini.txt")),
-        Provider::Ollama => ("application/x-ndjson", include_str!("fixtures/ollama.txt")),
+        ModelProvider::Anthropic => ("text/event-stream", include_str!("fixtures/anthropic.txt")),
+        ModelProvider::Gemini => ("text/event-stream", include_str!("fixtures/gemini.txt")),
+        ModelProvider::Ollama => ("application/x-ndjson", include_str!("fixtures/ollama.txt")),
     }
 }
 
-fn media_type(provider: Provider) -> &'static str {
+fn media_type(provider: ModelProvider) -> &'static str {
     recorded(provider).0
 }
 
 #[tokio::test]
 async fn a_whole_answer_is_heard_however_it_is_cut() {
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         let (media_type, body) = recorded(provider);
         for body in [body.to_owned(), body.replace('\n', "\r\n")] {
             for size in [1, 7, 1_000_000] {
@@ -36,9 +36,9 @@ async fn a_whole_answer_is_heard_however_it_is_cut() {
                 let answer = outcome.unwrap();
                 assert_eq!(answer.text, TEXT, "{provider}");
                 assert_eq!(pieces, ["{\"note\":", " \"хорошо 🙂\"}"], "{provider}");
-                assert_eq!(answer.finish, Finish::Stop);
-                let cached_tokens = (provider != Provider::Ollama).then_some(8);
-                let usage = Usage { input_tokens: 29, output_tokens: 11, cached_tokens };
+                assert_eq!(answer.finish, FinishReason::Stop);
+                let cached_tokens = (provider != ModelProvider::Ollama).then_some(8);
+                let usage = TokenUsage { input_tokens: 29, output_tokens: 11, cached_tokens };
                 assert_eq!(answer.usage, Some(usage), "{provider}");
                 assert!(answer.model.starts_with("some-model-high"), "{}", answer.model);
                 assert!(body.as_bytes().starts_with(&answer.exchange.response));
@@ -50,7 +50,7 @@ async fn a_whole_answer_is_heard_however_it_is_cut() {
 
 #[tokio::test]
 async fn a_stream_cut_anywhere_is_never_a_success() {
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         let (media_type, body) = recorded(provider);
         // The last sign of the last piece; what follows is white space.
         let ends = body.trim_end().len() - 1;
@@ -59,9 +59,9 @@ async fn a_stream_cut_anywhere_is_never_a_success() {
             let steps = vec![stream(media_type), Step::Send(portion)];
             let (outcome, ..) = call(provider, steps, &ask()).await;
             let error = outcome.unwrap_err();
-            let cut = Fault::BadAnswer { flaw: Flaw::CutOff };
-            assert_eq!(error.fault, cut, "{provider} at {at}");
-            assert!(error.retryable());
+            let cut = ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated };
+            assert_eq!(error.kind, cut, "{provider} at {at}");
+            assert!(error.is_retryable());
             assert_eq!(error.exchange.unwrap().response.len(), at);
         }
     }
@@ -69,34 +69,37 @@ async fn a_stream_cut_anywhere_is_never_a_success() {
 
 #[tokio::test]
 async fn a_connection_that_breaks_inside_a_chunk_is_told() {
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         let (media_type, body) = recorded(provider);
         let Step::Send(mut bytes) = chunked(media_type, body.as_bytes(), 100).remove(0) else {
             unreachable!()
         };
         bytes.truncate(bytes.len() / 2);
         let (outcome, ..) = call(provider, vec![Step::Send(bytes)], &ask()).await;
-        assert_eq!(outcome.unwrap_err().fault, Fault::BadAnswer { flaw: Flaw::CutOff });
+        assert_eq!(
+            outcome.unwrap_err().kind,
+            ModelErrorKind::BadAnswer { defect: ResponseDefect::Truncated }
+        );
     }
 }
 
 /// The end of an answer in a provider's words, after a bit of text.
-fn ending(provider: Provider, reason: &str) -> String {
+fn ending(provider: ModelProvider, reason: &str) -> String {
     match provider {
-        Provider::OpenAi => {
+        ModelProvider::OpenAi => {
             let piece = json!({"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": reason}]});
             format!("data: {piece}\n\ndata: [DONE]\n\n")
         }
-        Provider::Anthropic => {
+        ModelProvider::Anthropic => {
             let text = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}});
             let delta = json!({"type": "message_delta", "delta": {"stop_reason": reason}});
             format!("data: {text}\n\ndata: {delta}\n\ndata: {{\"type\":\"message_stop\"}}\n\n")
         }
-        Provider::Gemini => {
+        ModelProvider::Gemini => {
             let piece = json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": reason}]});
             format!("data: {piece}\n\n")
         }
-        Provider::Ollama => {
+        ModelProvider::Ollama => {
             let line = json!({"message": {"content": "x"}, "done": true, "done_reason": reason});
             format!("{line}\n")
         }
@@ -113,37 +116,37 @@ async fn every_reason_to_stop_has_its_meaning() {
         format!("bad_answer: the answer cannot be used: the provider stopped it (`{reason}`)")
     };
     let cases = [
-        (Provider::OpenAi, "stop", "Stop".to_owned()),
-        (Provider::OpenAi, "eos", "Stop".to_owned()),
-        (Provider::OpenAi, "length", "Length".to_owned()),
-        (Provider::OpenAi, "content_filter", withheld("content_filter")),
-        (Provider::OpenAi, "tool_calls", wants_tool.to_owned()),
-        (Provider::Anthropic, "end_turn", "Stop".to_owned()),
-        (Provider::Anthropic, "stop_sequence", "Stop".to_owned()),
-        (Provider::Anthropic, "max_tokens", "Length".to_owned()),
-        (Provider::Anthropic, "model_context_window_exceeded", "Length".to_owned()),
-        (Provider::Anthropic, "refusal", withheld("refusal")),
-        (Provider::Anthropic, "tool_use", wants_tool.to_owned()),
-        (Provider::Anthropic, "pause_turn", stopped("pause_turn")),
-        (Provider::Gemini, "STOP", "Stop".to_owned()),
-        (Provider::Gemini, "MAX_TOKENS", "Length".to_owned()),
-        (Provider::Gemini, "SAFETY", withheld("SAFETY")),
-        (Provider::Gemini, "RECITATION", withheld("RECITATION")),
-        (Provider::Gemini, "MALFORMED_FUNCTION_CALL", wants_tool.to_owned()),
-        (Provider::Gemini, "OTHER", stopped("OTHER")),
-        (Provider::Ollama, "stop", "Stop".to_owned()),
-        (Provider::Ollama, "length", "Length".to_owned()),
-        (Provider::Ollama, "load", stopped("load")),
+        (ModelProvider::OpenAi, "stop", "Stop".to_owned()),
+        (ModelProvider::OpenAi, "eos", "Stop".to_owned()),
+        (ModelProvider::OpenAi, "length", "Length".to_owned()),
+        (ModelProvider::OpenAi, "content_filter", withheld("content_filter")),
+        (ModelProvider::OpenAi, "tool_calls", wants_tool.to_owned()),
+        (ModelProvider::Anthropic, "end_turn", "Stop".to_owned()),
+        (ModelProvider::Anthropic, "stop_sequence", "Stop".to_owned()),
+        (ModelProvider::Anthropic, "max_tokens", "Length".to_owned()),
+        (ModelProvider::Anthropic, "model_context_window_exceeded", "Length".to_owned()),
+        (ModelProvider::Anthropic, "refusal", withheld("refusal")),
+        (ModelProvider::Anthropic, "tool_use", wants_tool.to_owned()),
+        (ModelProvider::Anthropic, "pause_turn", stopped("pause_turn")),
+        (ModelProvider::Gemini, "STOP", "Stop".to_owned()),
+        (ModelProvider::Gemini, "MAX_TOKENS", "Length".to_owned()),
+        (ModelProvider::Gemini, "SAFETY", withheld("SAFETY")),
+        (ModelProvider::Gemini, "RECITATION", withheld("RECITATION")),
+        (ModelProvider::Gemini, "MALFORMED_FUNCTION_CALL", wants_tool.to_owned()),
+        (ModelProvider::Gemini, "OTHER", stopped("OTHER")),
+        (ModelProvider::Ollama, "stop", "Stop".to_owned()),
+        (ModelProvider::Ollama, "length", "Length".to_owned()),
+        (ModelProvider::Ollama, "load", stopped("load")),
     ];
     for (provider, reason, expected) in cases {
         let steps = chunked(media_type(provider), ending(provider, reason).as_bytes(), 4096);
         let (outcome, ..) = call(provider, steps, &ask()).await;
         let found = match outcome {
             Ok(answer) => {
-                assert_eq!((answer.text.as_str(), answer.reason.as_str()), ("x", reason));
+                assert_eq!((answer.text.as_str(), answer.finish_reason.as_str()), ("x", reason));
                 format!("{:?}", answer.finish)
             }
-            Err(error) => format!("{}: {}", error.kind(), error.fault),
+            Err(error) => format!("{}: {}", error.code(), error.kind),
         };
         assert_eq!(found, expected, "{provider} {reason}");
     }
@@ -153,13 +156,14 @@ async fn every_reason_to_stop_has_its_meaning() {
 async fn refusals_without_a_reason_are_seen_too() {
     let refusal = json!({"choices": [{"index": 0, "delta": {"refusal": "I cannot"}}]});
     let blocked = json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}});
-    for (provider, piece, reason) in
-        [(Provider::OpenAi, refusal, "refusal"), (Provider::Gemini, blocked, "PROHIBITED_CONTENT")]
-    {
+    for (provider, piece, reason) in [
+        (ModelProvider::OpenAi, refusal, "refusal"),
+        (ModelProvider::Gemini, blocked, "PROHIBITED_CONTENT"),
+    ] {
         let steps = chunked(media_type(provider), format!("data: {piece}\n\n").as_bytes(), 4096);
         let (outcome, ..) = call(provider, steps, &ask()).await;
-        let fault = Fault::ContentFiltered { reason: reason.to_owned() };
-        assert_eq!(outcome.unwrap_err().fault, fault);
+        let fault = ModelErrorKind::ContentFiltered { reason: reason.to_owned() };
+        assert_eq!(outcome.unwrap_err().kind, fault);
     }
 }
 
@@ -171,12 +175,12 @@ async fn an_error_in_the_middle_is_an_error() {
     let openai = json!({"error": {"type": "server_error", "code": null, "message": "oops"}});
     let ollama = json!({"error": "model runner has unexpectedly stopped"});
     for (provider, error, kind, wait) in [
-        (Provider::OpenAi, openai, "overloaded", None),
-        (Provider::Anthropic, anthropic, "overloaded", None),
-        (Provider::Gemini, google, "rate_limited", Some(3)),
-        (Provider::Ollama, ollama, "overloaded", None),
+        (ModelProvider::OpenAi, openai, "overloaded", None),
+        (ModelProvider::Anthropic, anthropic, "overloaded", None),
+        (ModelProvider::Gemini, google, "rate_limited", Some(3)),
+        (ModelProvider::Ollama, ollama, "overloaded", None),
     ] {
-        let piece = if provider == Provider::Ollama {
+        let piece = if provider == ModelProvider::Ollama {
             format!("{error}\n")
         } else {
             format!("event: error\ndata: {error}\n\n")
@@ -184,7 +188,7 @@ async fn an_error_in_the_middle_is_an_error() {
         let steps = chunked(media_type(provider), piece.as_bytes(), 4096);
         let (outcome, ..) = call(provider, steps, &ask()).await;
         let error = outcome.unwrap_err();
-        assert_eq!((error.kind(), error.retryable()), (kind, true), "{provider}");
+        assert_eq!((error.code(), error.is_retryable()), (kind, true), "{provider}");
         assert_eq!(error.retry_after().map(|wait| wait.as_secs()), wait);
     }
 }
@@ -192,23 +196,27 @@ async fn an_error_in_the_middle_is_an_error() {
 #[tokio::test]
 async fn an_answer_without_end_is_stopped_at_the_limit() {
     let text = "x".repeat(64 << 10);
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         let piece = ending(provider, "stop").replace("\"x\"", &format!("\"{text}\""));
         let piece = match provider {
-            Provider::OpenAi => piece.replace("data: [DONE]\n\n", "").replace("\"stop\"", "null"),
-            Provider::Anthropic => piece.split_inclusive("\n\n").next().unwrap().to_owned(),
-            Provider::Gemini => piece.replace("\"stop\"", "null"),
-            Provider::Ollama => piece.replace("\"done\":true", "\"done\":false"),
+            ModelProvider::OpenAi => {
+                piece.replace("data: [DONE]\n\n", "").replace("\"stop\"", "null")
+            }
+            ModelProvider::Anthropic => piece.split_inclusive("\n\n").next().unwrap().to_owned(),
+            ModelProvider::Gemini => piece.replace("\"stop\"", "null"),
+            ModelProvider::Ollama => piece.replace("\"done\":true", "\"done\":false"),
         };
         let mut steps = vec![stream(media_type(provider))];
         steps.extend(vec![Step::Send(piece.into_bytes()); 40]);
         let (outcome, pieces, _server) = call(provider, steps, &ask()).await;
         let error = outcome.unwrap_err();
         assert_eq!(
-            error.fault,
-            Fault::BadAnswer { flaw: Flaw::TooLarge { limit: MAX_REPLY_BYTES } }
+            error.kind,
+            ModelErrorKind::BadAnswer {
+                defect: ResponseDefect::TooLarge { limit: MAX_REPLY_BYTES }
+            }
         );
-        assert!(!error.retryable());
+        assert!(!error.is_retryable());
         assert_eq!(pieces.concat().len(), MAX_REPLY_BYTES);
     }
 }
@@ -231,7 +239,7 @@ async fn what_is_no_stream_is_told_without_its_text() {
     ];
     for (media_type, body, flaw) in cases {
         let steps = response(200, &format!("content-type: {media_type}\r\n"), body);
-        let (outcome, ..) = call(Provider::OpenAi, steps, &ask()).await;
+        let (outcome, ..) = call(ModelProvider::OpenAi, steps, &ask()).await;
         let error = outcome.unwrap_err();
         let told = format!("`openai:some-model-high`: the answer cannot be used: {flaw}");
         assert_eq!(error.to_string(), told);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::contract::{Contract, load_inline};
+use countersign_core::contract::{Contract, load_inline_contract};
 use countersign_models::{
-    Addresses, Answer, Ask, Key, Keys, Model, ModelError, Provider, Role, Settings, Timeouts, Turn,
-    connect,
+    ChatMessage, ChatModel, ChatRole, ModelError, ModelProvider, ModelRequest, ModelResponse,
+    ModelSettings, ModelTimeouts, ProviderAddresses, ProviderKey, ProviderKeys, connect_model,
 };
 
 use crate::loopback::{Server, Step};
@@ -15,7 +15,7 @@ use crate::loopback::{Server, Step};
 pub(crate) const KEY: &str = "sk-test/4f9a\\0c\"1d-secret";
 
 /// Short enough for a test, long enough for a busy machine.
-pub(crate) const PATIENT: Timeouts = Timeouts {
+pub(crate) const PATIENT: ModelTimeouts = ModelTimeouts {
     connect: Duration::from_secs(20),
     first_byte: Duration::from_secs(20),
     idle: Duration::from_secs(20),
@@ -23,28 +23,36 @@ pub(crate) const PATIENT: Timeouts = Timeouts {
 };
 
 /// Settings under which a provider listens at an address.
-pub(crate) fn settings(provider: Provider, address: &str, timeouts: Timeouts) -> Settings {
-    let path = if provider == Provider::OpenAi { "/v1" } else { "" };
-    Settings {
-        keys: Keys::default().with(provider, Key::parse(KEY).unwrap()),
-        addresses: Addresses::default().with(provider, format!("{address}{path}")),
+pub(crate) fn settings(
+    provider: ModelProvider,
+    address: &str,
+    timeouts: ModelTimeouts,
+) -> ModelSettings {
+    let path = if provider == ModelProvider::OpenAi { "/v1" } else { "" };
+    ModelSettings {
+        keys: ProviderKeys::default().with_provider(provider, ProviderKey::parse(KEY).unwrap()),
+        addresses: ProviderAddresses::default().with_provider(provider, format!("{address}{path}")),
         timeouts,
-        ..Settings::default()
+        ..ModelSettings::default()
     }
 }
 
 /// A model of a provider at an address.
-pub(crate) fn model(provider: Provider, address: &str, timeouts: Timeouts) -> Arc<dyn Model> {
+pub(crate) fn model(
+    provider: ModelProvider,
+    address: &str,
+    timeouts: ModelTimeouts,
+) -> Arc<dyn ChatModel> {
     let spec = format!("{provider}:some-model-high").parse().unwrap();
-    connect(&spec, &settings(provider, address, timeouts)).unwrap()
+    connect_model(&spec, &settings(provider, address, timeouts)).unwrap()
 }
 
 /// One call to a server that does as it is told; with the pieces that were heard live.
 pub(crate) async fn call(
-    provider: Provider,
+    provider: ModelProvider,
     steps: Vec<Step>,
-    ask: &Ask,
-) -> (Result<Answer, ModelError>, Vec<String>, Server) {
+    ask: &ModelRequest,
+) -> (Result<ModelResponse, ModelError>, Vec<String>, Server) {
     let server = Server::start(steps).await;
     let mut pieces = Vec::new();
     let mut live = |piece: &str| pieces.push(piece.to_owned());
@@ -53,18 +61,18 @@ pub(crate) async fn call(
 }
 
 /// A question with everything in it but a contract.
-pub(crate) fn ask() -> Ask {
-    let turn = |role, text: &str| Turn { role, text: text.to_owned() };
-    Ask {
+pub(crate) fn ask() -> ModelRequest {
+    let turn = |role, text: &str| ChatMessage { role, text: text.to_owned() };
+    ModelRequest {
         system: "Judge. Answer in JSON.".to_owned(),
-        turns: vec![
-            turn(Role::User, "How good is \"it\"?"),
-            turn(Role::Assistant, "Which one?"),
-            turn(Role::User, "Вторая 🙂"),
+        messages: vec![
+            turn(ChatRole::User, "How good is \"it\"?"),
+            turn(ChatRole::Assistant, "Which one?"),
+            turn(ChatRole::User, "Вторая 🙂"),
         ],
         temperature: Some(0.2),
         max_tokens: Some(300),
-        ..Ask::default()
+        ..ModelRequest::default()
     }
 }
 
@@ -92,5 +100,5 @@ fn contract(more: &str) -> Arc<Contract> {
     let text = format!(
         "id: verdict.v1\nversion: 1.0.0\nschema: {{ type: object, properties: {{ {properties} }}, {more} }}\n"
     );
-    Arc::new(load_inline(&text).unwrap())
+    Arc::new(load_inline_contract(&text).unwrap())
 }

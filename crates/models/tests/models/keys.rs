@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use countersign_models::{ConfigError, Key, Keys, ModelError, Provider};
+use countersign_models::{ModelConfigError, ModelError, ModelProvider, ProviderKey, ProviderKeys};
 use serde_json::Value;
 
 use crate::asking::{KEY, PATIENT, ask, call, settings};
@@ -42,7 +42,7 @@ fn look_through(error: &ModelError) {
 
 #[tokio::test]
 async fn a_server_that_echoes_the_headers_gives_nothing_away() {
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         for status in ["400", "401", "429", "500"] {
             let head = format!("HTTP/1.1 {status} X\r\n").into_bytes();
             let echo = Step::Echo("{\"error\":{\"code\":\"c\",\"message\":", "}}");
@@ -69,7 +69,7 @@ async fn a_key_in_an_answer_or_a_prompt_is_blotted_out() {
     let steps = response(200, "content-type: application/x-ndjson\r\n", &body);
     let mut question = ask();
     question.system = format!("My key is {KEY}.");
-    let (outcome, ..) = call(Provider::Ollama, steps, &question).await;
+    let (outcome, ..) = call(ModelProvider::Ollama, steps, &question).await;
     let answer = outcome.unwrap();
     assert_eq!(answer.text, "…");
     printed("answer", &answer);
@@ -81,30 +81,30 @@ async fn a_key_in_an_answer_or_a_prompt_is_blotted_out() {
         format!("{quoted}\n"),
     ] {
         let steps = response(200, "content-type: application/x-ndjson\r\n", &body);
-        look_through(&call(Provider::Ollama, steps, &question).await.0.unwrap_err());
+        look_through(&call(ModelProvider::Ollama, steps, &question).await.0.unwrap_err());
     }
     let header = format!("content-type: {KEY}\r\n");
     look_through(
-        &call(Provider::OpenAi, response(200, &header, ""), &question).await.0.unwrap_err(),
+        &call(ModelProvider::OpenAi, response(200, &header, ""), &question).await.0.unwrap_err(),
     );
 }
 
 #[test]
 fn settings_and_their_errors_do_not_show_keys() {
-    for provider in Provider::ALL {
+    for provider in ModelProvider::ALL {
         printed("settings", &settings(provider, "http://127.0.0.1:1", PATIENT));
     }
-    let key = Key::parse(KEY).unwrap();
+    let key = ProviderKey::parse(KEY).unwrap();
     clean("key", &format!("{key} {key:?}"));
-    printed("keys", &Keys::default().with_host("h", key));
-    let errors: Vec<ConfigError> = [
+    printed("keys", &ProviderKeys::default().with_host("h", key));
+    let errors: Vec<ModelConfigError> = [
         ("OPENAI_API_KEY", format!("{KEY} {KEY}")),
         ("OPENAI_API_KEY_FILE", "/nowhere".to_owned()),
         ("COUNTERSIGN_KEYS_BY_HOST", "h".to_owned()),
     ]
     .into_iter()
     .map(|(variable, value)| {
-        Keys::from_env(&|name| (name == variable).then(|| value.clone())).unwrap_err()
+        ProviderKeys::from_env(&|name| (name == variable).then(|| value.clone())).unwrap_err()
     })
     .collect();
     for error in &errors {

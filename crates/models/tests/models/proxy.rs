@@ -1,6 +1,6 @@
 //! The way through a proxy: for https only, and without a word about its password.
 
-use countersign_models::{Key, Settings, connect};
+use countersign_models::{ModelSettings, ProviderKey, connect_model};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::asking::{PATIENT, ask};
@@ -9,8 +9,13 @@ use crate::asking::{PATIENT, ask};
 async fn https_goes_through_the_proxy() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let proxy = format!("http://user:hunter2hunter2@{}", listener.local_addr().unwrap());
-    let settings = Settings { timeouts: PATIENT, proxy: Key::parse(&proxy), ..Settings::default() };
-    let model = connect(&"openai:m@https://model.invalid/v1".parse().unwrap(), &settings).unwrap();
+    let settings = ModelSettings {
+        timeouts: PATIENT,
+        proxy: ProviderKey::parse(&proxy),
+        ..ModelSettings::default()
+    };
+    let model =
+        connect_model(&"openai:m@https://model.invalid/v1".parse().unwrap(), &settings).unwrap();
     let asked = tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let (mut head, mut portion) = (Vec::new(), [0; 1024]);
@@ -24,6 +29,6 @@ async fn https_goes_through_the_proxy() {
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
     let head = asked.await.unwrap();
     assert!(head.starts_with("CONNECT model.invalid:443 HTTP/1.1"), "{head}");
-    assert_eq!(error.kind(), "unreachable");
+    assert_eq!(error.code(), "unreachable");
     assert!(!format!("{error} {error:?} {settings:?}").contains("hunter2"));
 }

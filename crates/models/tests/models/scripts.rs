@@ -2,27 +2,28 @@
 
 use std::sync::Arc;
 
-use countersign_core::reply::Finish;
+use countersign_core::reply::FinishReason;
 use countersign_models::{
-    Ask, ConfigError, Fault, Model, ModelSpec, Position, Settings, Usage, connect,
+    ChatModel, ModelCallIndex, ModelConfigError, ModelErrorKind, ModelRequest, ModelSettings,
+    ModelSpec, TokenUsage, connect_model,
 };
 
 use crate::asking::{ask, closed};
 
-fn script(text: &str) -> Arc<dyn Model> {
+fn script(text: &str) -> Arc<dyn ChatModel> {
     let file = tempfile::Builder::new().suffix(".yaml").tempfile().unwrap();
     std::fs::write(file.path(), text).unwrap();
-    connect(&ModelSpec::Script(file.path().to_owned()), &Settings::default()).unwrap()
+    connect_model(&ModelSpec::Script(file.path().to_owned()), &ModelSettings::default()).unwrap()
 }
 
-fn at(label: &str, in_run: usize, under_label: usize) -> Ask {
-    let position = Some(Position { in_run, under_label });
-    Ask { label: Some(label.to_owned()), position, ..ask() }
+fn at(label: &str, in_run: usize, under_label: usize) -> ModelRequest {
+    let position = Some(ModelCallIndex { in_run, under_label });
+    ModelRequest { label: Some(label.to_owned()), call_index: position, ..ask() }
 }
 
-async fn says(model: &Arc<dyn Model>, ask: &Ask) -> Result<String, Fault> {
+async fn says(model: &Arc<dyn ChatModel>, ask: &ModelRequest) -> Result<String, ModelErrorKind> {
     let mut live = |_: &str| {};
-    model.complete(ask, &mut live).await.map(|answer| answer.text).map_err(|error| error.fault)
+    model.complete(ask, &mut live).await.map(|answer| answer.text).map_err(|error| error.kind)
 }
 
 #[tokio::test]
@@ -35,15 +36,15 @@ async fn replies_come_in_order_and_then_no_more() {
     let first = model.complete(&ask(), &mut live).await.unwrap();
     let second = model.complete(&ask(), &mut live).await.unwrap();
     let error = model.complete(&ask(), &mut live).await.unwrap_err();
-    assert_eq!((first.text.as_str(), first.finish, first.usage), ("one", Finish::Stop, None));
-    let usage = Usage { input_tokens: 5, output_tokens: 6, cached_tokens: Some(1) };
+    assert_eq!((first.text.as_str(), first.finish, first.usage), ("one", FinishReason::Stop, None));
+    let usage = TokenUsage { input_tokens: 5, output_tokens: 6, cached_tokens: Some(1) };
     assert_eq!(second.text, "{\"two\":2}");
-    assert_eq!((second.finish, second.usage), (Finish::Length, Some(usage)));
+    assert_eq!((second.finish, second.usage), (FinishReason::Length, Some(usage)));
     assert_eq!(pieces, ["one", "{\"two\":2}"]);
     assert_eq!(second.exchange.response, b"{\"two\":2}");
     let asked = String::from_utf8(second.exchange.request).unwrap();
     assert!(asked.contains("Judge. Answer in JSON."), "{asked}");
-    assert!(!error.retryable());
+    assert!(!error.is_retryable());
     assert!(
         error
             .to_string()
@@ -58,7 +59,7 @@ async fn a_new_process_goes_on_where_the_run_was() {
         let model = script("[one, two, three]");
         assert_eq!(says(&model, &at("work", 2, 0)).await.unwrap(), "three");
         assert_eq!(says(&model, &at("work", 0, 0)).await.unwrap(), "one");
-        let ended = Fault::ScriptEnded { entries: 3, label: None, asked: 3 };
+        let ended = ModelErrorKind::ScriptEnded { entries: 3, label: None, calls_before: 3 };
         assert_eq!(says(&model, &at("work", 3, 0)).await, Err(ended));
     }
 }
@@ -68,7 +69,7 @@ async fn labels_have_lists_of_their_own() {
     let model = script("phases:\n  decompose: [a]\n  work: [b, c]\n");
     assert_eq!(says(&model, &at("work", 7, 1)).await.unwrap(), "c");
     assert_eq!(says(&model, &at("decompose", 7, 0)).await.unwrap(), "a");
-    let counted = |label: &str| Ask { label: Some(label.to_owned()), ..ask() };
+    let counted = |label: &str| ModelRequest { label: Some(label.to_owned()), ..ask() };
     assert_eq!(says(&model, &counted("work")).await.unwrap(), "b");
     assert_eq!(says(&model, &counted("decompose")).await.unwrap(), "a");
     assert_eq!(says(&model, &counted("work")).await.unwrap(), "c");
@@ -82,7 +83,7 @@ async fn labels_have_lists_of_their_own() {
 #[tokio::test]
 async fn a_reply_for_somebody_else_is_not_given() {
     let model = script("- { when: work, reply: a }\n- { when: verdict.v1, reply: b }\n");
-    let with_contract = |mut ask: Ask| {
+    let with_contract = |mut ask: ModelRequest| {
         ask.contract = Some(closed());
         ask
     };
@@ -93,7 +94,7 @@ async fn a_reply_for_somebody_else_is_not_given() {
         error.to_string(),
         "entry 1 of the script is for `work`, but `review` with `verdict.v1` asked"
     );
-    let nameless = Ask { position: Some(Position::default()), ..ask() };
+    let nameless = ModelRequest { call_index: Some(ModelCallIndex::default()), ..ask() };
     let error = says(&model, &nameless).await.unwrap_err();
     assert_eq!(error.to_string(), "entry 1 of the script is for `work`, but nobody by name asked");
 }
@@ -103,7 +104,7 @@ async fn failures_are_played_like_replies() {
     let model =
         script("- error: { kind: rate_limited, retry_after_ms: 250, message: slow }\n- fine\n");
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!((error.kind(), error.retryable()), ("rate_limited", true));
+    assert_eq!((error.code(), error.is_retryable()), ("rate_limited", true));
     assert_eq!(error.retry_after().unwrap().as_millis(), 250);
     assert_eq!(says(&model, &ask()).await.unwrap(), "fine");
 }
@@ -121,19 +122,20 @@ fn a_broken_script_is_told_with_its_place() {
     let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
     std::fs::write(file.path(), "[\"a\", {\"rply\": 1}]").unwrap();
     let spec = ModelSpec::Script(file.path().to_owned());
-    let Err(ConfigError::BadScript(faults)) = connect(&spec, &Settings::default()) else {
+    let Err(ModelConfigError::BadScript(faults)) = connect_model(&spec, &ModelSettings::default())
+    else {
         panic!()
     };
     assert_eq!(
-        (faults[0].place().line, faults[0].hint.as_deref()),
+        (faults[0].line_column().line, faults[0].hint.as_deref()),
         (1, Some("did you mean `reply`?"))
     );
 }
 
 #[tokio::test]
 async fn a_person_is_waited_for() {
-    let model = connect(&ModelSpec::Human, &Settings::default()).unwrap();
+    let model = connect_model(&ModelSpec::Human, &ModelSettings::default()).unwrap();
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!((error.kind(), error.retryable()), ("needs_person", false));
+    assert_eq!((error.code(), error.is_retryable()), ("needs_person", false));
     assert_eq!(error.to_string(), "`human`: a person has to answer");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_models::{Fault, Provider, Timeouts, Wait};
+use countersign_models::{ModelErrorKind, ModelProvider, ModelTimeouts, TimeoutStage};
 
 use crate::asking::{PATIENT, ask, model};
 use crate::loopback::{Server, Step, stream};
@@ -11,11 +11,11 @@ const SHORT: Duration = Duration::from_millis(80);
 /// A connection on this machine that takes longer is not being taken at all.
 const FULL: Duration = Duration::from_millis(600);
 
-async fn times_out(steps: Vec<Step>, timeouts: Timeouts) -> (String, String) {
+async fn times_out(steps: Vec<Step>, timeouts: ModelTimeouts) -> (String, String) {
     let server = Server::start(steps).await;
-    let model = model(Provider::Ollama, &server.address, timeouts);
+    let model = model(ModelProvider::Ollama, &server.address, timeouts);
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert!(error.retryable());
+    assert!(error.is_retryable());
     let kept = error.exchange.as_ref().unwrap().response.clone();
     server.hung_up().await;
     (error.to_string(), String::from_utf8(kept).unwrap())
@@ -32,7 +32,7 @@ fn begun() -> Vec<Step> {
 
 #[tokio::test]
 async fn a_silent_server_runs_out_of_the_first_byte() {
-    let timeouts = Timeouts { first_byte: SHORT, ..PATIENT };
+    let timeouts = ModelTimeouts { first_byte: SHORT, ..PATIENT };
     let (told, kept) = times_out(vec![Step::Hold], timeouts).await;
     assert_eq!(
         told,
@@ -43,7 +43,7 @@ async fn a_silent_server_runs_out_of_the_first_byte() {
 
 #[tokio::test]
 async fn a_server_that_falls_silent_runs_out_of_the_next() {
-    let (told, kept) = times_out(begun(), Timeouts { idle: SHORT, ..PATIENT }).await;
+    let (told, kept) = times_out(begun(), ModelTimeouts { idle: SHORT, ..PATIENT }).await;
     assert_eq!(
         told,
         "`ollama:some-model-high`: the next part of the answer took longer than 0.08 s"
@@ -55,7 +55,7 @@ async fn a_server_that_falls_silent_runs_out_of_the_next() {
 async fn the_whole_has_a_limit_of_its_own() {
     // Long enough for the first piece on a busy machine.
     let total = Duration::from_secs(2);
-    let (told, kept) = times_out(begun(), Timeouts { total, ..PATIENT }).await;
+    let (told, kept) = times_out(begun(), ModelTimeouts { total, ..PATIENT }).await;
     assert_eq!(told, "`ollama:some-model-high`: the whole answer took longer than 2 s");
     assert_eq!(kept, PIECE);
 }
@@ -64,15 +64,16 @@ async fn the_whole_has_a_limit_of_its_own() {
 async fn an_error_that_never_ends_is_told_by_its_status() {
     let head = b"HTTP/1.1 500 X\r\ncontent-length: 9\r\n\r\n{\"e".to_vec();
     let server = Server::start(vec![Step::Send(head), Step::Hold]).await;
-    let model = model(Provider::Ollama, &server.address, Timeouts { idle: SHORT, ..PATIENT });
+    let model =
+        model(ModelProvider::Ollama, &server.address, ModelTimeouts { idle: SHORT, ..PATIENT });
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!(error.kind(), "overloaded");
+    assert_eq!(error.code(), "overloaded");
 }
 
 #[tokio::test]
 async fn dropping_the_call_hangs_up() {
     let server = Server::start(begun()).await;
-    let model = model(Provider::Ollama, &server.address, PATIENT);
+    let model = model(ModelProvider::Ollama, &server.address, PATIENT);
     let heard = std::sync::Arc::new(tokio::sync::Notify::new());
     let bell = std::sync::Arc::clone(&heard);
     let task = tokio::spawn(async move {
@@ -102,12 +103,12 @@ async fn a_connection_that_is_not_taken_runs_out() {
         assert!(queue.len() < 64, "the queue has an end");
     }
     let model = model(
-        Provider::Ollama,
+        ModelProvider::Ollama,
         &format!("http://{address}"),
-        Timeouts { connect: SHORT, ..PATIENT },
+        ModelTimeouts { connect: SHORT, ..PATIENT },
     );
     let error = model.complete(&ask(), &mut |_| {}).await.unwrap_err();
-    assert_eq!(error.fault, Fault::TimedOut { wait: Wait::Connect, after: SHORT });
+    assert_eq!(error.kind, ModelErrorKind::TimedOut { stage: TimeoutStage::Connect, limit: SHORT });
     assert_eq!(
         error.to_string(),
         "`ollama:some-model-high`: the connection took longer than 0.08 s"

@@ -1,6 +1,6 @@
 //! An embedder over a real socket: what is sent, what comes back, what fails, and what never shows.
 
-use countersign_models::{Provider, connect_embedder};
+use countersign_models::{ModelProvider, connect_embedder};
 use serde_json::{Value, json};
 
 use crate::asking::{KEY, PATIENT, settings};
@@ -11,7 +11,7 @@ fn texts() -> Vec<String> {
 }
 
 async fn embed(
-    provider: Provider,
+    provider: ModelProvider,
     steps: Vec<Step>,
 ) -> (Result<Vec<Vec<f32>>, countersign_models::ModelError>, Server) {
     let server = Server::start(steps).await;
@@ -29,7 +29,7 @@ async fn texts_go_out_and_vectors_come_back() {
         {"object": "embedding", "index": 1, "embedding": [1.0, 0.5]},
     ], "usage": {"prompt_tokens": 4, "total_tokens": 4}});
     for (provider, path) in
-        [(Provider::OpenAi, "/v1/embeddings"), (Provider::Ollama, "/v1/embeddings")]
+        [(ModelProvider::OpenAi, "/v1/embeddings"), (ModelProvider::Ollama, "/v1/embeddings")]
     {
         let (made, server) = embed(provider, response(200, "", &answer.to_string())).await;
         assert_eq!(made.unwrap(), [[0.25, -1.0], [1.0, 0.5]]);
@@ -57,8 +57,8 @@ async fn failures_say_what_they_mean_and_no_key_shows() {
             true,
         ),
     ] {
-        let error = embed(Provider::OpenAi, steps).await.0.unwrap_err();
-        assert_eq!((error.kind(), error.retryable()), (kind, again), "{error}");
+        let error = embed(ModelProvider::OpenAi, steps).await.0.unwrap_err();
+        assert_eq!((error.code(), error.is_retryable()), (kind, again), "{error}");
         assert!(!error.to_string().contains("4f9a"), "{error}");
         assert!(error.to_string().starts_with("`openai:small`: "), "{error}");
     }
@@ -68,18 +68,18 @@ async fn failures_say_what_they_mean_and_no_key_shows() {
 async fn a_server_that_is_silent_is_not_waited_for_for_ever() {
     let server = Server::start(vec![Step::Hold]).await;
     let spec = "openai:small".parse().unwrap();
-    let mut short = settings(Provider::OpenAi, &server.address, PATIENT);
+    let mut short = settings(ModelProvider::OpenAi, &server.address, PATIENT);
     short.timeouts.first_byte = std::time::Duration::from_millis(50);
     let embedder = connect_embedder(&spec, &short).unwrap();
     let error = embedder.embed(&texts()).await.unwrap_err();
-    assert_eq!(error.kind(), "timed_out", "{error}");
+    assert_eq!(error.code(), "timed_out", "{error}");
     server.hung_up().await;
 }
 
 #[tokio::test]
 async fn nothing_is_not_sent() {
     let server = Server::start(vec![Step::Hold]).await;
-    let settings = settings(Provider::OpenAi, &server.address, PATIENT);
+    let settings = settings(ModelProvider::OpenAi, &server.address, PATIENT);
     let embedder = connect_embedder(&"openai:small".parse().unwrap(), &settings).unwrap();
     assert_eq!(embedder.embed(&[]).await, Ok(Vec::new()));
     assert!(server.seen().is_empty());

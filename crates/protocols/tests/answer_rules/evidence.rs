@@ -38,7 +38,7 @@ fn the_mean_of_the_confidence_is_bounded_below_and_the_bound_is_enough() {
     let (wanting, policy) = (finds("evidence.confidence"), policy());
     let found = |confidence: &[f64]| {
         let evidence: Vec<(&str, f64)> = confidence.iter().map(|one| ("db", *one)).collect();
-        wanting.test(&[Some(&state(&policy, "STATUS_METRIC", &evidence))]).unwrap()
+        wanting.eval_bool(&[Some(&state(&policy, "STATUS_METRIC", &evidence))]).unwrap()
     };
     for (confidence, expected) in [
         (&[0.6][..], false),
@@ -71,7 +71,7 @@ fn as_many_sources_as_the_type_allows_and_two_at_most_must_agree() {
             let evidence: Vec<(&str, f64)> =
                 allowed[..asked].iter().flat_map(|one| [(*one, 0.9), (*one, 0.8)]).collect();
             let mut state = state(&policy, request_type, &evidence);
-            let found = |state: &Value| wanting.test(&[Some(state)]).unwrap();
+            let found = |state: &Value| wanting.eval_bool(&[Some(state)]).unwrap();
             assert_eq!(found(&state), asked < allowed.len().min(2), "{request_type} {asked}");
             // What cannot be asked is not asked for; what merely found nothing is.
             let rest = &allowed[asked..];

@@ -1,12 +1,13 @@
 //! The protocol as it ships, as it is after an edit, and what a question becomes in it.
 
-use countersign_contracts::registry;
-use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::protocol::{LoadedProtocol, Protocol, ProtocolBundle, load_protocol};
 use countersign_core::run::{
-    Incoming, Input, ModelReply, Pending, Rejection, Start, State, Time, Usage, decide,
+    InputKind, InputRejection, ModelReply, PendingAction, ReplyUsage, RunInput, RunStart, RunState,
+    Timestamp, decide,
 };
-use countersign_core::spec::{Source, Tree};
-use countersign_protocols::find;
+use countersign_core::source::{ParsedSourceFile, SourceFile};
+use countersign_protocols::find_shipped_protocol;
 use serde_json::{Value, json};
 
 pub(crate) const WORKFLOW: &str = "workflows/answer.yaml";
@@ -24,13 +25,13 @@ pub(crate) const TYPES: [&str; 9] = [
     "CASUAL",
 ];
 
-pub(crate) fn bundle() -> Bundle {
-    find("answer").unwrap().bundle()
+pub(crate) fn bundle() -> ProtocolBundle {
+    find_shipped_protocol("answer").unwrap().to_bundle()
 }
 
-pub(crate) fn loaded(bundle: Bundle) -> Protocol {
-    let loaded = load(bundle, &registry());
-    let Loaded { protocol, .. } = loaded.unwrap_or_else(|faults| panic!("{faults:#?}"));
+pub(crate) fn loaded(bundle: ProtocolBundle) -> Protocol {
+    let loaded = load_protocol(bundle, &load_shipped_contracts());
+    let LoadedProtocol { protocol, .. } = loaded.unwrap_or_else(|faults| panic!("{faults:#?}"));
     protocol
 }
 
@@ -49,48 +50,48 @@ pub(crate) fn edited(old: &str, new: &str) -> Protocol {
 
 /// A file of the protocol as data.
 pub(crate) fn read(path: &str) -> Value {
-    Tree::parse(Source::new(path, &bundle().files[path])).unwrap().value
+    ParsedSourceFile::parse(SourceFile::new(path, &bundle().files[path])).unwrap().value
 }
 
 /// Begins a run.
-pub(crate) fn begin(protocol: &Protocol, start: Start) -> Result<State, Rejection> {
-    let start = Start {
+pub(crate) fn begin(protocol: &Protocol, start: RunStart) -> Result<RunState, InputRejection> {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow: protocol.default_workflow.clone(),
         ..start
     };
-    given(protocol, &State::blank("r1"), Incoming::Start(Box::new(start)))
+    given(protocol, &RunState::new("r1"), InputKind::Start(Box::new(start)))
 }
 
 /// Begins a run with a question.
-pub(crate) fn asked(protocol: &Protocol, question: &str) -> State {
-    begin(protocol, Start { input: Some(json!(question)), ..Start::default() }).unwrap()
+pub(crate) fn asked(protocol: &Protocol, question: &str) -> RunState {
+    begin(protocol, RunStart { input: Some(json!(question)), ..RunStart::default() }).unwrap()
 }
 
 /// Whoever is asked says this.
-pub(crate) fn replied(protocol: &Protocol, state: &State, reply: &Value) -> State {
-    let is_model = |order: &Pending| matches!(order, Pending::Model { .. });
+pub(crate) fn replied(protocol: &Protocol, state: &RunState, reply: &Value) -> RunState {
+    let is_model = |order: &PendingAction| matches!(order, PendingAction::Model { .. });
     let action = state.pending.iter().find(|(_, order)| is_model(order)).unwrap().0.clone();
     let reply = ModelReply {
         action,
         text: reply.to_string(),
-        finish: countersign_core::reply::Finish::Stop,
-        usage: Usage::default(),
+        finish: countersign_core::reply::FinishReason::Stop,
+        usage: ReplyUsage::default(),
         by: "script".to_owned(),
         sent: None,
         exchange: None,
         build: None,
         repairs: Vec::new(),
     };
-    given(protocol, state, Incoming::ModelReplied(Box::new(reply))).unwrap()
+    given(protocol, state, InputKind::ModelReplied(Box::new(reply))).unwrap()
 }
 
 pub(crate) fn given(
     protocol: &Protocol,
-    state: &State,
-    what: Incoming,
-) -> Result<State, Rejection> {
-    let time = Time(1_794_787_200_000 + i64::try_from(state.version).unwrap() * 1_000);
-    let input = Input { time, key: None, files: std::collections::BTreeMap::new(), what };
+    state: &RunState,
+    what: InputKind,
+) -> Result<RunState, InputRejection> {
+    let time = Timestamp(1_794_787_200_000 + i64::try_from(state.version).unwrap() * 1_000);
+    let input = RunInput { time, key: None, files: std::collections::BTreeMap::new(), what };
     decide(protocol, state, &input).map(|step| step.state)
 }

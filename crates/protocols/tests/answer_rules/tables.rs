@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use countersign_contracts::answer::GuardianAction;
-use countersign_contracts::registry;
+use countersign_contracts::load_shipped_contracts;
 use serde_json::{Value, json};
 
 use super::protocol::{TYPES, asked, read, shipped};
@@ -90,7 +90,7 @@ fn queries_that_may_be_chosen_are_those_that_are_declared() {
 #[test]
 fn stages_leave_what_the_seeds_contracts_describe() {
     let schema = read("contracts/answer_state.schema.json");
-    let registry = registry();
+    let registry = load_shipped_contracts();
     let chat = registry.get("chat_state").unwrap().schema.source();
     for name in ["AnalystPlan", "ArchitectSpec", "GuardianReport", "EvidenceItem"] {
         assert_eq!(schema["$defs"][name], chat["$defs"][name], "{name}");

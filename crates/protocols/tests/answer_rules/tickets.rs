@@ -1,14 +1,15 @@
 //! Tickets: no retrieval without a plan, no draft without a specification, no final answer without PASS.
 
-use countersign_core::protocol::{Protocol, check};
-use countersign_core::run::{Fork, Start};
+use countersign_core::protocol::{Protocol, check_protocol};
+use countersign_core::run::{ForkOrigin, RunStart};
 use serde_json::json;
 
 use super::protocol::{asked, begin, edited, replied, shipped};
 
 /// What `check` says about skipped tickets.
 fn skipped(protocol: &Protocol) -> Vec<String> {
-    let findings = check(protocol).into_iter().filter(|finding| finding.code == "ticket_skipped");
+    let findings =
+        check_protocol(protocol).into_iter().filter(|finding| finding.code == "ticket_skipped");
     findings.map(|finding| finding.message).collect()
 }
 
@@ -71,12 +72,12 @@ fn a_run_does_not_start_behind_a_ticket() {
         ("guardian", "draft"),
         ("answered", "guardian_pass"),
     ] {
-        let start = |fork: Option<Fork>, tickets: &[&str]| Start {
+        let start = |fork: Option<ForkOrigin>, tickets: &[&str]| RunStart {
             phase: Some(phase.to_owned()),
             document: Some(whole.clone()),
             fork,
             tickets: tickets.iter().map(|one| (*one).to_owned()).collect(),
-            ..Start::default()
+            ..RunStart::default()
         };
         let fork = || {
             Some(serde_json::from_value(json!({ "run": "r0", "version": 3, "hash": "x" })).unwrap())

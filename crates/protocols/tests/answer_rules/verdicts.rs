@@ -1,7 +1,7 @@
 //! The contract of the document: what a model says cannot outweigh what the rules found.
 
 use countersign_core::protocol::Protocol;
-use countersign_core::reply::{Context, Verdict};
+use countersign_core::reply::{AdmissionVerdict, RuleContext};
 use serde_json::{Value, json};
 
 use super::protocol::{asked, shipped};
@@ -37,10 +37,10 @@ fn broken(change: impl Fn(&mut Value)) -> Vec<String> {
     let mut document = answered(&protocol);
     change(&mut document);
     let contract = protocol.document.contract.as_ref().unwrap();
-    let context = Context { state: None, run: None, new: None };
+    let context = RuleContext { state: None, run: None, new: None };
     match contract.admit_value(&document, &context) {
-        Verdict::Accepted(_) => Vec::new(),
-        Verdict::Refused(violations) => {
+        AdmissionVerdict::Accepted(_) => Vec::new(),
+        AdmissionVerdict::Refused(violations) => {
             violations.iter().map(|violation| violation.code.to_string()).collect()
         }
     }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use countersign_contracts::registry;
+use countersign_contracts::load_shipped_contracts;
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Incoming, State};
+use countersign_core::run::{InputKind, RunState};
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::engine::{Engine, Opened};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_store::{Store, TenantId};
 
 use super::story::record;
@@ -16,9 +16,9 @@ use super::story::record;
 /// What came in for the run of a story.
 pub(crate) struct Again {
     protocol: Arc<Protocol>,
-    pub(crate) inputs: Vec<Incoming>,
+    pub(crate) inputs: Vec<InputKind>,
     /// How it ended the first time.
-    pub(crate) end: State,
+    pub(crate) end: RunState,
 }
 
 impl Again {
@@ -30,28 +30,28 @@ impl Again {
 
     /// An engine over a store.
     pub(crate) fn engine(store: Arc<dyn Store>) -> Engine {
-        Engine::open(Opened {
+        Engine::open(EngineConfig {
             store,
             clock: Arc::new(SystemClock),
-            watch: Arc::new(Unwatched),
-            shipped: Arc::new(registry()),
+            observer: Arc::new(NoopRunObserver),
+            shipped_contracts: Arc::new(load_shipped_contracts()),
             workspace: None,
             tenant: TenantId::default(),
         })
     }
 
     /// Gives all of it to a new run, and tells how that ends.
-    pub(crate) async fn live(&self, engine: &Engine, run: &str) -> State {
+    pub(crate) async fn live(&self, engine: &Engine, run: &str) -> RunState {
         for input in &self.inputs {
             match input.clone() {
-                Incoming::Start(start) => {
-                    engine.start(run, &self.protocol, *start, None).await.unwrap();
+                InputKind::Start(start) => {
+                    engine.start_named_run(run, &self.protocol, *start, None).await.unwrap();
                 }
                 what => {
-                    engine.give(run, what, None).await.unwrap();
+                    engine.submit_input(run, what, None).await.unwrap();
                 }
             }
         }
-        engine.look(run).await.unwrap().state.as_ref().clone()
+        engine.get_run(run).await.unwrap().state.as_ref().clone()
     }
 }

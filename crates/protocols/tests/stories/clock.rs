@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use countersign_runtime::clock::Clock;
 use tokio::sync::watch;
 
@@ -24,11 +24,11 @@ impl Manual {
 }
 
 impl Clock for Manual {
-    fn now(&self) -> Time {
-        Time(*self.0.borrow())
+    fn now(&self) -> Timestamp {
+        Timestamp(*self.0.borrow())
     }
 
-    fn until(&self, moment: Time) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut now = self.0.subscribe();
         Box::pin(async move {
             now.wait_for(|now| *now >= moment.0).await.unwrap();

@@ -17,7 +17,9 @@
 
 use countersign_core::expr::Expr;
 use countersign_core::protocol::Protocol;
-use countersign_core::run::{Event, Rejection, State, WaitShape, prompt, view};
+use countersign_core::run::{
+    InputRejection, RunEvent, RunState, WaitAnswerShape, build_run_value, render_prompt,
+};
 use serde_json::Value;
 
 const KNOWN: [&str; 12] = [
@@ -36,7 +38,7 @@ const KNOWN: [&str; 12] = [
 ];
 
 /// Looks whether a run stands as expected.
-pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &State, told: &str) {
+pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &RunState, told: &str) {
     let Some(members) = then.as_object() else { return };
     for key in members.keys() {
         assert!(KNOWN.contains(&key.as_str()), "`then` has no `{key}`");
@@ -57,7 +59,7 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &State, told: &st
     }
     if then.get("choices").is_some() {
         let shown = state.waits.values().find_map(|wait| match &wait.shape {
-            Some(WaitShape::Choices { choices }) => {
+            Some(WaitAnswerShape::Choices { choices }) => {
                 Some(choices.iter().map(|choice| choice.id.as_str()).collect::<Vec<_>>())
             }
             _ => None,
@@ -65,18 +67,19 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &State, told: &st
         assert_eq!(shown.unwrap_or_default(), texts(&then["choices"]), "{told}");
     }
     if then.get("prompt").is_some() {
-        let prompt = prompt(protocol, state).unwrap_or_else(|| panic!("nobody is asked\n{told}"));
-        let turns: Vec<String> = prompt.turns.into_iter().map(|turn| turn.text).collect();
+        let prompt =
+            render_prompt(protocol, state).unwrap_or_else(|| panic!("nobody is asked\n{told}"));
+        let turns: Vec<String> = prompt.messages.into_iter().map(|turn| turn.text).collect();
         let all = format!("{}\n{}", prompt.system, turns.join("\n"));
         for part in texts(&then["prompt"]) {
             assert!(all.contains(part), "the prompt does not say `{part}`:\n{all}");
         }
     }
-    let run = view(state);
+    let run = build_run_value(state);
     for source in texts(&then["holds"]) {
         let expr = Expr::compile(source, &["state", "run"])
             .unwrap_or_else(|error| panic!("{source}: {error}"));
-        let held = expr.test(&[Some(&state.document), Some(&run)]);
+        let held = expr.eval_bool(&[Some(&state.document), Some(&run)]);
         assert!(
             matches!(held, Ok(true)),
             "`{source}` does not hold: {held:?}\n{told}\n{:#}",
@@ -86,11 +89,11 @@ pub(crate) fn expect(then: &Value, protocol: &Protocol, state: &State, told: &st
 }
 
 /// Looks whether what happened since the step was expected.
-pub(crate) fn expect_events(then: &Value, events: &[Event], told: &str) {
+pub(crate) fn expect_events(then: &Value, events: &[RunEvent], told: &str) {
     let names: Vec<String> = events
         .iter()
         .map(|event| match event {
-            Event::Announced { name, .. } => format!("announced {name}"),
+            RunEvent::Announced { name, .. } => format!("announced {name}"),
             other => other.kind().to_owned(),
         })
         .collect();
@@ -103,7 +106,7 @@ pub(crate) fn expect_events(then: &Value, events: &[Event], told: &str) {
     }
     if then.get("refused").is_some() {
         let refused = events.iter().rev().find_map(|event| match event {
-            Event::ReplyRefused { violations, .. } => Some(violations.as_slice()),
+            RunEvent::ReplyRefused { violations, .. } => Some(violations.as_slice()),
             _ => None,
         });
         let found =
@@ -123,7 +126,7 @@ pub(crate) fn expect_events(then: &Value, events: &[Event], told: &str) {
 }
 
 /// Looks whether a rejection was expected.
-pub(crate) fn expect_rejection(then: &Value, rejection: &Rejection, told: &str) {
+pub(crate) fn expect_rejection(then: &Value, rejection: &InputRejection, told: &str) {
     let wanted = then["rejected"].as_str();
     assert_eq!(wanted, Some(rejection.code()), "{rejection} {:?}\n{told}", rejection.violations());
 }

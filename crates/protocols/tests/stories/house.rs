@@ -6,25 +6,26 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use countersign_contracts::registry;
-use countersign_core::contract::Registry;
-use countersign_core::protocol::{Protocol, load};
-use countersign_core::run::{Incoming, Pending, Start, State};
-use countersign_models::Model;
-use countersign_protocols::find;
-use countersign_runtime::driver::{Driver, Hands, Models};
-use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::ContractRegistry;
+use countersign_core::protocol::{Protocol, load_protocol};
+use countersign_core::run::{InputKind, PendingAction, RunStart, RunState};
+use countersign_models::ChatModel;
+use countersign_protocols::find_shipped_protocol;
+use countersign_runtime::driver::{Driver, EffectExecutor, ModelResolver};
+use countersign_runtime::effect::EffectJournal;
+use countersign_runtime::engine::{Engine, EngineConfig, EngineError, InputOutcome};
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_runtime::trust::ActionGuard;
-use countersign_runtime::watch::Unwatched;
 use countersign_runtime::workspace::Workspace;
-use countersign_sources::{Kinds, PdfReader};
+use countersign_sources::{BuiltinSources, PdfReader};
 use countersign_store::{SqliteStore, TenantId};
 use tempfile::TempDir;
 
 use super::clock::Manual;
 
-static SHIPPED: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(registry()));
+static SHIPPED: LazyLock<Arc<ContractRegistry>> =
+    LazyLock::new(|| Arc::new(load_shipped_contracts()));
 
 /// The run that every story is about.
 pub(crate) const RUN: &str = "r1";
@@ -42,8 +43,8 @@ pub(crate) struct House {
 /// Whoever is asked, a person takes its place.
 struct Nobody;
 
-impl Models for Nobody {
-    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+impl ModelResolver for Nobody {
+    fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         Ok(None)
     }
 }
@@ -51,8 +52,8 @@ impl Models for Nobody {
 impl House {
     /// A house with a shipped protocol, and what it lays into the folder of work.
     pub(crate) fn new(protocol: &str) -> Self {
-        let shipped = find(protocol).unwrap();
-        let loaded = load(shipped.bundle(), &SHIPPED).unwrap_or_else(|faults| {
+        let shipped = find_shipped_protocol(protocol).unwrap();
+        let loaded = load_protocol(shipped.to_bundle(), &SHIPPED).unwrap_or_else(|faults| {
             let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
             panic!("{protocol}: {}", told.join("\n"))
         });
@@ -62,7 +63,7 @@ impl House {
         let engine = engine(&folder, &clock);
         let protocol = Arc::new(loaded.protocol);
         let house = Self { folder, clock, protocol, engine, runs: BTreeMap::new() };
-        for (path, content) in shipped.beside {
+        for (path, content) in shipped.workspace_files {
             house.put(path, content);
         }
         house
@@ -86,28 +87,36 @@ impl House {
     }
 
     /// The run begins.
-    pub(crate) async fn start(&mut self, start: Start) -> Result<Outcome, EngineError> {
-        let outcome = self.engine.start(RUN, &self.protocol, start, None).await?;
+    pub(crate) async fn start(&mut self, start: RunStart) -> Result<InputOutcome, EngineError> {
+        let outcome = self.engine.start_named_run(RUN, &self.protocol, start, None).await?;
         self.runs.insert(RUN.to_owned(), 0);
         Ok(outcome)
     }
 
     /// Gives a run something.
-    pub(crate) async fn give(&self, run: &str, what: Incoming) -> Result<Outcome, EngineError> {
-        self.engine.give(run, what, None).await
+    pub(crate) async fn give(
+        &self,
+        run: &str,
+        what: InputKind,
+    ) -> Result<InputOutcome, EngineError> {
+        self.engine.submit_input(run, what, None).await
     }
 
     /// A run as it is.
-    pub(crate) async fn state(&self, run: &str) -> State {
-        self.engine.look(run).await.unwrap().state.as_ref().clone()
+    pub(crate) async fn state(&self, run: &str) -> RunState {
+        self.engine.get_run(run).await.unwrap().state.as_ref().clone()
     }
 
     /// Works on every run until all have come to rest.
     pub(crate) async fn drive(&mut self) {
         let workspace = Workspace::open(&self.work()).unwrap();
-        let journal = Journal::open(&self.folder.path().join("effects")).unwrap();
-        let hands = Hands::new(workspace, ActionGuard::permit_all(), journal, &self.work())
-            .with_sources(Arc::new(Kinds::new(PdfReader::Here, Box::new(|_| None))));
+        let journal = EffectJournal::open(&self.folder.path().join("effects")).unwrap();
+        let hands =
+            EffectExecutor::new(workspace, ActionGuard::permit_all(), journal, &self.work())
+                .with_retriever_factory(Arc::new(BuiltinSources::new(
+                    PdfReader::InProcess,
+                    Box::new(|_| None),
+                )));
         let driver =
             Driver::new(Arc::clone(&self.engine), Arc::new(Nobody), hands, "story".to_owned());
         loop {
@@ -117,7 +126,7 @@ impl House {
             }
             for run in before.keys() {
                 for order in self.state(run).await.pending.values() {
-                    if let Pending::Child { run, .. } = order {
+                    if let PendingAction::Child { run, .. } = order {
                         self.runs.entry(run.clone()).or_insert(0);
                     }
                 }
@@ -138,11 +147,11 @@ impl House {
 }
 
 fn engine(folder: &TempDir, clock: &Arc<Manual>) -> Arc<Engine> {
-    Arc::new(Engine::open(Opened {
+    Arc::new(Engine::open(EngineConfig {
         store: Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap()),
         clock: Arc::clone(clock) as _,
-        watch: Arc::new(Unwatched),
-        shipped: Arc::clone(&SHIPPED),
+        observer: Arc::new(NoopRunObserver),
+        shipped_contracts: Arc::clone(&SHIPPED),
         workspace: Some(Workspace::open(&folder.path().join("work")).unwrap()),
         tenant: TenantId::default(),
     }))

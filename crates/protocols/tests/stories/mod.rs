@@ -24,7 +24,7 @@ macro_rules! stories {
             runtime.block_on(async {
                 let again = $crate::stories::Again::of($protocol, stringify!($again)).await;
                 let engine = $crate::stories::Again::engine(std::sync::Arc::new(
-                    countersign_store::MemoryStore::new(),
+                    countersign_store::InMemoryStore::new(),
                 ));
                 let state = again.live(&engine, "once-more").await;
                 assert_eq!((state.status(), &state.phase), (again.end.status(), &again.end.phase));

@@ -23,11 +23,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_core::protocol::Protocol;
-use countersign_core::reply::Finish;
-use countersign_core::run::{Event, Incoming, ModelReply, Pending, Start, State, Usage, WaitKind};
-use countersign_core::spec::{Source, Tree};
-use countersign_runtime::engine::{EngineError, Outcome};
-use countersign_runtime::proof::prove;
+use countersign_core::reply::FinishReason;
+use countersign_core::run::{
+    InputKind, ModelReply, PendingAction, ReplyUsage, RunEvent, RunStart, RunState, WaitKind,
+};
+use countersign_core::source::{ParsedSourceFile, SourceFile};
+use countersign_runtime::engine::{EngineError, InputOutcome};
+use countersign_runtime::integrity::verify_stored_run;
 use serde_json::Value;
 
 use super::expected::{expect, expect_rejection};
@@ -47,12 +49,15 @@ pub(crate) fn tell(protocol: &str, name: &str) {
 }
 
 /// Everything that came in for the run of a story, in order, and how the run ended.
-pub(super) async fn record(protocol: &str, name: &str) -> (Arc<Protocol>, Vec<Incoming>, State) {
+pub(super) async fn record(
+    protocol: &str,
+    name: &str,
+) -> (Arc<Protocol>, Vec<InputKind>, RunState) {
     let house = heard(protocol, name).await.house;
-    let log = house.engine.log(RUN).await.unwrap();
-    let events = log.iter().flat_map(|entry| entry.open(RUN).unwrap());
+    let log = house.engine.read_log(RUN).await.unwrap();
+    let events = log.iter().flat_map(|entry| entry.decode_events(RUN).unwrap());
     let inputs = events.filter_map(|event| match event {
-        Event::Received { input } => Some(input.what),
+        RunEvent::Received { input } => Some(input.what),
         _ => None,
     });
     (Arc::clone(&house.protocol), inputs.collect(), house.state(RUN).await)
@@ -62,7 +67,7 @@ pub(super) async fn record(protocol: &str, name: &str) -> (Arc<Protocol>, Vec<In
 async fn heard(protocol: &str, name: &str) -> Teller {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(protocol);
     let text = std::fs::read_to_string(folder.join(format!("{name}.yaml"))).unwrap();
-    let story = match Tree::parse(Source::new(name, &text)) {
+    let story = match ParsedSourceFile::parse(SourceFile::new(name, &text)) {
         Ok(tree) => tree.value,
         Err(fault) => panic!("{fault}"),
     };
@@ -80,12 +85,12 @@ impl Teller {
     async fn tell(&mut self, story: &Value) {
         let _ = writeln!(self.told, "# {}", story["about"].as_str().expect("a story has `about`"));
         let protocol = &self.house.protocol;
-        let start = Start {
+        let start = RunStart {
             protocol: protocol.digest.clone(),
             workflow: text(&story["workflow"]).unwrap_or_else(|| protocol.default_workflow.clone()),
             document: story.get("document").cloned(),
             input: story.get("given").cloned(),
-            ..Start::default()
+            ..RunStart::default()
         };
         let started = self.house.start(start).await;
         if self.taken(started, &story["then"]) {
@@ -128,14 +133,15 @@ impl Teller {
     }
 
     /// What a step gives, and to which run.
-    async fn incoming(&self, step: &Value) -> (String, Incoming) {
+    async fn incoming(&self, step: &Value) -> (String, InputKind) {
         let by = text(&step["by"]).unwrap_or_else(|| "anna".to_owned());
         if let Some(said) = step.get("reply") {
             let (run, action) = self.asked(step).await;
             let said = said.as_str().map_or_else(|| said.to_string(), str::to_owned);
-            let finish = if step["finish"] == "length" { Finish::Length } else { Finish::Stop };
+            let finish =
+                if step["finish"] == "length" { FinishReason::Length } else { FinishReason::Stop };
             let usage = step.get("usage").cloned();
-            let usage: Usage = usage.map_or_else(Usage::default, |usage| {
+            let usage: ReplyUsage = usage.map_or_else(ReplyUsage::default, |usage| {
                 serde_json::from_value(usage).expect("`usage` has tokens and cost")
             });
             let by = "script".to_owned();
@@ -143,7 +149,7 @@ impl Teller {
             let (text, repairs) = (said, Vec::new());
             let reply =
                 ModelReply { action, text, finish, by, usage, sent, exchange, build, repairs };
-            return (run, Incoming::ModelReplied(Box::new(reply)));
+            return (run, InputKind::ModelReplied(Box::new(reply)));
         }
         if let Some(fails) = step.get("fails") {
             let (run, action) = self.asked(step).await;
@@ -152,7 +158,7 @@ impl Teller {
             let retryable = fails["retryable"].as_bool().unwrap_or(true);
             let retry_after = fails["retry_after"].as_i64();
             let exchange = None;
-            let what = Incoming::ModelFailed {
+            let what = InputKind::ModelFailed {
                 action,
                 failure,
                 message,
@@ -167,22 +173,22 @@ impl Teller {
         let what = if let Some(value) = step.get("answer") {
             let open = |kind| matches!(kind, WaitKind::Question | WaitKind::Document);
             let (run, wait) = self.waiting(step, open).await;
-            return (run, Incoming::Answered { wait, value: value.clone(), by });
+            return (run, InputKind::Answered { wait, value: value.clone(), by });
         } else if let Some(approve) = step["approve"].as_bool() {
             let open = |kind| !matches!(kind, WaitKind::Question | WaitKind::Document);
             let (run, wait) = self.waiting(step, open).await;
-            return (run, Incoming::Decided { wait, approve, by, note: text(&step["note"]) });
+            return (run, InputKind::Decided { wait, approve, by, note: text(&step["note"]) });
         } else if let Some(given) = step.get("submit") {
             let text = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
-            Incoming::Submitted { text, by }
+            InputKind::Submitted { text, by }
         } else if let Some(grants) = step.get("resume") {
             let grants = serde_json::from_value(grants.clone()).unwrap_or_default();
-            Incoming::Resumed { by, grants }
+            InputKind::Resumed { by, grants }
         } else if step.get("halt").is_some() {
-            Incoming::Halted { by, reason: why("halt") }
+            InputKind::Halted { by, reason: why("halt") }
         } else {
             assert!(step.get("cancel").is_some(), "a step that says nothing: {step}");
-            Incoming::Cancelled { by, reason: why("cancel") }
+            InputKind::Cancelled { by, reason: why("cancel") }
         };
         (run, what)
     }
@@ -192,7 +198,8 @@ impl Teller {
         let mut asking = Vec::new();
         for run in self.runs(step) {
             let pending = self.house.state(&run).await.pending;
-            let out = pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
+            let out =
+                pending.iter().find(|(_, order)| matches!(order, PendingAction::Model { .. }));
             asking.extend(out.map(|(action, _)| (run, action.clone())));
         }
         assert_eq!(asking.len(), 1, "one run asks for a reply: {asking:?}, {step}\n{}", self.told);
@@ -227,7 +234,7 @@ impl Teller {
     }
 
     /// Whether it was taken; what was not must have been expected.
-    fn taken(&mut self, outcome: Result<Outcome, EngineError>, then: &Value) -> bool {
+    fn taken(&mut self, outcome: Result<InputOutcome, EngineError>, then: &Value) -> bool {
         match outcome {
             Ok(_) => {
                 assert!(then.get("rejected").is_none(), "it was taken, and {then}\n{}", self.told);
@@ -248,8 +255,8 @@ impl Teller {
         let mut fresh = Vec::new();
         let runs: Vec<(String, u64)> = self.house.runs.clone().into_iter().collect();
         for (run, told) in runs {
-            let mut state = State::blank(&run);
-            for entry in self.house.engine.log(&run).await.unwrap() {
+            let mut state = RunState::new(&run);
+            for entry in self.house.engine.read_log(&run).await.unwrap() {
                 let protocol = &self.house.protocol;
                 let (text, events) = version(protocol, &mut state, &entry);
                 if entry.version > told {
@@ -269,7 +276,7 @@ impl Teller {
     /// Every log proves itself, and the last documents are told.
     async fn prove(&mut self) {
         for run in self.house.runs.keys() {
-            if let Err(flaw) = prove(&self.house.engine, run).await.unwrap() {
+            if let Err(flaw) = verify_stored_run(&self.house.engine, run).await.unwrap() {
                 panic!("{run}: {flaw}\n{}", self.told);
             }
             let state = self.house.state(run).await;

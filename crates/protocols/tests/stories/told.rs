@@ -3,31 +3,33 @@
 use std::fmt::Write as _;
 
 use countersign_core::protocol::Protocol;
-use countersign_core::reply::{Context, Verdict};
-use countersign_core::run::{Entry, Event, Incoming, State, fold, view};
+use countersign_core::reply::{AdmissionVerdict, RuleContext};
+use countersign_core::run::{
+    InputKind, RunEvent, RunLogEntry, RunState, build_run_value, fold_entry,
+};
 use serde_json::Value;
 
 /// Folds a version into the state, and tells it. The document it leaves fits its contract.
 pub(crate) fn version(
     protocol: &Protocol,
-    state: &mut State,
-    entry: &Entry,
-) -> (String, Vec<Event>) {
-    let events = fold(state, &entry.body).unwrap();
+    state: &mut RunState,
+    entry: &RunLogEntry,
+) -> (String, Vec<RunEvent>) {
+    let events = fold_entry(state, &entry.body).unwrap();
     let mut told = String::new();
     for event in &events {
         match event {
-            Event::Received { input } => {
+            RunEvent::Received { input } => {
                 let _ = writeln!(told, "> {}", shown(&input.what));
             }
-            Event::Stamped { places } => {
+            RunEvent::Stamped { places } => {
                 let moment =
                     |value: &Value| *value == state.version || *value == entry.time.to_string();
                 for (at, value) in places.iter().filter(|(_, value)| !moment(value)) {
                     let _ = writeln!(told, "  stamped {at} {}", short(value));
                 }
             }
-            Event::ReplyRefused { attempt, violations, .. } => {
+            RunEvent::ReplyRefused { attempt, violations, .. } => {
                 let _ = writeln!(told, "  reply_refused, try {attempt}");
                 for one in violations {
                     let _ = writeln!(told, "    {} {}", one.code, one.message);
@@ -54,9 +56,9 @@ fn short(value: &Value) -> String {
 }
 
 /// The document as it is shown at the end, without the long tables that the engine keeps in it.
-pub(crate) fn last(protocol: &Protocol, state: &State) -> Value {
+pub(crate) fn last(protocol: &Protocol, state: &RunState) -> Value {
     let mut document = (*state.document).clone();
-    for place in &protocol.document_of(&protocol.workflows[&state.workflow]).engine {
+    for place in &protocol.document_for(&protocol.workflows[&state.workflow]).engine {
         if let Some(value) = document.pointer_mut(&place.at)
             && value.to_string().len() > LONG
         {
@@ -70,13 +72,13 @@ pub(crate) fn last(protocol: &Protocol, state: &State) -> Value {
 const LONG: usize = 200;
 
 /// The document fits its contract, rules and all.
-fn hold(protocol: &Protocol, state: &State, told: &str) {
+fn hold(protocol: &Protocol, state: &RunState, told: &str) {
     let workflow = &protocol.workflows[&state.workflow];
-    let Some(contract) = &protocol.document_of(workflow).contract else { return };
+    let Some(contract) = &protocol.document_for(workflow).contract else { return };
     let document = &*state.document;
-    let run = view(state);
-    let context = Context { state: Some(document), run: Some(&run), new: Some(document) };
-    if let Verdict::Refused(violations) = contract.admit_value(document, &context) {
+    let run = build_run_value(state);
+    let context = RuleContext { state: Some(document), run: Some(&run), new: Some(document) };
+    if let AdmissionVerdict::Refused(violations) = contract.admit_value(document, &context) {
         panic!(
             "version {}: the document breaks its contract: {violations:#?}\n{told}",
             state.version
@@ -85,7 +87,7 @@ fn hold(protocol: &Protocol, state: &State, told: &str) {
 }
 
 /// An input as a reader needs it: what came, without what is known anyway.
-fn shown(what: &Incoming) -> String {
+fn shown(what: &InputKind) -> String {
     let mut value = serde_json::to_value(what).unwrap();
     let members = value.as_object_mut().unwrap();
     let kind = members.remove("input").unwrap();

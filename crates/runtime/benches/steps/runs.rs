@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_contracts::registry;
-use countersign_core::protocol::{Bundle, Protocol, load};
-use countersign_core::run::{Incoming, Start, State};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::protocol::{Protocol, ProtocolBundle, load_protocol};
+use countersign_core::run::{InputKind, RunStart, RunState};
 use countersign_runtime::clock::SystemClock;
-use countersign_runtime::driver::handed_in;
-use countersign_runtime::engine::{Engine, Opened};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::driver::build_manual_reply;
+use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_store::{Store, TenantId};
 use serde_json::{Value, json};
 
@@ -37,30 +37,30 @@ const FILES: [(&str, &str); 5] = [
 
 pub(crate) fn protocol() -> Arc<Protocol> {
     let files = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    let mut bundle = Bundle::default();
+    let mut bundle = ProtocolBundle::default();
     bundle.files.extend(files);
-    Arc::new(load(bundle, &registry()).unwrap().protocol)
+    Arc::new(load_protocol(bundle, &load_shipped_contracts()).unwrap().protocol)
 }
 
 pub(crate) fn engine(store: Arc<dyn Store>) -> Arc<Engine> {
-    Arc::new(Engine::open(Opened {
+    Arc::new(Engine::open(EngineConfig {
         store,
         clock: Arc::new(SystemClock),
-        watch: Arc::new(Unwatched),
-        shipped: Arc::new(registry()),
+        observer: Arc::new(NoopRunObserver),
+        shipped_contracts: Arc::new(load_shipped_contracts()),
         workspace: None,
         tenant: TenantId::default(),
     }))
 }
 
 /// A document of so many cells of so many bytes.
-pub(crate) fn start(protocol: &Protocol, cells: usize, bytes: usize) -> Start {
+pub(crate) fn start(protocol: &Protocol, cells: usize, bytes: usize) -> RunStart {
     let cells: Vec<Value> = (0..cells).map(|cell| json!(format!("{cell:0>bytes$}"))).collect();
-    Start {
+    RunStart {
         protocol: protocol.digest.clone(),
         workflow: protocol.default_workflow.clone(),
         document: Some(json!({ "cells": cells, "over": false })),
-        ..Start::default()
+        ..RunStart::default()
     }
 }
 
@@ -71,12 +71,12 @@ pub(crate) fn patch(step: usize, cells: usize, bytes: usize) -> String {
     format!(r#"[{{"op":"replace","path":"/cells/{cell}","value":"{fill}{step_number}"}}]"#)
 }
 
-pub(crate) fn reply(action: &str, step: usize, bytes: usize) -> Incoming {
-    handed_in(action, &format!(r#"{{"patch":{}}}"#, patch(step, 10, bytes)), "bench")
+pub(crate) fn reply(action: &str, step: usize, bytes: usize) -> InputKind {
+    build_manual_reply(action, &format!(r#"{{"patch":{}}}"#, patch(step, 10, bytes)), "bench")
 }
 
 /// The order that is out.
-pub(crate) fn action(state: &State) -> String {
+pub(crate) fn action(state: &RunState) -> String {
     state.pending.keys().next().unwrap().clone()
 }
 
@@ -90,7 +90,8 @@ pub(crate) struct Stepper {
 
 impl Stepper {
     pub(crate) async fn begin(engine: &Arc<Engine>, protocol: &Arc<Protocol>, run: &str) -> Self {
-        let outcome = engine.start(run, protocol, start(protocol, 10, 200), None).await.unwrap();
+        let outcome =
+            engine.start_named_run(run, protocol, start(protocol, 10, 200), None).await.unwrap();
         let (engine, run) = (Arc::clone(engine), run.to_owned());
         Self { engine, run, action: action(&outcome.state), steps: 0 }
     }
@@ -98,7 +99,7 @@ impl Stepper {
     async fn step(&mut self) {
         self.steps += 1;
         let reply = reply(&self.action, self.steps, 200);
-        let outcome = self.engine.give(&self.run, reply, None).await.unwrap();
+        let outcome = self.engine.submit_input(&self.run, reply, None).await.unwrap();
         assert!(outcome.violations().is_none());
         self.action = action(&outcome.state);
     }

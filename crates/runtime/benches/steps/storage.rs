@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use countersign_runtime::driver::handed_in;
+use countersign_runtime::driver::build_manual_reply;
 use countersign_store::SqliteStore;
 use rusqlite::Connection;
 
@@ -18,19 +18,22 @@ pub(crate) async fn show(steps: usize, edit: usize) {
     let engine = engine(store);
     let cells = 100_000 / edit;
     let begun = Instant::now();
-    let first = engine.start("long", &protocol, start(&protocol, cells, edit), None).await.unwrap();
+    let first = engine
+        .start_named_run("long", &protocol, start(&protocol, cells, edit), None)
+        .await
+        .unwrap();
     let (mut order, mut patches) = (action(&first.state), 0);
     for step in 0..steps {
         let patch = patch(step, cells, edit);
         patches += patch.len();
-        let reply = handed_in(&order, &format!(r#"{{"patch":{patch}}}"#), "bench");
-        order = action(&engine.give("long", reply, None).await.unwrap().state);
+        let reply = build_manual_reply(&order, &format!(r#"{{"patch":{patch}}}"#), "bench");
+        order = action(&engine.submit_input("long", reply, None).await.unwrap().state);
     }
     let stepped = begun.elapsed();
     let mut loads: Vec<f64> = Vec::new();
     for _ in 0..20 {
         let begun = Instant::now();
-        engine.at("long", None).await.unwrap();
+        engine.load_version("long", None).await.unwrap();
         loads.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     loads.sort_by(f64::total_cmp);

@@ -4,26 +4,26 @@
 //! the result in. Each order has an id that stays the same after a crash, so an order may be done again
 //! and none is lost.
 
-mod models;
-mod presence;
-mod hold;
-mod orders;
-mod asking;
-mod data;
-mod perform;
-mod family;
-mod documents;
-mod outlook;
-mod side_by_side;
-mod rest;
-mod body;
+mod model_resolver;
+mod worker_heartbeat;
+mod driver_lease;
+mod next_action;
+mod ask_step_model;
+mod data_folder;
+mod effect_executor;
+mod child_runs;
+mod document_arrival;
+mod change_snapshot;
+mod keyed_futures;
+mod idle_reason;
+mod driver;
 
-pub(crate) use asking::meant;
-pub use body::Driver;
-pub use data::data_folder;
-pub use hold::TERM;
-pub use models::{Connected, Models};
-pub use outlook::Outlook;
-pub use perform::{Hands, handed_in};
-pub use presence::Presence;
-pub use rest::Rest;
+pub(crate) use ask_step_model::drop_null_fields;
+pub use change_snapshot::ChangeSnapshot;
+pub use data_folder::data_folder_name;
+pub use driver::Driver;
+pub use driver_lease::DEFAULT_LEASE_TTL_MS;
+pub use effect_executor::{EffectExecutor, build_manual_reply};
+pub use idle_reason::IdleReason;
+pub use model_resolver::{CachedModelResolver, ModelResolver};
+pub use worker_heartbeat::WorkerHeartbeat;

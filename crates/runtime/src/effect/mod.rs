@@ -1,20 +1,20 @@
 //! Effects: what a run does to the world outside, so that doing it again after a crash is safe.
 
-mod error;
-mod journal;
-mod sweep;
-mod source;
-mod files;
-mod lossless;
-mod host;
-mod http;
-mod run;
-mod perform;
+mod effect_error;
+mod effect_journal;
+mod sweep_journal;
+mod retriever;
+mod files_retriever;
+mod lossless_json;
+mod host_rule;
+mod effect_http_request;
+mod run_program;
+mod perform_effect;
 
-pub use error::{EffectError, EffectErrorKind};
-pub use files::Files;
-pub use host::HostRule;
-pub use journal::{Journal, JournalError};
-pub use perform::{World, perform};
-pub use source::{BoxFuture, Source, SourceKinds, Sources};
-pub use sweep::sweep_journal;
+pub use effect_error::{EffectError, EffectErrorKind};
+pub use effect_journal::{EffectJournal, EffectJournalError};
+pub use files_retriever::FilesRetriever;
+pub use host_rule::HostRule;
+pub use perform_effect::{EffectContext, perform_effect};
+pub use retriever::{RetrieverFactory, RetrieverFuture, RetrieverRegistry, SourceRetriever};
+pub use sweep_journal::sweep_journal;

@@ -8,25 +8,25 @@
 //!
 //! Not here: doing what a run orders (`driver`).
 
-mod error;
-mod outcome;
-mod pinned;
-mod live;
-pub(crate) mod rows;
+mod engine_error;
+mod input_outcome;
+mod pinned_protocol;
+mod live_run;
+pub(crate) mod commit_rows;
 mod run_name;
-mod body;
-mod give;
-mod repeat;
-mod begin;
-mod fork;
-mod look;
-mod tally;
+mod engine;
+mod submit_input;
+mod repeated_input;
+mod start_run;
+mod fork_run;
+mod read_run;
+mod run_metrics;
 
-pub use body::{Engine, Opened};
-pub use error::EngineError;
-pub use fork::Otherwise;
-pub(crate) use give::{Along, blank_input};
-pub use live::Live;
-pub use outcome::Outcome;
-pub use pinned::Pinned;
-pub use run_name::fresh_name;
+pub use engine::{Engine, EngineConfig};
+pub use engine_error::EngineError;
+pub use fork_run::ForkOptions;
+pub use input_outcome::InputOutcome;
+pub use live_run::LiveRun;
+pub use pinned_protocol::PinnedProtocol;
+pub use run_name::generate_run_name;
+pub(crate) use submit_input::{InputOptions, new_input};

@@ -4,17 +4,17 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 /// No vowels and nothing that looks like something else, so that no word and no doubt comes about.
-const LETTERS: &[u8; 25] = b"bcdfghjkmnpqrstvwxz234679";
+const NAME_ALPHABET: &[u8; 25] = b"bcdfghjkmnpqrstvwxz234679";
 
 /// A name that probably nobody has: six letters, 244 million of them. The store has the last word.
 #[must_use]
-pub fn fresh_name() -> String {
+pub fn generate_run_name() -> String {
     // The standard library seeds each of these from the system's own chance.
     let mut chance = RandomState::new().build_hasher().finish();
     let mut name = String::with_capacity(6);
     for _ in 0..6 {
-        name.push(char::from(LETTERS[(chance % LETTERS.len() as u64) as usize]));
-        chance /= LETTERS.len() as u64;
+        name.push(char::from(NAME_ALPHABET[(chance % NAME_ALPHABET.len() as u64) as usize]));
+        chance /= NAME_ALPHABET.len() as u64;
     }
     name
 }

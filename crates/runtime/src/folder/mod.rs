@@ -1,14 +1,14 @@
 //! Folders on this machine: where a protocol is, what its files say, and where the engine keeps
 //! its own.
 
-mod error;
-mod find;
-mod read;
-mod load;
-mod home;
+mod folder_error;
+mod find_protocol_folder;
+mod folder_reader;
+mod load_protocol;
+mod engine_home;
 
-pub use error::FolderError;
-pub use find::{find, find_named, hide_protocol};
-pub use home::Home;
-pub use load::load_protocol;
-pub use read::{MOST_BYTES, MOST_FILES, read};
+pub use engine_home::EngineHome;
+pub use find_protocol_folder::{find_protocol_folder, hide_protocol, resolve_protocol_folder};
+pub use folder_error::FolderError;
+pub use folder_reader::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES, read_protocol_folder};
+pub use load_protocol::load_protocol;

@@ -2,14 +2,14 @@
 //!
 //! A projection, never the truth: it is written after a commit, and read only where no run exists.
 
-mod error;
-mod layout;
-mod write;
-mod read;
-mod projector;
+mod projection_error;
+mod state_file_layout;
+mod write_state_files;
+mod read_state_files;
+mod state_file_projector;
 
-pub use error::ProjectionError;
-pub use layout::state_folder;
-pub use projector::Projector;
-pub use read::read_back;
-pub use write::write;
+pub use projection_error::ProjectionError;
+pub use read_state_files::read_state_files;
+pub use state_file_layout::state_folder;
+pub use state_file_projector::StateFileProjector;
+pub use write_state_files::write_state_files;

@@ -8,10 +8,10 @@
 //! A run is not pruned where its chain does not hold, where it has something left to do, where a run that goes on waits
 //! for it, or where it has gone on since it was planned.
 
-mod plan;
-mod perform;
-mod seal;
+mod prune_plan;
+mod prune_runs;
+mod log_seal;
 
-pub use perform::{Done, prune};
-pub use plan::{Doomed, Old, Plan, plan};
-pub(crate) use seal::seal;
+pub(crate) use log_seal::compute_seal;
+pub use prune_plan::{PruneCandidate, PruneCriteria, PrunePlan, plan_prune};
+pub use prune_runs::{PruneOutcome, prune_runs};

@@ -2,7 +2,7 @@
 //!
 //! Whether an agent may use a tool was decided before; here it is done.
 
-mod near;
-mod perform;
+mod suggest_paths;
+mod perform_tool_call;
 
-pub use perform::{OUTPUT_LIMIT, ToolOutcome, perform};
+pub use perform_tool_call::{MAX_OUTPUT_BYTES, ToolOutcome, perform_tool_call};

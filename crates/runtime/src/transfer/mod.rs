@@ -10,13 +10,13 @@
 //! The same run gives the same bytes, wherever it is kept. Not here: files and folders of the
 //! workspace, which a run's log only names.
 
-mod error;
-mod line;
-mod export;
-mod packed;
-mod import;
+mod transfer_error;
+mod run_file_line;
+mod export_run;
+mod verified_run_file;
+mod import_run;
 
-pub use error::{TransferError, Wrong};
-pub use export::export;
-pub use import::{ImportHalt, Imported, import, import_halted};
-pub use packed::Packed;
+pub use export_run::export_run;
+pub use import_run::{ImportHalt, ImportOutcome, import_run, import_run_halted};
+pub use transfer_error::{RunFileError, TransferError};
+pub use verified_run_file::VerifiedRunFile;

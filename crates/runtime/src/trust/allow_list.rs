@@ -3,14 +3,14 @@
 //! Protocols choose the names of their programs and sources, so entries say what is meant: a
 //! command by its first words, a host, a source by its kind and where it looks.
 
-use countersign_core::json::digest;
-use countersign_core::protocol::{Program, RetrievalSource};
+use countersign_core::json::digest_json;
+use countersign_core::protocol::{ProgramDefinition, RetrievalSource};
 use reqwest::Url;
 use serde_json::{Value, json};
 use std::path::Path;
 use thiserror::Error;
 
-use super::permissions::{address_server, model_server, plain};
+use super::permissions::{escape_control, extract_address_server, extract_model_server};
 use crate::effect::HostRule;
 
 /// Settings of a source that say where it looks, in the order they are asked.
@@ -79,12 +79,12 @@ impl AllowList {
     /// Allows prompts to the server of a model that is named with an address; a model without one
     /// answers at its provider's and needs no entry.
     pub fn allow_model(&mut self, model: &str) {
-        self.model_servers.extend(model_server(model));
+        self.model_servers.extend(extract_model_server(model));
     }
 
     /// Lists the server that a settings file names for something else than models: `store`.
     pub fn allow_service(&mut self, purpose: &'static str, address: &str) {
-        self.services.extend(address_server(address).map(|server| (purpose, server)));
+        self.services.extend(extract_address_server(address).map(|server| (purpose, server)));
     }
 
     /// A list of this server alone: what is trusted for a model that a run names.
@@ -95,7 +95,7 @@ impl AllowList {
 
     /// Both lists together.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn merge(mut self, other: Self) -> Self {
         self.programs.extend(other.programs);
         self.hosts.extend(other.hosts);
         self.sources.extend(other.sources);
@@ -117,7 +117,7 @@ impl AllowList {
     /// Whether a program is allowed. One that wants variables of the environment needs a person's
     /// trust: they may hold the operator's keys.
     #[must_use]
-    pub fn allows_program(&self, program: &Program) -> bool {
+    pub fn allows_program(&self, program: &ProgramDefinition) -> bool {
         program.environment.is_empty()
             && self.programs.iter().any(|words| program.command.starts_with(words))
     }
@@ -163,13 +163,13 @@ impl AllowList {
         let services = services.map(|(purpose, server)| format!("{purpose} server {server}"));
         let lines = programs.chain(hosts).chain(sources).chain(servers).chain(services);
         // The list may be a stranger's: a line break in it must not make a line of its own.
-        lines.map(|line| plain(&line)).collect()
+        lines.map(|line| escape_control(&line)).collect()
     }
 
     /// The key under which a list that stands in a settings file is trusted for a folder of work.
     #[must_use]
     pub fn trust_digest(&self, folder: &Path) -> String {
         let list: Vec<Value> = self.describe().into_iter().map(Value::String).collect();
-        digest(&json!({ "settings": folder.to_string_lossy(), "allow": list }))
+        digest_json(&json!({ "settings": folder.to_string_lossy(), "allow": list }))
     }
 }

@@ -1,6 +1,6 @@
 //! Trust: which programs, hosts and sources a protocol may use on this machine, and who said so.
 //!
-//! A protocol lists what it wants ([`Permissions`]); that list is its author's word. A person trusts
+//! A protocol lists what it wants ([`ProtocolPermissions`]); that list is its author's word. A person trusts
 //! the list for a folder of work ([`TrustFile`]), or the operator of a worker or server allows
 //! entries whatever protocol asks ([`AllowList`]). [`ActionGuard`] decides when an action is
 //! performed, so it does not matter where a run came from: a folder, a file, a shared store.
@@ -8,10 +8,12 @@
 mod permissions;
 mod allow_list;
 mod trust_file;
-mod guard;
+mod action_guard;
 
+pub use action_guard::{ActionGuard, ShippedPermissions, WantedAction};
 pub use allow_list::{AllowList, AllowListError};
-pub use guard::{ActionGuard, ShippedPermissions, WantedAction};
-pub(crate) use permissions::leads_out;
-pub use permissions::{Permissions, ProgramPermission, address_server, model_server};
+pub(crate) use permissions::is_outside_folder;
+pub use permissions::{
+    ProgramPermission, ProtocolPermissions, extract_address_server, extract_model_server,
+};
 pub use trust_file::{TrustError, TrustFile, TrustRecord};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use countersign_core::json::digest;
-use countersign_core::protocol::{Program, Protocol};
+use countersign_core::json::digest_json;
+use countersign_core::protocol::{ProgramDefinition, Protocol};
 use countersign_models::ModelSpec;
 use reqwest::Url;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// Everything a protocol may use beyond files: what a person trusts, or does not.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Permissions {
+pub struct ProtocolPermissions {
     /// Programs by the names of the policy.
     pub programs: BTreeMap<String, ProgramPermission>,
     /// Hosts that may be called.
@@ -35,13 +35,13 @@ pub struct ProgramPermission {
     pub environment: Vec<String>,
 }
 
-impl Permissions {
+impl ProtocolPermissions {
     /// The list of a protocol.
     #[must_use]
     pub fn from_protocol(protocol: &Protocol) -> Self {
         let policy = &protocol.policy;
-        let program = |(name, program): (&String, &Program)| {
-            let Program { command, environment, .. } = program;
+        let program = |(name, program): (&String, &ProgramDefinition)| {
+            let ProgramDefinition { command, environment, .. } = program;
             let (command, environment) = (command.clone(), environment.clone());
             (name.clone(), ProgramPermission { command, environment })
         };
@@ -55,7 +55,7 @@ impl Permissions {
                 .iter()
                 .map(|(name, source)| (name.clone(), source.settings.clone()))
                 .collect(),
-            model_servers: models.filter_map(model_server).collect(),
+            model_servers: models.filter_map(extract_model_server).collect(),
             hidden_files: policy.files.show.iter().map(|one| one.source().to_owned()).collect(),
         }
     }
@@ -74,7 +74,7 @@ impl Permissions {
     #[must_use]
     pub fn trust_digest(&self, protocol: &str, folder: &Path) -> String {
         let folder = folder.to_string_lossy();
-        digest(&json!({ "protocol": protocol, "folder": folder, "permissions": self }))
+        digest_json(&json!({ "protocol": protocol, "folder": folder, "permissions": self }))
     }
 
     /// The list for people, an entry a line, exactly as the policy has it. Control characters are
@@ -84,20 +84,24 @@ impl Permissions {
         let mut lines = Vec::new();
         for (name, program) in &self.programs {
             let mut line =
-                format!("program {}: {}", plain(name), describe_command(&program.command));
+                format!("program {}: {}", escape_control(name), describe_command(&program.command));
             if !program.environment.is_empty() {
                 line.push_str(&format!(" (sees {})", program.environment.join(", ")));
             }
             lines.push(line);
         }
-        lines.extend(self.hosts.iter().map(|host| format!("host {}", plain(host))));
+        lines.extend(self.hosts.iter().map(|host| format!("host {}", escape_control(host))));
         for (name, settings) in &self.sources {
-            lines.push(format!("source {}: {}", plain(name), plain(&settings.to_string())));
+            lines.push(format!(
+                "source {}: {}",
+                escape_control(name),
+                escape_control(&settings.to_string())
+            ));
         }
         let servers = self.model_servers.iter();
-        lines.extend(servers.map(|server| format!("model server {}", plain(server))));
+        lines.extend(servers.map(|server| format!("model server {}", escape_control(server))));
         let shown = self.hidden_files.iter();
-        lines.extend(shown.map(|pattern| format!("hidden files {}", plain(pattern))));
+        lines.extend(shown.map(|pattern| format!("hidden files {}", escape_control(pattern))));
         lines
     }
 }
@@ -105,10 +109,10 @@ impl Permissions {
 /// What a model reaches beyond the provider's own address and the folder of work: a server that it
 /// is named with, without the credentials in it, or a script that lies elsewhere.
 #[must_use]
-pub fn model_server(model: &str) -> Option<String> {
+pub fn extract_model_server(model: &str) -> Option<String> {
     let address = match model.parse().ok()? {
         ModelSpec::Remote { address: Some(address), .. } => address,
-        ModelSpec::Script(file) if leads_out(&file) => {
+        ModelSpec::Script(file) if is_outside_folder(&file) => {
             return Some(format!("script:{}", file.display()));
         }
         ModelSpec::Remote { .. } | ModelSpec::Script(_) | ModelSpec::Human => return None,
@@ -119,7 +123,7 @@ pub fn model_server(model: &str) -> Option<String> {
 }
 
 /// Whether a path names something outside the folder it is meant from.
-pub(crate) fn leads_out(path: &Path) -> bool {
+pub(crate) fn is_outside_folder(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
@@ -138,7 +142,7 @@ pub(super) fn describe_command(command: &[String]) -> String {
 
 /// The server of an address, without a password and whatever else stands in it.
 #[must_use]
-pub fn address_server(address: &str) -> Option<String> {
+pub fn extract_address_server(address: &str) -> Option<String> {
     let is_database = address.starts_with("postgres");
     let Ok(url) = Url::parse(address) else {
         return is_database.then(|| "postgres://…".to_owned());
@@ -155,7 +159,7 @@ pub fn address_server(address: &str) -> Option<String> {
 }
 
 /// A text without control characters, those that change direction included.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn escape_control(text: &str) -> String {
     let escape = |one: char| match one {
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
             one.escape_unicode().to_string()

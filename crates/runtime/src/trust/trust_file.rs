@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::AllowList;
-use crate::private;
+use crate::private_files;
 
 /// The version of the file's format.
 const FORMAT: u32 = 1;
@@ -64,13 +64,13 @@ pub struct TrustRecord {
     /// The person who trusted it.
     pub by: String,
     /// When that was.
-    pub at: Time,
+    pub at: Timestamp,
 }
 
 impl TrustRecord {
     /// The record of a server that prompts of a folder's runs may be sent to, because the run says so.
     #[must_use]
-    pub fn for_model_server(server: &str, folder: &Path, by: &str, at: Time) -> Self {
+    pub fn for_model_server(server: &str, folder: &Path, by: &str, at: Timestamp) -> Self {
         let list = AllowList::with_model_server(server);
         Self {
             digest: list.trust_digest(folder),
@@ -85,7 +85,7 @@ impl TrustRecord {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Content {
+struct TrustFileContent {
     v: u32,
     trusted: Vec<TrustRecord>,
 }
@@ -99,7 +99,7 @@ pub struct TrustFile {
 impl TrustFile {
     /// The file at a path.
     #[must_use]
-    pub fn at(path: PathBuf) -> Self {
+    pub fn from_path(path: PathBuf) -> Self {
         Self { path }
     }
 
@@ -110,38 +110,42 @@ impl TrustFile {
     }
 
     /// Everything that is trusted, the oldest first.
-    pub fn records(&self) -> Result<Vec<TrustRecord>, TrustError> {
+    pub fn read_records(&self) -> Result<Vec<TrustRecord>, TrustError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(self.io(source)),
+            Err(source) => return Err(self.to_io_error(source)),
         };
-        let found = file.metadata().map_err(|source| self.io(source))?;
-        if !private::is_ours(&found) {
+        let found = file.metadata().map_err(|source| self.to_io_error(source))?;
+        if !private_files::is_owned_by_us(&found) {
             return Err(TrustError::NotPrivate { path: self.path.clone() });
         }
         let mut text = String::new();
-        file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|source| self.io(source))?;
+        file.take(MAX_BYTES + 1)
+            .read_to_string(&mut text)
+            .map_err(|source| self.to_io_error(source))?;
         if text.len() as u64 > MAX_BYTES {
-            return Err(self.unreadable(format!("it has more than {} MiB", MAX_BYTES >> 20)));
+            return Err(
+                self.to_unreadable_error(format!("it has more than {} MiB", MAX_BYTES >> 20))
+            );
         }
-        let content: Content =
-            serde_json::from_str(&text).map_err(|error| self.unreadable(error.to_string()))?;
+        let content: TrustFileContent = serde_json::from_str(&text)
+            .map_err(|error| self.to_unreadable_error(error.to_string()))?;
         if content.v != FORMAT {
             let why = format!("its format is {}, and this program knows {FORMAT}", content.v);
-            return Err(self.unreadable(why));
+            return Err(self.to_unreadable_error(why));
         }
         Ok(content.trusted)
     }
 
     /// Whether a list is trusted.
-    pub fn has(&self, digest: &str) -> Result<bool, TrustError> {
-        Ok(self.records()?.iter().any(|record| record.digest == digest))
+    pub fn contains_digest(&self, digest: &str) -> Result<bool, TrustError> {
+        Ok(self.read_records()?.iter().any(|record| record.digest == digest))
     }
 
     /// Trusts a list; whether that is new.
     pub fn add(&self, record: TrustRecord) -> Result<bool, TrustError> {
-        self.change(|trusted| {
+        self.update_records(|trusted| {
             let is_new = trusted.iter().all(|known| known.digest != record.digest);
             if is_new {
                 trusted.push(record);
@@ -155,7 +159,7 @@ impl TrustFile {
         &self,
         chosen: impl Fn(&TrustRecord) -> bool,
     ) -> Result<Vec<TrustRecord>, TrustError> {
-        self.change(|trusted| {
+        self.update_records(|trusted| {
             let (gone, kept) = trusted.drain(..).partition(|record| chosen(record));
             *trusted = kept;
             gone
@@ -163,24 +167,27 @@ impl TrustFile {
     }
 
     /// Reads, changes and writes the file while no other process does.
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<TrustRecord>) -> T) -> Result<T, TrustError> {
-        let lock = private::lock(&self.path.with_extension("lock"));
-        let lock = lock.map_err(|source| self.io(source))?;
-        let mut trusted = self.records()?;
+    fn update_records<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<TrustRecord>) -> T,
+    ) -> Result<T, TrustError> {
+        let lock = private_files::lock_file(&self.path.with_extension("lock"));
+        let lock = lock.map_err(|source| self.to_io_error(source))?;
+        let mut trusted = self.read_records()?;
         let result = change(&mut trusted);
-        let text = serde_json::to_string_pretty(&Content { v: FORMAT, trusted })
+        let text = serde_json::to_string_pretty(&TrustFileContent { v: FORMAT, trusted })
             .expect("texts and numbers are JSON");
-        let written = private::replace_file(&self.path, text.as_bytes());
-        written.map_err(|source| self.io(source))?;
+        let written = private_files::replace_file(&self.path, text.as_bytes());
+        written.map_err(|source| self.to_io_error(source))?;
         drop(lock);
         Ok(result)
     }
 
-    fn io(&self, source: io::Error) -> TrustError {
+    fn to_io_error(&self, source: io::Error) -> TrustError {
         TrustError::Io { path: self.path.clone(), source }
     }
 
-    fn unreadable(&self, why: String) -> TrustError {
+    fn to_unreadable_error(&self, why: String) -> TrustError {
         TrustError::Unreadable { path: self.path.clone(), why }
     }
 }

@@ -8,17 +8,17 @@
 //!
 //! Any number of them share a store and know nothing of each other. What decides is the store: a lease
 //! that ran out is another's, and a commit under it is refused. Not here: how a run is worked on
-//! (`driver`), and who is told what in which words (the caller, by [`Report`]).
+//! (`driver`), and who is told what in which words (the caller, by [`WorkerObserver`]).
 
-mod terms;
-mod news;
-mod stop;
-mod away;
-mod crew;
-mod body;
+mod worker_config;
+mod worker_event;
+mod worker_stop;
+mod worker_backoff;
+mod driver_provider;
+mod worker;
 
-pub use body::{Ending, Worker};
-pub use crew::Crew;
-pub use news::{News, Report, Silent};
-pub use stop::{Stop, Stopper};
-pub use terms::Terms;
+pub use driver_provider::DriverProvider;
+pub use worker::{Worker, WorkerExitPolicy};
+pub use worker_config::WorkerConfig;
+pub use worker_event::{NoopWorkerObserver, WorkerEvent, WorkerObserver};
+pub use worker_stop::{WorkerStopHandle, WorkerStopSignal};

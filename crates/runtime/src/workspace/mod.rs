@@ -3,25 +3,27 @@
 //! A path is followed by the folder's handle and cannot leave it, whatever it says and whatever
 //! links lie on the way. Comparing strings only makes the refusal readable.
 
-mod place;
-mod error;
-mod hidden;
-mod atomic;
-mod root;
-mod list;
-mod walk;
-mod search;
-mod bring;
-mod policy;
+mod workspace_path;
+mod workspace_error;
+mod hidden_paths;
+mod atomic_write;
+mod workspace;
+mod list_folder;
+mod walk_folder;
+mod file_search;
+mod save_document;
+mod workspace_policy;
 
-pub(crate) use atomic::{sync, write_atomic, write_new, write_private, write_swapped};
-pub use bring::{IncomingDocument, bring};
-pub use error::WorkspaceError;
-pub(crate) use error::led_out;
-pub(crate) use hidden::Hidden;
-pub use list::{Entry, EntryKind, LIST_LIMIT, Listing};
-pub use place::PathFault;
-pub(crate) use place::Place;
-pub use root::{FileContent, READ_LIMIT, Workspace, Written};
-pub use search::{Hit, Hits, SearchLimits};
-pub(crate) use walk::Walked;
+pub(crate) use atomic_write::{
+    sync_folder, write_atomic, write_new, write_private, write_unsynced,
+};
+pub use file_search::{FileSearchHit, FileSearchLimits, FileSearchResults};
+pub(crate) use hidden_paths::HiddenPaths;
+pub use list_folder::{FolderEntry, FolderEntryKind, FolderListing, MAX_LISTED_ENTRIES};
+pub use save_document::{IncomingDocument, save_document};
+pub(crate) use walk_folder::WalkOutcome;
+pub use workspace::{FileContent, MAX_READ_BYTES, Workspace, WrittenFile};
+pub use workspace_error::WorkspaceError;
+pub(crate) use workspace_error::is_escape_error;
+pub(crate) use workspace_path::WorkspacePath;
+pub use workspace_path::WorkspacePathError;

@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_core::run::{Event, Incoming};
-use countersign_runtime::driver::Rest;
+use countersign_core::run::{InputKind, RunEvent};
+use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
 use crate::rig::{EPOCH, House, Kind, answer};
@@ -42,12 +42,12 @@ async fn a_hook_whose_patch_is_too_deep_is_launched_once(kind: Kind) {
         assert_eq!(house.file("launches.txt"), "launched\n", "{depth}");
         let events = house.events("r1").await;
         if depth <= 100 {
-            assert!(matches!(rest, Rest::Ended(_)), "{rest:?}");
+            assert!(matches!(rest, IdleReason::Ended(_)), "{rest:?}");
             continue;
         }
-        assert_eq!(rest, Rest::Waiting);
+        assert_eq!(rest, IdleReason::WaitingForInput);
         let told = events.iter().any(
-            |event| matches!(event, Event::HookAnswered { answer, .. } if answer.contains("levels deep")),
+            |event| matches!(event, RunEvent::HookAnswered { answer, .. } if answer.contains("levels deep")),
         );
         assert!(told, "{events:?}");
     }
@@ -84,19 +84,19 @@ async fn a_clock_that_is_set_back_does_not_turn_a_run_back(kind: Kind) {
     assert_eq!(outcome.state.updated_at.0, EPOCH, "the last input's time");
     assert_eq!(outcome.state.end, None, "the run goes on");
     // What is ordered is due by the clock, not by the run's time.
-    let head = engine.store().head(&engine.run_id("r1")).await.unwrap().unwrap();
+    let head = engine.store().load_head(&engine.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.wake_at, Some(EPOCH - 2_000));
     let rest = house.driver(&engine, "w").drive("r1").await.unwrap();
-    assert_eq!(rest, Rest::Ended(countersign_core::run::Status::Completed));
+    assert_eq!(rest, IdleReason::Ended(countersign_core::run::ExecutionStatus::Completed));
     assert_eq!(house.file("out.md"), "this");
     let events = house.events("r1").await;
     let times: Vec<i64> = events.iter().filter_map(time).collect();
     assert!(times.is_sorted(), "{times:?}");
 }
 
-fn time(event: &Event) -> Option<i64> {
+fn time(event: &RunEvent) -> Option<i64> {
     match event {
-        Event::Received { input } => Some(input.time.0),
+        RunEvent::Received { input } => Some(input.time.0),
         _ => None,
     }
 }
@@ -106,18 +106,18 @@ async fn a_deadline_passes_once_whichever_way_the_clock_jumps(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     // Back: nothing is due before the clock has come to the deadline.
     house.clock.advance(-86_400_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
-    let late = engine.give("r1", Incoming::Ticked, None).await;
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
+    let late = engine.submit_input("r1", InputKind::Ticked, None).await;
     assert!(late.is_err(), "nothing is due");
     // Forward, past the deadline: it passes, and the run's time is the clock's.
     house.clock.advance(86_400_000 + 7_200_000);
     driver.drive("r1").await.unwrap();
     let state = house.state("r1").await;
     assert_eq!(state.updated_at.0, EPOCH + 7_200_000);
-    let expired = |event: &Event| matches!(event, Event::WaitClosed { .. });
+    let expired = |event: &RunEvent| matches!(event, RunEvent::WaitClosed { .. });
     assert_eq!(house.events("r1").await.iter().filter(|event| expired(event)).count(), 1);
 }
 

@@ -1,7 +1,7 @@
 //! Several children at once: worked on side by side, each once, and each told as it ends.
 
-use countersign_core::run::Status;
-use countersign_runtime::driver::Rest;
+use countersign_core::run::ExecutionStatus;
+use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
 use crate::rig::{Desk, House, Kind};
@@ -63,7 +63,7 @@ async fn children_are_worked_on_side_by_side(kind: Kind) {
         first.answer(r#"{"note":"one"}"#);
     };
     let (rest, ()) = tokio::join!(driver.drive("r1"), questions);
-    assert_eq!(rest.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(rest.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     let got = house.document("r1", "/got").await;
     let mut got: Vec<String> = serde_json::from_value(got).unwrap();
     assert!(got[0].ends_with(" two"), "each is told as it ends: {got:?}");
@@ -92,17 +92,17 @@ async fn children_that_nobody_waits_for_are_all_told(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Child("r1.1-1".to_owned()));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForChild("r1.1-1".to_owned()));
     crate::rig::answer(&engine, "r1.1-2", "w1", "x").await.unwrap();
     driver.drive("r1.1-2").await.unwrap();
     assert_eq!(house.document("r1", "/got").await, json!(["b x"]));
     house.clock.advance(300_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     for run in ["r1.1-1", "r1.2-1"] {
         let (_, reason) = house.state(run).await.end.unwrap();
         assert!(reason.unwrap().contains("cancelled by run r1"), "{run}");
     }
-    assert_eq!(house.state("r1.1-2").await.status(), Status::Completed);
+    assert_eq!(house.state("r1.1-2").await.status(), ExecutionStatus::Completed);
 }
 
 on_both!(children_are_worked_on_side_by_side, children_that_nobody_waits_for_are_all_told);

@@ -5,10 +5,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use countersign_core::run::{Event, Incoming, State, Status};
-use countersign_runtime::driver::{Driver, Rest};
+use countersign_core::run::{ExecutionStatus, InputKind, RunEvent, RunState};
+use countersign_runtime::driver::{Driver, IdleReason};
 use countersign_runtime::engine::Engine;
-use countersign_runtime::watch::Watch;
+use countersign_runtime::run_observer::RunObserver;
 use serde_json::json;
 
 use crate::holds::{asking, asking_over, look};
@@ -17,8 +17,8 @@ use crate::rig::{House, Kind, answer};
 
 const GOOD: &str = r#"{"note":"hello"}"#;
 
-fn halted() -> Incoming {
-    Incoming::Halted { by: "anna".to_owned(), reason: Some("lunch".to_owned()) }
+fn halted() -> InputKind {
+    InputKind::Halted { by: "anna".to_owned(), reason: Some("lunch".to_owned()) }
 }
 
 /// A note, then a question, then a note again.
@@ -34,16 +34,16 @@ async fn a_halt_keeps_the_reply_and_stops_what_would_follow(kind: Kind) {
     house.start(&house.engine(), "r1").await;
     let (mut first, question) = asking(&house, "first").await;
     let person = house.engine();
-    person.give("r1", halted(), None).await.unwrap();
+    person.submit_input("r1", halted(), None).await.unwrap();
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Halted);
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Halted);
     assert!(first.questions.try_recv().is_err(), "nothing more was asked");
-    assert_eq!(first.driver.drive("r1").await.unwrap(), Rest::Halted);
-    let resumed = Incoming::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() };
-    person.give("r1", resumed, None).await.unwrap();
+    assert_eq!(first.driver.drive("r1").await.unwrap(), IdleReason::Halted);
+    let resumed = InputKind::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() };
+    person.submit_input("r1", resumed, None).await.unwrap();
     let task = tokio::spawn(async move { first.driver.drive("r1").await });
     first.questions.recv().await.unwrap().answer(r#"{"note":"more"}"#);
-    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("hello"), "the reply was kept");
     house.events("r1").await;
 }
@@ -52,11 +52,11 @@ async fn a_call_that_nobody_wants_any_more_is_ended(kind: Kind) {
     let house = House::new(kind, NOTE);
     house.start(&house.engine(), "r1").await;
     let (first, question) = asking(&house, "first").await;
-    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
-    house.engine().give("r1", cancelled, None).await.unwrap();
+    let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
+    house.engine().submit_input("r1", cancelled, None).await.unwrap();
     house.clock.advance(10_000);
     question.dropped().await;
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
     house.events("r1").await;
 }
 
@@ -64,10 +64,10 @@ async fn a_reply_that_comes_after_the_end_changes_nothing(kind: Kind) {
     let house = House::new(kind, NOTE);
     house.start(&house.engine(), "r1").await;
     let (first, question) = asking(&house, "first").await;
-    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
-    house.engine().give("r1", cancelled, None).await.unwrap();
+    let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
+    house.engine().submit_input("r1", cancelled, None).await.unwrap();
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
     assert_eq!(house.document("r1", "/note").await, json!(null));
     house.events("r1").await;
 }
@@ -82,7 +82,7 @@ async fn a_phase_s_time_runs_out_while_its_model_is_asked(kind: Kind) {
     look(&house).await;
     house.clock.advance(5_000);
     question.dropped().await;
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Failed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
     let reason = house.state("r1").await.end.unwrap().1.unwrap();
     assert!(reason.contains("25s"), "{reason}");
 }
@@ -91,18 +91,18 @@ async fn a_phase_s_time_runs_out_while_its_model_is_asked(kind: Kind) {
 struct Quick {
     person: Arc<Engine>,
     worker: Driver,
-    found: Mutex<Option<Rest>>,
+    found: Mutex<Option<IdleReason>>,
 }
 
-impl Watch for Quick {
-    fn committed(&self, _: &State, events: &[Event]) {
-        if events.iter().any(|event| matches!(event, Event::WaitOpened { .. })) {
+impl RunObserver for Quick {
+    fn on_commit(&self, _: &RunState, events: &[RunEvent]) {
+        if events.iter().any(|event| matches!(event, RunEvent::WaitOpened { .. })) {
             at_once(answer(&self.person, "r1", "w1", "red")).unwrap();
             *self.found.lock().unwrap() = Some(at_once(self.worker.drive("r1")).unwrap());
         }
     }
 
-    fn writing(&self, _: &State, _: &str, _: &str) {}
+    fn on_model_text(&self, _: &RunState, _: &str, _: &str) {}
 }
 
 /// The store in memory never waits, so neither does what only asks it.
@@ -127,8 +127,12 @@ async fn an_answer_that_found_the_run_held_is_not_left_lying() {
         rest = &mut first.task => panic!("it rests, and the answer lies there: {rest:?}"),
         question = first.questions.recv() => question.unwrap().answer(GOOD),
     }
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
-    assert_eq!(quick.found.lock().unwrap().clone(), Some(Rest::Held), "it left it to the holder");
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
+    assert_eq!(
+        quick.found.lock().unwrap().clone(),
+        Some(IdleReason::LeasedElsewhere),
+        "it left it to the holder"
+    );
     assert_eq!(house.document("r1", "/answer").await, json!("red"));
 }
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use countersign_core::run::{Incoming, Status};
-use countersign_runtime::driver::Rest;
+use countersign_core::run::{ExecutionStatus, InputKind};
+use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
 use crate::rig::{House, Kind};
@@ -36,7 +36,7 @@ async fn a_file_at_its_suggested_path_answers(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     assert_eq!(house.state("r1").await.waits.len(), 4);
 
     let inputs = house.work().join("inputs/r1");
@@ -47,27 +47,27 @@ async fn a_file_at_its_suggested_path_answers(kind: Kind) {
     fs::write(house.work().join("hers.md"), "x").unwrap();
     fs::create_dir_all(house.work().join("inputs/r2")).unwrap();
     fs::write(house.work().join("inputs/r2/brief.md"), "x").unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     assert_eq!(house.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
     assert_eq!(house.state("r1").await.waits.len(), 3, "what does not fit is left to people");
 
     // A halted run moves nowhere.
-    let halted = Incoming::Halted { by: "anna".to_owned(), reason: None };
-    engine.give("r1", halted, None).await.unwrap();
+    let halted = InputKind::Halted { by: "anna".to_owned(), reason: None };
+    engine.submit_input("r1", halted, None).await.unwrap();
     fs::write(inputs.join("brief.md"), "# Brief").unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Halted);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
     assert_eq!(house.state("r1").await.waits.len(), 3);
-    let resumed = Incoming::Resumed { by: "anna".to_owned(), grants: [].into() };
-    engine.give("r1", resumed, None).await.unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    let resumed = InputKind::Resumed { by: "anna".to_owned(), grants: [].into() };
+    engine.submit_input("r1", resumed, None).await.unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     assert_eq!(house.state("r1").await.waits.len(), 2);
 
     for (wait, path) in [("w3", "odd.md"), ("w4", "hers.md")] {
         let (value, by) = (json!({ "path": path }), "anna".to_owned());
-        let what = Incoming::Answered { wait: wait.to_owned(), value, by };
-        engine.give("r1", what, None).await.unwrap();
+        let what = InputKind::Answered { wait: wait.to_owned(), value, by };
+        engine.submit_input("r1", what, None).await.unwrap();
     }
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     let got = house.document("r1", "/got").await;
     assert_eq!(got, json!(["plan inputs/r1/plan.pdf 4", "brief inputs/r1/brief.md 7"]));
     house.events("r1").await;
@@ -79,15 +79,15 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
     driver.drive("r1").await.unwrap();
-    let before = driver.outlook("r1").await.unwrap();
+    let before = driver.take_change_snapshot("r1").await.unwrap();
     driver.drive("r1").await.unwrap();
-    assert_eq!(driver.outlook("r1").await.unwrap(), before, "nothing came");
+    assert_eq!(driver.take_change_snapshot("r1").await.unwrap(), before, "nothing came");
     // A file for somebody, and one that nobody looks for, are nothing to wake up for.
     fs::write(house.work().join("hers.md"), "x").unwrap();
     fs::write(house.work().join("other.md"), "x").unwrap();
-    assert_eq!(driver.outlook("r1").await.unwrap(), before);
+    assert_eq!(driver.take_change_snapshot("r1").await.unwrap(), before);
 
-    let mut looking = std::pin::pin!(driver.changed("r1", &before));
+    let mut looking = std::pin::pin!(driver.wait_for_change("r1", &before));
     let inputs = house.work().join("inputs/r1");
     fs::create_dir_all(&inputs).unwrap();
     let (plan, clock) = (inputs.join("plan.pdf"), &house.clock);
@@ -107,10 +107,10 @@ async fn whoever_looks_out_sees_a_document_arrive(kind: Kind) {
     driver.drive("r1").await.unwrap();
     assert_eq!(house.document("r1", "/got").await, json!(["plan inputs/r1/plan.pdf 4"]));
 
-    let before = driver.outlook("r1").await.unwrap();
-    let what = Incoming::Halted { by: "anna".to_owned(), reason: None };
-    engine.give("r1", what, None).await.unwrap();
-    assert_ne!(driver.outlook("r1").await.unwrap(), before, "somebody moved it");
+    let before = driver.take_change_snapshot("r1").await.unwrap();
+    let what = InputKind::Halted { by: "anna".to_owned(), reason: None };
+    engine.submit_input("r1", what, None).await.unwrap();
+    assert_ne!(driver.take_change_snapshot("r1").await.unwrap(), before, "somebody moved it");
 }
 
 /// Polls until the clock is asked to wait once more; whether it still waits then.

@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use countersign_core::run::{Event, Status};
-use countersign_runtime::driver::Rest;
-use countersign_store::{Fault, FaultyStore, Plan};
+use countersign_core::run::{ExecutionStatus, RunEvent};
+use countersign_runtime::driver::IdleReason;
+use countersign_store::{FaultPlan, FaultyStore, InjectedFault};
 use serde_json::json;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -122,9 +122,12 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert!(matches!(driver.drive("r1").await.unwrap(), Rest::Until(_)), "the host was busy");
+    assert!(
+        matches!(driver.drive("r1").await.unwrap(), IdleReason::WaitingUntil(_)),
+        "the host was busy"
+    );
     house.clock.advance(10_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 
     let document = house.state("r1").await.document;
     assert_eq!(document["found"][0]["path"], "a.md");
@@ -143,10 +146,12 @@ async fn a_run_does_all_that_its_protocol_says(kind: Kind) {
     let mut runs = Vec::new();
     let mut calls = Vec::new();
     for event in &events {
-        if let Event::EffectAsked { action, effect, .. } = event {
+        if let RunEvent::EffectAsked { action, effect, .. } = event {
             match effect {
-                countersign_core::run::Effect::Run { .. } => runs.push(format!("r1/{action}")),
-                countersign_core::run::Effect::Http { .. } => calls.push(format!("r1/{action}")),
+                countersign_core::run::EffectCall::Run { .. } => runs.push(format!("r1/{action}")),
+                countersign_core::run::EffectCall::Http { .. } => {
+                    calls.push(format!("r1/{action}"))
+                }
                 _ => {}
             }
         }
@@ -163,8 +168,8 @@ async fn tools_are_used_in_order_and_stay_inside(kind: Kind) {
     drop(house.driver(&engine, "w").drive("r1").await.unwrap());
     let mut outputs = Vec::new();
     for event in house.events("r1").await {
-        if let Event::Received { input } = event
-            && let countersign_core::run::Incoming::ToolFinished { ok, output, .. } = input.what
+        if let RunEvent::Received { input } = event
+            && let countersign_core::run::InputKind::ToolFinished { ok, output, .. } = input.what
         {
             outputs.push((ok, output));
         }
@@ -190,7 +195,7 @@ async fn a_program_whose_end_was_noted_is_not_run_again(kind: Kind) {
     let mut workers = 0;
     let run = loop {
         workers += 1;
-        let gone = Plan::Crash { write: 3, fault: Fault::Before };
+        let gone = FaultPlan::Crash { write: 3, fault: InjectedFault::BeforeWrite };
         let faulty = FaultyStore::new(Arc::clone(&house.store), gone);
         let engine = house.engine_over(Arc::new(faulty));
         let driver = house.driver(&engine, &format!("w{workers}"));

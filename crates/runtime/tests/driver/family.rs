@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, Parent, Start, Status};
-use countersign_runtime::driver::Rest;
+use countersign_core::run::{ExecutionStatus, InputKind, ParentRun, RunStart};
+use countersign_runtime::driver::IdleReason;
 use serde_json::json;
 
 use crate::rig::{House, Kind, answer};
@@ -37,13 +37,17 @@ async fn a_child_answers_its_parent(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Child("r1.1".to_owned()));
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Child("r1.1".to_owned()), "once is enough");
-    assert_eq!(driver.drive("r1.1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForChild("r1.1".to_owned()));
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::WaitingForChild("r1.1".to_owned()),
+        "once is enough"
+    );
+    assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::WaitingForInput);
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
     // Whoever works on the child works on whom it tells.
-    assert_eq!(driver.drive("r1.1").await.unwrap(), Rest::Ended(Status::Completed));
-    assert_eq!(house.state("r1").await.status(), Status::Completed);
+    assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
+    assert_eq!(house.state("r1").await.status(), ExecutionStatus::Completed);
     assert_eq!(house.document("r1", "/result").await, json!("all of it"));
     let told = house.kinds("r1").await.into_iter().filter(|kind| *kind == "child_ended");
     assert_eq!(told.count(), 1);
@@ -57,11 +61,11 @@ async fn a_child_that_nobody_waits_for_is_cancelled(kind: Kind) {
     let driver = house.driver(&engine, "w");
     driver.drive("r1").await.unwrap();
     house.clock.advance(300_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.state("r1").await.phase, "lost");
     let child = house.state("r1.1").await;
     let (_, reason) = child.end.clone().unwrap();
-    assert_eq!(child.status(), Status::Failed);
+    assert_eq!(child.status(), ExecutionStatus::Failed);
     assert!(reason.unwrap().contains("cancelled by run r1"));
     assert!(child.pending.is_empty(), "it has told its parent, who did not listen");
 }
@@ -70,32 +74,32 @@ async fn a_child_that_was_not_started_yet_is_not_started_any_more(kind: Kind) {
     let house = House::new(kind, FAMILY);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
-    engine.give("r1", cancelled, None).await.unwrap();
+    let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
+    engine.submit_input("r1", cancelled, None).await.unwrap();
     let driver = house.driver(&engine, "w");
     // The child is told before it is there, which is the end of it.
     let rest = driver.drive("r1").await;
-    assert!(rest.is_err() || rest.unwrap() == Rest::Ended(Status::Failed));
-    assert!(house.store.head(&engine.run_id("r1.1")).await.unwrap().is_none());
+    assert!(rest.is_err() || rest.unwrap() == IdleReason::Ended(ExecutionStatus::Failed));
+    assert!(house.store.load_head(&engine.run_id("r1.1")).await.unwrap().is_none());
 }
 
 async fn a_child_that_began_too_late_ends_before_it_does_anything(kind: Kind) {
     let house = House::new(kind, FAMILY);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    let cancelled = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
-    engine.give("r1", cancelled, None).await.unwrap();
+    let cancelled = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
+    engine.submit_input("r1", cancelled, None).await.unwrap();
     // A worker that saw the order before, and was slow.
-    let parent = Parent { run: "r1".to_owned(), action: "1.1".to_owned(), depth: 1 };
-    let start = Start {
+    let parent = ParentRun { run: "r1".to_owned(), action: "1.1".to_owned(), depth: 1 };
+    let start = RunStart {
         workflow: "child".to_owned(),
         parent: Some(parent),
         document: Some(json!({"title": "x"})),
         ..house.begin()
     };
-    house.engine().start("r1.1", &house.protocol, start, None).await.unwrap();
+    house.engine().start_named_run("r1.1", &house.protocol, start, None).await.unwrap();
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1.1").await.unwrap(), Rest::Ended(Status::Failed));
+    assert_eq!(driver.drive("r1.1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Failed));
     let (_, reason) = house.state("r1.1").await.end.unwrap();
     assert!(reason.unwrap().contains("cancelled by run r1"));
 }
@@ -103,18 +107,18 @@ async fn a_child_that_began_too_late_ends_before_it_does_anything(kind: Kind) {
 async fn a_stranger_under_the_child_s_name_is_left_alone(kind: Kind) {
     let house = House::new(kind, FAMILY);
     let engine = house.engine();
-    let stranger = Start {
+    let stranger = RunStart {
         workflow: "child".to_owned(),
         document: Some(json!({"title": "x"})),
         ..house.begin()
     };
-    engine.start("r1.1", &house.protocol, stranger, None).await.unwrap();
+    engine.start_named_run("r1.1", &house.protocol, stranger, None).await.unwrap();
     house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let state = house.state("r1").await;
     let question = &state.waits.values().next().unwrap().question;
     assert!(question.contains("another run `r1.1`"), "{question}");
-    assert_eq!(house.state("r1.1").await.status(), Status::Waiting);
+    assert_eq!(house.state("r1.1").await.status(), ExecutionStatus::Waiting);
 }
 
 async fn two_workers_start_a_child_once(kind: Kind) {
@@ -127,7 +131,7 @@ async fn two_workers_start_a_child_once(kind: Kind) {
         tasks.spawn(async move { driver.drive("r1").await.unwrap() });
     }
     let rests = tasks.join_all().await;
-    assert!(rests.contains(&Rest::Child("r1.1".to_owned())), "{rests:?}");
+    assert!(rests.contains(&IdleReason::WaitingForChild("r1.1".to_owned())), "{rests:?}");
     assert_eq!(house.kinds("r1.1").await.iter().filter(|kind| **kind == "started").count(), 1);
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, Status};
-use countersign_runtime::driver::{Driver, Presence, Rest};
+use countersign_core::run::{ExecutionStatus, InputKind};
+use countersign_runtime::driver::{Driver, IdleReason, WorkerHeartbeat};
 use countersign_runtime::engine::{Engine, EngineError};
-use countersign_store::{Fault, FaultyStore, Plan, StoreError};
+use countersign_store::{FaultPlan, FaultyStore, InjectedFault, StoreError};
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
@@ -20,7 +20,7 @@ pub(crate) struct Asking {
     pub(crate) driver: Arc<Driver>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) questions: UnboundedReceiver<Question>,
-    pub(crate) task: JoinHandle<Result<Rest, EngineError>>,
+    pub(crate) task: JoinHandle<Result<IdleReason, EngineError>>,
 }
 
 pub(crate) async fn asking(house: &House, worker: &str) -> (Asking, Question) {
@@ -59,14 +59,17 @@ async fn a_run_that_is_worked_on_is_held(kind: Kind) {
     let house = begun(kind).await;
     let (mut first, question) = asking(&house, "first").await;
     let other = house.engine();
-    assert_eq!(house.driver(&other, "other").drive("r1").await.unwrap(), Rest::Held);
+    assert_eq!(
+        house.driver(&other, "other").drive("r1").await.unwrap(),
+        IdleReason::LeasedElsewhere
+    );
     tokio::select! {
         _ = first.questions.recv() => panic!("the model was asked twice"),
-        rest = first.driver.drive("r1") => assert_eq!(rest.unwrap(), Rest::Held, "one call at a time"),
+        rest = first.driver.drive("r1") => assert_eq!(rest.unwrap(), IdleReason::LeasedElsewhere, "one call at a time"),
     }
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
-    let head = house.store.head(&other.run_id("r1")).await.unwrap().unwrap();
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
+    let head = house.store.load_head(&other.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.lease, None, "it was given back");
 }
 
@@ -77,9 +80,12 @@ async fn a_long_call_keeps_the_run(kind: Kind) {
         look(&house).await;
     }
     let other = house.engine();
-    assert_eq!(house.driver(&other, "other").drive("r1").await.unwrap(), Rest::Held);
+    assert_eq!(
+        house.driver(&other, "other").drive("r1").await.unwrap(),
+        IdleReason::LeasedElsewhere
+    );
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("hello"));
 }
 
@@ -90,10 +96,10 @@ async fn every_commit_renews_the_lease(kind: Kind) {
     question.answer("no");
     let question = first.questions.recv().await.unwrap();
     let run = first.engine.run_id("r1");
-    let lease = house.store.head(&run).await.unwrap().unwrap().lease.unwrap();
+    let lease = house.store.load_head(&run).await.unwrap().unwrap().lease.unwrap();
     assert_eq!((lease.epoch, lease.until), (1, EPOCH + 39_000));
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
@@ -104,7 +110,10 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
     let (second, other) = {
         house.clock.advance(29_999);
         let early = house.engine();
-        assert_eq!(house.driver(&early, "early").drive("r1").await.unwrap(), Rest::Held);
+        assert_eq!(
+            house.driver(&early, "early").drive("r1").await.unwrap(),
+            IdleReason::LeasedElsewhere
+        );
         house.clock.advance(1);
         asking(&house, "second").await
     };
@@ -116,11 +125,11 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
         epoch: 1,
         until: i64::MAX,
     };
-    let head = house.store.head(&late.run).await.unwrap().unwrap();
-    let mut commit = countersign_store::Commit::new(
+    let head = house.store.load_head(&late.run).await.unwrap().unwrap();
+    let mut commit = countersign_store::RunCommit::new(
         late.run.clone(),
         1,
-        countersign_store::EntryRow {
+        countersign_store::LogEntryRow {
             version: 2,
             first: head.seq + 1,
             last: head.seq + 1,
@@ -128,7 +137,7 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
             hash: String::new(),
             body: "{}".to_owned(),
         },
-        countersign_store::HeadUpdate {
+        countersign_store::RunHeadUpdate {
             status: "running".to_owned(),
             phase: "write".to_owned(),
             updated_at: 0,
@@ -136,23 +145,28 @@ async fn a_dead_worker_s_run_goes_on_and_a_late_one_is_fenced(kind: Kind) {
         },
     );
     commit.lease = Some(late);
-    let refused = house.store.append(commit).await.unwrap_err();
+    let refused = house.store.append_commit(commit).await.unwrap_err();
     assert!(matches!(refused, StoreError::Fenced { epoch: 1, current: 2 }), "{refused}");
     other.answer(GOOD);
-    assert_eq!(second.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(second.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_worker_that_wakes_late_stops_without_a_word(kind: Kind) {
     let house = begun(kind).await;
     let (late, unheard) = asking(&house, "late").await;
     // The machine of the first one sleeps: its lease runs out before it looks.
-    let lease = house.store.head(&late.engine.run_id("r1")).await.unwrap().unwrap().lease.unwrap();
-    house.store.release(&lease).await.unwrap();
+    let lease =
+        house.store.load_head(&late.engine.run_id("r1")).await.unwrap().unwrap().lease.unwrap();
+    house.store.release_lease(&lease).await.unwrap();
     let (quick, question) = asking(&house, "quick").await;
     question.answer(r#"{"note":"quick"}"#);
-    assert_eq!(quick.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(quick.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     unheard.answer(r#"{"note":"late"}"#);
-    assert_eq!(late.task.await.unwrap().unwrap(), Rest::Held, "it is not its run any more");
+    assert_eq!(
+        late.task.await.unwrap().unwrap(),
+        IdleReason::LeasedElsewhere,
+        "it is not its run any more"
+    );
     assert_eq!(house.document("r1", "/note").await, json!("quick"));
     assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_accepted").count(), 1);
 }
@@ -163,7 +177,7 @@ async fn a_lease_that_ran_out_and_that_nobody_took_is_taken_again(kind: Kind) {
     house.clock.advance(50_000);
     look(&house).await;
     question.answer(GOOD);
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_killed_worker_s_run_need_not_wait_where_its_end_can_be_seen(kind: Kind) {
@@ -173,14 +187,18 @@ async fn a_killed_worker_s_run_need_not_wait_where_its_end_can_be_seen(kind: Kin
     killed.task.abort();
     let engine = house.engine();
     let (desk, mut questions) = Desk::open();
-    let presence = Presence::announce(&workers, "seer").unwrap();
-    let driver = house.driver_with(&engine, desk, "nobody").present(presence);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Held, "nobody knows that it is dead");
+    let presence = WorkerHeartbeat::announce(&workers, "seer").unwrap();
+    let driver = house.driver_with(&engine, desk, "nobody").with_heartbeat(presence);
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::LeasedElsewhere,
+        "nobody knows that it is dead"
+    );
     // What a killed process leaves: a file that nobody has locked.
     std::fs::write(workers.join("killed.lock"), "").unwrap();
     let answering = async { questions.recv().await.unwrap().answer(GOOD) };
     let (rest, ()) = tokio::join!(driver.drive("r1"), answering);
-    assert_eq!(rest.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(rest.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_dropped_drive_is_taken_up_by_the_same_worker_at_once(kind: Kind) {
@@ -194,14 +212,15 @@ async fn a_dropped_drive_is_taken_up_by_the_same_worker_at_once(kind: Kind) {
     let driver = Arc::clone(&first.driver);
     let task = tokio::spawn(async move { driver.drive("r1").await });
     first.questions.recv().await.unwrap().answer(GOOD);
-    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_store_that_is_away_for_a_moment_costs_no_call(kind: Kind) {
     let house = begun(kind).await;
     // Writes of a drive: the lease, then the reply. The reply is lost once and unheard once.
-    let script = [(2, Fault::Before), (3, Fault::After)].into_iter().collect();
-    let faulty = FaultyStore::new(Arc::clone(&house.store), Plan::Script(script));
+    let script =
+        [(2, InjectedFault::BeforeWrite), (3, InjectedFault::AfterWrite)].into_iter().collect();
+    let faulty = FaultyStore::new(Arc::clone(&house.store), FaultPlan::Script(script));
     let engine = house.engine_over(Arc::new(faulty));
     let (mut first, question) = asking_over(&house, engine, "first").await;
     question.answer(GOOD);
@@ -209,14 +228,14 @@ async fn a_store_that_is_away_for_a_moment_costs_no_call(kind: Kind) {
         house.clock.advance(100);
         tokio::task::yield_now().await;
     }
-    assert_eq!(first.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(first.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert!(first.questions.try_recv().is_err(), "the model was asked once");
     assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_accepted").count(), 1);
 }
 
 async fn a_store_that_stays_away_is_told_and_nothing_is_lost(kind: Kind) {
     let house = begun(kind).await;
-    let gone = Plan::Crash { write: 2, fault: Fault::Before };
+    let gone = FaultPlan::Crash { write: 2, fault: InjectedFault::BeforeWrite };
     let faulty = FaultyStore::new(Arc::clone(&house.store), gone);
     let engine = house.engine_over(Arc::new(faulty));
     let (first, question) = asking_over(&house, engine, "first").await;
@@ -230,7 +249,7 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_lost(kind: Kind) {
     house.clock.advance(30_000);
     let (second, question) = asking(&house, "second").await;
     question.answer(GOOD);
-    assert_eq!(second.task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(second.task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
 }
 
 async fn a_run_that_is_not_there_is_said_so(kind: Kind) {
@@ -238,7 +257,7 @@ async fn a_run_that_is_not_there_is_said_so(kind: Kind) {
     let engine = house.engine();
     let missing = house.driver(&engine, "w").drive("r9").await.unwrap_err();
     assert_eq!(missing.to_string(), "no run `r9`");
-    let missing = engine.give("r9", Incoming::Ticked, None).await.unwrap_err();
+    let missing = engine.submit_input("r9", InputKind::Ticked, None).await.unwrap_err();
     assert_eq!(missing.to_string(), "no run `r9`");
 }
 

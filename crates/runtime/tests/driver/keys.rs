@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::Status;
-use countersign_models::Settings;
-use countersign_runtime::driver::{Connected, Rest};
+use countersign_core::run::ExecutionStatus;
+use countersign_models::ModelSettings;
+use countersign_runtime::driver::{CachedModelResolver, IdleReason};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -73,13 +73,16 @@ async fn nothing_that_is_kept_or_told_holds_the_key() {
         "LAN_KEY" => Some(KEY.to_owned()),
         _ => None,
     };
-    let models = Connected::new(Settings::from_env(&env).unwrap(), house.work());
+    let models = CachedModelResolver::new(ModelSettings::from_env(&env).unwrap(), house.work());
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver_with(&engine, Arc::new(models), "w");
-    assert!(matches!(driver.drive("r1").await.unwrap(), Rest::Until(_)), "the first call failed");
+    assert!(
+        matches!(driver.drive("r1").await.unwrap(), IdleReason::WaitingUntil(_)),
+        "the first call failed"
+    );
     house.clock.advance(60_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     server.await.unwrap();
 
     let kinds = house.kinds("r1").await;
@@ -87,7 +90,7 @@ async fn nothing_that_is_kept_or_told_holds_the_key() {
         assert!(kinds.contains(&kind), "{kinds:?}");
     }
     // The bytes of the calls are there, without it.
-    let log = engine.log("r1").await.unwrap();
+    let log = engine.read_log("r1").await.unwrap();
     let exchanges = log.iter().filter(|one| one.body.contains("\"exchange\"")).count();
     assert_eq!(exchanges, 3);
     let mut bytes = format!("{:?} {log:?}", house.state("r1").await).into_bytes();

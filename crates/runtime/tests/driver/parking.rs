@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use countersign_core::run::{Incoming, Rejection, Status, Time};
+use countersign_core::run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::Rest;
+use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;
-use countersign_runtime::worker::{Crew, Ending, News, Report, Stopper, Terms, Worker};
-use countersign_store::{Taking, TenantId};
+use countersign_runtime::worker::{
+    DriverProvider, Worker, WorkerConfig, WorkerEvent, WorkerExitPolicy, WorkerObserver,
+    WorkerStopHandle,
+};
+use countersign_store::{DueRunsRequest, TenantId};
 
 use crate::rig::{EPOCH, House, Kind};
 
@@ -25,31 +28,31 @@ phases: [ { id: put, do: { write: { path: out.md, content: "'done'" } } }, { id:
 transitions: [ { from: put, to: done } ]
 "#;
 
-fn resumed() -> Incoming {
-    Incoming::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() }
+fn resumed() -> InputKind {
+    InputKind::Resumed { by: "anna".to_owned(), grants: BTreeMap::new() }
 }
 
 async fn a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed(kind: Kind) {
     let house = House::new(kind, DEED);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    let nothing = engine.give("r1", resumed(), None).await.unwrap_err();
+    let nothing = engine.submit_input("r1", resumed(), None).await.unwrap_err();
     let nothing_to_resume = |error: &EngineError| {
-        matches!(error, EngineError::Rejected(Rejection::NothingToResume { .. }))
+        matches!(error, EngineError::Rejected(InputRejection::NothingToResume { .. }))
     };
     assert!(nothing_to_resume(&nothing), "{nothing}");
     for number in 0..3 {
         let now = EPOCH + number * 10;
-        let taking = Taking::new(format!("w{number}"), now, now + 10, 1);
-        assert_eq!(house.store.take(&taking).await.unwrap().len(), 1);
+        let taking = DueRunsRequest::new(format!("w{number}"), now, now + 10, 1);
+        assert_eq!(house.store.acquire_due_runs(&taking).await.unwrap().len(), 1);
     }
     house.clock.advance(30);
     let driver = house.driver(&engine, "fourth");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Parked);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Parked);
     // A person who looks changes nothing by it, and one who resumes it does.
-    let outcome = engine.give("r1", resumed(), None).await.unwrap();
+    let outcome = engine.submit_input("r1", resumed(), None).await.unwrap();
     assert_eq!(outcome.state.version, 1, "nothing but the parking was resumed");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     house.events("r1").await;
 }
 
@@ -57,16 +60,19 @@ async fn a_run_on_which_three_workers_ended_is_parked_until_it_is_resumed(kind: 
 struct SetBack {
     now: AtomicI64,
     waited: Mutex<Vec<i64>>,
-    stopper: Stopper,
+    stopper: WorkerStopHandle,
 }
 
 impl Clock for SetBack {
-    fn now(&self) -> Time {
-        Time(self.now.load(Ordering::SeqCst))
+    fn now(&self) -> Timestamp {
+        Timestamp(self.now.load(Ordering::SeqCst))
     }
 
-    fn until(&self, moment: Time) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        let left = moment.since(self.now()).cast_signed();
+    fn sleep_until(
+        &self,
+        moment: Timestamp,
+    ) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let left = moment.millis_since(self.now()).cast_signed();
         Box::pin(async move {
             tokio::task::yield_now().await;
             let mut waited = self.waited.lock().unwrap();
@@ -82,26 +88,26 @@ impl Clock for SetBack {
 
 struct Nobody;
 
-impl Crew for Nobody {
-    fn driver(&self, _: &TenantId) -> Result<Arc<countersign_runtime::driver::Driver>, String> {
+impl DriverProvider for Nobody {
+    fn get_driver(&self, _: &TenantId) -> Result<Arc<countersign_runtime::driver::Driver>, String> {
         Err("nobody works here".to_owned())
     }
 
-    fn drivers(&self) -> Vec<Arc<countersign_runtime::driver::Driver>> {
+    fn list_drivers(&self) -> Vec<Arc<countersign_runtime::driver::Driver>> {
         Vec::new()
     }
 }
 
-impl Report for Nobody {
-    fn told(&self, _: News) {}
+impl WorkerObserver for Nobody {
+    fn on_event(&self, _: WorkerEvent) {}
 }
 
 async fn a_worker_whose_clock_is_set_back_looks_and_announces_itself_all_the_same(kind: Kind) {
     let house = House::new(kind, DEED);
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = WorkerStopHandle::new();
     let (now, waited) = (AtomicI64::new(EPOCH), Mutex::default());
     let clock = Arc::new(SetBack { now, waited, stopper });
-    let terms = Terms::new("w");
+    let terms = WorkerConfig::new("w");
     let longest = 60_000;
     let worker = Worker::new(
         Arc::clone(&house.store),
@@ -110,7 +116,7 @@ async fn a_worker_whose_clock_is_set_back_looks_and_announces_itself_all_the_sam
         Arc::new(Nobody),
         terms,
     );
-    worker.work(Ending::Told, stop).await.unwrap();
+    worker.run(WorkerExitPolicy::OnStop, stop).await.unwrap();
     let waited = clock.waited.lock().unwrap().clone();
     assert!(waited.iter().all(|wait| *wait <= longest), "{waited:?}");
 }

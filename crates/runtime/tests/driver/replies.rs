@@ -1,7 +1,7 @@
 //! Replies: refused, asked again, accepted; providers that fail; models that nobody names.
 
-use countersign_core::run::{Status, Time};
-use countersign_runtime::driver::{Rest, handed_in};
+use countersign_core::run::{ExecutionStatus, Timestamp};
+use countersign_runtime::driver::{IdleReason, build_manual_reply};
 use serde_json::json;
 
 use crate::rig::{EPOCH, House, Kind};
@@ -38,11 +38,15 @@ async fn a_refused_reply_is_asked_again_until_one_is_accepted(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("hello"));
     let refused = house.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_refused");
     assert_eq!(refused.count(), 2);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed), "over is over");
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed),
+        "over is over"
+    );
 }
 
 async fn a_provider_that_asks_for_time_gets_it(kind: Kind) {
@@ -51,7 +55,7 @@ async fn a_provider_that_asks_for_time_gets_it(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    let first = Rest::Until(Time(EPOCH + 90_000));
+    let first = IdleReason::WaitingUntil(Timestamp(EPOCH + 90_000));
     assert_eq!(driver.drive("r1").await.unwrap(), first);
     house.clock.advance(89_999);
     assert_eq!(driver.drive("r1").await.unwrap(), first, "not before");
@@ -59,9 +63,12 @@ async fn a_provider_that_asks_for_time_gets_it(kind: Kind) {
     house.clock.advance(1);
     let other = house.engine();
     let driver = house.driver(&other, "v");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 92_000)));
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::WaitingUntil(Timestamp(EPOCH + 92_000))
+    );
     house.clock.advance(2_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("hello"));
 }
 
@@ -69,7 +76,7 @@ async fn a_model_that_cannot_be_had_is_a_wait_and_no_loop(kind: Kind) {
     let house = House::new(kind, NOTE);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let state = house.state("r1").await;
     let wait = state.waits.values().next().unwrap();
     assert!(wait.question.contains("cannot be asked"), "{}", wait.question);
@@ -81,10 +88,13 @@ async fn without_a_model_the_reply_is_handed_in(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::NeedsReply);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::NeedsReply);
     let action = house.state("r1").await.pending.into_keys().next().unwrap();
-    engine.give("r1", handed_in(&action, r#"{"note":"mine"}"#, "anna"), None).await.unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    engine
+        .submit_input("r1", build_manual_reply(&action, r#"{"note":"mine"}"#, "anna"), None)
+        .await
+        .unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/note").await, json!("mine"));
 }
 
@@ -98,8 +108,8 @@ async fn a_hostile_reply_reaches_the_log_and_nothing_else(kind: Kind) {
     let house = House::new(kind, &format!("{text}--- work/script.yaml\n{script}"));
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), Rest::Waiting);
-    let head = house.store.head(&engine.run_id("r1")).await.unwrap().unwrap();
+    assert_eq!(house.driver(&engine, "w").drive("r1").await.unwrap(), IdleReason::WaitingForInput);
+    let head = house.store.load_head(&engine.run_id("r1")).await.unwrap().unwrap();
     assert_eq!(head.summary, "a b [2Jc?");
     assert_eq!(house.document("r1", "/note").await, json!("a\0b\u{1b}[2Jc"));
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_runtime::driver::handed_in;
-use countersign_runtime::proof::prove;
+use countersign_runtime::driver::build_manual_reply;
+use countersign_runtime::integrity::verify_stored_run;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ async fn runs_of_the_same_files_share_one_protocol() {
     let engine = house.engine();
     let (again, _) = protocol(EDITS);
     assert!(!Arc::ptr_eq(&again, &house.protocol));
-    let first = engine.start("r1", &house.protocol, house.begin(), None).await.unwrap();
-    let second = engine.start("r2", &again, house.begin(), None).await.unwrap();
+    let first = engine.start_named_run("r1", &house.protocol, house.begin(), None).await.unwrap();
+    let second = engine.start_named_run("r2", &again, house.begin(), None).await.unwrap();
     assert!(Arc::ptr_eq(&first.protocol, &second.protocol));
 }
 
@@ -60,18 +60,19 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
     let cells: Vec<Value> = (0..100).map(|cell| json!(format!("{cell:0>1000}"))).collect();
     let document = json!({ "cells": cells, "over": false });
     assert!(document.to_string().len() > 100_000);
-    let start = countersign_core::run::Start { document: Some(document), ..house.begin() };
-    engine.start("r1", &house.protocol, start, None).await.unwrap();
+    let start = countersign_core::run::RunStart { document: Some(document), ..house.begin() };
+    engine.start_named_run("r1", &house.protocol, start, None).await.unwrap();
     let mut patches = 0;
     for step in 0..STEPS {
         house.clock.advance(1_000);
-        let action = engine.look("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
+        let action =
+            engine.get_run("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
         let value = format!("{:0>1000}", step * 7);
         let place = format!("/cells/{}", step * 31 % 100);
         let patch = json!([{ "op": "replace", "path": place, "value": value }]);
         patches += patch.to_string().len();
-        let reply = handed_in(&action, &json!({ "patch": patch }).to_string(), "anna");
-        let outcome = engine.give("r1", reply, None).await.unwrap();
+        let reply = build_manual_reply(&action, &json!({ "patch": patch }).to_string(), "anna");
+        let outcome = engine.submit_input("r1", reply, None).await.unwrap();
         assert!(outcome.violations().is_none(), "{:?}", outcome.violations());
     }
     let SnapshotsAndFile { snapshots, file } = measured(&house);
@@ -81,12 +82,15 @@ async fn a_thousand_steps_on_a_large_document_are_stored_within_twice_their_chan
         "{file} bytes are stored for {patches} of patches and {snapshots} of snapshots"
     );
     let begun = Instant::now();
-    let loaded = house.engine().at("r1", None).await.unwrap();
+    let loaded = house.engine().load_version("r1", None).await.unwrap();
     let took = begun.elapsed();
     assert_eq!(loaded.state.version, 1 + STEPS as u64);
-    assert!(loaded.since <= loaded.snapshot, "what is folded is bounded by the snapshot");
+    assert!(
+        loaded.bytes_since_snapshot <= loaded.snapshot_bytes,
+        "what is folded is bounded by the snapshot"
+    );
     assert!(took < Duration::from_secs(5), "loading took {took:?}");
-    prove(&engine, "r1").await.unwrap().unwrap();
+    verify_stored_run(&engine, "r1").await.unwrap().unwrap();
 }
 
 struct SnapshotsAndFile {

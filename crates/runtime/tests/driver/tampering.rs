@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
-use countersign_core::reply::Finish;
-use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
-use countersign_runtime::driver::{Models, Rest, handed_in};
-use countersign_runtime::proof::{chained, prove};
+use countersign_core::reply::FinishReason;
+use countersign_models::{
+    ChatModel, ModelError, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
+    OutputConstraint,
+};
+use countersign_runtime::driver::{IdleReason, ModelResolver, build_manual_reply};
+use countersign_runtime::integrity::{verify_stored_chain, verify_stored_run};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -40,12 +43,15 @@ async fn waiting() -> House {
     let house = House::new(Kind::Sqlite, QUESTION);
     let engine = house.engine();
     let key = Some("begin".to_owned());
-    engine.start("r1", &house.protocol, house.begin(), key).await.unwrap();
+    engine.start_named_run("r1", &house.protocol, house.begin(), key).await.unwrap();
     house.clock.advance(1_000);
     answer(&engine, "r1", "w1", "me").await.unwrap();
     house.clock.advance(1_000);
-    let action = engine.look("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
-    engine.give("r1", handed_in(&action, r#"{"note":"yes"}"#, "m"), None).await.unwrap();
+    let action = engine.get_run("r1").await.unwrap().state.pending.keys().next().cloned().unwrap();
+    engine
+        .submit_input("r1", build_manual_reply(&action, r#"{"note":"yes"}"#, "m"), None)
+        .await
+        .unwrap();
     house
 }
 
@@ -64,8 +70,8 @@ async fn edited(house: &House, sql: &str) -> String {
     assert_eq!(db.execute(sql, []).unwrap(), 1, "{sql}");
     drop(db);
     let engine = house.engine();
-    let chained = chained(&engine, "r1").await.unwrap().expect_err(sql).to_string();
-    let proved = prove(&engine, "r1").await.unwrap().expect_err(sql).to_string();
+    let chained = verify_stored_chain(&engine, "r1").await.unwrap().expect_err(sql).to_string();
+    let proved = verify_stored_run(&engine, "r1").await.unwrap().expect_err(sql).to_string();
     assert_eq!(chained, proved, "{sql}");
     chained
 }
@@ -74,8 +80,8 @@ async fn edited(house: &House, sql: &str) -> String {
 async fn rows_that_nobody_edited_agree() {
     for house in [waiting().await, asking().await] {
         let engine = house.engine();
-        chained(&engine, "r1").await.unwrap().unwrap();
-        prove(&engine, "r1").await.unwrap().unwrap();
+        verify_stored_chain(&engine, "r1").await.unwrap().unwrap();
+        verify_stored_run(&engine, "r1").await.unwrap().unwrap();
     }
 }
 
@@ -119,7 +125,7 @@ async fn every_column_of_a_run_is_compared() {
     let house = waiting().await;
     let engine = house.engine();
     let now = crate::rig::EPOCH + 2_000;
-    engine.store().lease(&engine.run_id("r1"), "w", now, now + 10).await.unwrap().unwrap();
+    engine.store().acquire_lease(&engine.run_id("r1"), "w", now, now + 10).await.unwrap().unwrap();
     let found = edited(&house, "UPDATE runs SET lease_epoch = 0").await;
     assert!(found.contains("lease epoch `0`, and the log says `at least 1`"), "{found}");
 }
@@ -159,34 +165,34 @@ struct Spoken {
     received: &'static str,
 }
 
-impl Models for Spoken {
-    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+impl ModelResolver for Spoken {
+    fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         let Self { text, received } = *self;
         Ok(Some(Arc::new(Self { text, received })))
     }
 }
 
-impl Model for Spoken {
+impl ChatModel for Spoken {
     fn name(&self) -> &'static str {
         "spoken"
     }
 
     fn complete<'a>(
         &'a self,
-        _: &'a Ask,
+        _: &'a ModelRequest,
         _: &'a mut (dyn FnMut(&str) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+    ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
         let piece =
             json!({ "message": { "content": self.received }, "done": true, "done_reason": "stop" });
         let (request, response) = (b"{}".to_vec(), format!("{piece}\n").into_bytes());
-        let answer = Answer {
+        let answer = ModelResponse {
             text: self.text.to_owned(),
-            finish: Finish::Stop,
-            reason: "stop".to_owned(),
+            finish: FinishReason::Stop,
+            finish_reason: "stop".to_owned(),
             usage: None,
             model: "spoken".to_owned(),
-            exchange: Exchange { request, response },
-            sent: Sent::Nothing,
+            exchange: ModelExchange { request, response },
+            constraint: OutputConstraint::Unconstrained,
             drop_nulls: false,
         };
         Box::pin(async move { Ok(answer) })
@@ -206,7 +212,7 @@ async fn spoken(text: &'static str, received: &'static str) -> House {
     house.start(&engine, "r1").await;
     answer(&engine, "r1", "w1", "me").await.unwrap();
     let driver = house.driver_with(&engine, Arc::new(Spoken { text, received }), "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     house
 }
 
@@ -215,8 +221,8 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     const TRUE: &str = r#"{"note":"yes"}"#;
     let house = spoken(TRUE, TRUE).await;
     let engine = house.engine();
-    chained(&engine, "r1").await.unwrap().unwrap();
-    prove(&engine, "r1").await.unwrap().unwrap();
+    verify_stored_chain(&engine, "r1").await.unwrap().unwrap();
+    verify_stored_run(&engine, "r1").await.unwrap().unwrap();
     let found = edited(&house, "DELETE FROM blobs WHERE length(bytes) > 2").await;
     assert!(found.contains("version 3: the bytes ") && found.ends_with("are gone"), "{found}");
     let house = spoken(TRUE, TRUE).await;
@@ -227,9 +233,9 @@ async fn the_text_of_a_reply_is_what_the_received_bytes_say() {
     let engine = house.engine();
     let told =
         "version 3: the text of the reply is not what the bytes received from the provider say";
-    let flaw = chained(&engine, "r1").await.unwrap().unwrap_err();
+    let flaw = verify_stored_chain(&engine, "r1").await.unwrap().unwrap_err();
     assert_eq!(flaw.to_string(), told);
-    let flaw = prove(&engine, "r1").await.unwrap().unwrap_err();
+    let flaw = verify_stored_run(&engine, "r1").await.unwrap().unwrap_err();
     assert_eq!(flaw.to_string(), told);
 }
 
@@ -238,7 +244,7 @@ async fn snapshots_are_compared() {
     let forge = async |version: u64, document: Option<Value>, hash: Option<&str>| {
         let house = waiting().await;
         let engine = house.engine();
-        let live = engine.at("r1", Some(version)).await.unwrap();
+        let live = engine.load_version("r1", Some(version)).await.unwrap();
         let mut state = (*live.state).clone();
         state.document = document.map_or(state.document, Arc::new);
         let hash = hash.unwrap_or(&live.hash);
@@ -251,7 +257,7 @@ async fn snapshots_are_compared() {
     };
     let newest = {
         let house = waiting().await;
-        house.engine().look("r1").await.unwrap().state.version
+        house.engine().get_run("r1").await.unwrap().state.version
     };
     let told = "a snapshot does not hold what the events up to it fold to";
     let document = || Some(json!({ "answer": "forged" }));

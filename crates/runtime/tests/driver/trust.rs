@@ -4,12 +4,14 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use countersign_core::run::{Incoming, Status};
-use countersign_models::Settings;
-use countersign_runtime::driver::{Connected, Driver, Hands, Rest};
-use countersign_runtime::effect::Journal;
+use countersign_core::run::{ExecutionStatus, InputKind};
+use countersign_models::ModelSettings;
+use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, IdleReason};
+use countersign_runtime::effect::EffectJournal;
 use countersign_runtime::engine::Engine;
-use countersign_runtime::trust::{ActionGuard, AllowList, Permissions, TrustFile, TrustRecord};
+use countersign_runtime::trust::{
+    ActionGuard, AllowList, ProtocolPermissions, TrustFile, TrustRecord,
+};
 use countersign_runtime::workspace::Workspace;
 
 use crate::rig::{House, Kind};
@@ -63,7 +65,7 @@ fn house(kind: Kind) -> House {
     house
 }
 
-fn nothing_ships(_: &str) -> Vec<Permissions> {
+fn nothing_ships(_: &str) -> Vec<ProtocolPermissions> {
     Vec::new()
 }
 
@@ -73,15 +75,15 @@ fn guard(house: &House) -> ActionGuard {
 
 fn driver(house: &House, engine: &Arc<Engine>, guard: ActionGuard) -> Driver {
     let workspace = Workspace::open(&house.work()).unwrap();
-    let journal = Journal::open(&house.folder.path().join("effects")).unwrap();
-    let hands = Hands::new(workspace, guard, journal, &house.work());
-    let models = Arc::new(Connected::new(Settings::default(), house.work()));
+    let journal = EffectJournal::open(&house.folder.path().join("effects")).unwrap();
+    let hands = EffectExecutor::new(workspace, guard, journal, &house.work());
+    let models = Arc::new(CachedModelResolver::new(ModelSettings::default(), house.work()));
     Driver::new(Arc::clone(engine), models, hands, "w".to_owned())
 }
 
 async fn resume(engine: &Engine) {
     let (by, grants) = ("ann".to_owned(), std::collections::BTreeMap::new());
-    engine.give("r1", Incoming::Resumed { by, grants }, None).await.unwrap();
+    engine.submit_input("r1", InputKind::Resumed { by, grants }, None).await.unwrap();
 }
 
 /// The sentence that a run is halted with.
@@ -107,7 +109,7 @@ async fn every_kind_of_order_is_asked_about(kind: Kind) {
     ];
     for (wanted, permit) in steps {
         let driver = driver(&house, &engine, guard(&house).with_allow_list(allow.clone()));
-        assert_eq!(driver.drive("r1").await.unwrap(), Rest::Halted, "{wanted}");
+        assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted, "{wanted}");
         let reason = halted(&house).await;
         assert!(reason.starts_with(&format!("protocol `wants` wants {wanted}, ")), "{reason}");
         assert_eq!(house.state("r1").await.pending.len(), 1, "the order is still out");
@@ -116,7 +118,7 @@ async fn every_kind_of_order_is_asked_about(kind: Kind) {
     }
     assert_eq!(house.file("ran.txt"), "ran\nguarded\n");
     let driver = driver(&house, &engine, guard(&house).with_allow_list(allow));
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Halted);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
     let reason = halted(&house).await;
     assert!(reason.contains("wants to send prompts to http://127.0.0.1:9, "), "{reason}");
     assert_eq!(house.state("r1").await.calls, 1, "it was ordered, and nobody was asked");
@@ -126,10 +128,10 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
     let house = house(kind);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    let file = TrustFile::at(house.folder.path().join("settings/trust.json"));
+    let file = TrustFile::from_path(house.folder.path().join("settings/trust.json"));
     let driver = driver(&house, &engine, guard(&house).with_trust_file(file.clone()));
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Halted);
-    let permissions = Permissions::from_protocol(&house.protocol);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Halted);
+    let permissions = ProtocolPermissions::from_protocol(&house.protocol);
     let record = TrustRecord {
         digest: permissions.trust_digest("wants", &house.work()),
         subject: "protocol wants".to_owned(),
@@ -137,7 +139,7 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
         list: permissions.describe(),
         commands: Vec::new(),
         by: "ann".to_owned(),
-        at: countersign_core::run::Time(0),
+        at: countersign_core::run::Timestamp(0),
     };
     assert_eq!(
         record.list,
@@ -155,7 +157,7 @@ async fn a_list_that_a_person_trusts_is_permitted_whole_and_at_once(kind: Kind) 
     let state = house.state("r1").await;
     assert_eq!((state.phase.as_str(), &state.halted), ("write", &None));
     assert_eq!(house.file("ran.txt"), "ran\nguarded\n");
-    assert_ne!(state.status(), Status::Failed);
+    assert_ne!(state.status(), ExecutionStatus::Failed);
     // For another tenant a command is another file, so the same list is not trusted there.
     let owner = guard(&house).with_trust_file(file);
     assert!(owner.is_trusted(&house.protocol).unwrap());

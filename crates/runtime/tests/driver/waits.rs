@@ -1,9 +1,9 @@
 //! Waits and moments: one answer is taken, the same key is one input, and time goes by.
 
-use countersign_core::run::{Incoming, Rejection, Status, Time};
-use countersign_runtime::driver::Rest;
+use countersign_core::run::{ExecutionStatus, InputKind, InputRejection, Timestamp};
+use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::EngineError;
-use countersign_store::Taking;
+use countersign_store::DueRunsRequest;
 use serde_json::json;
 
 use crate::rig::{EPOCH, House, Kind, answer};
@@ -31,26 +31,35 @@ async fn a_run_goes_from_wait_to_moment_to_person(kind: Kind) {
     let engine = house.engine();
     house.start(&engine, "r1").await;
     let driver = house.driver(&engine, "w");
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     answer(&engine, "r1", "w1", "red").await.unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 10_000)));
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::WaitingUntil(Timestamp(EPOCH + 10_000))
+    );
     house.clock.advance(10_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 20_000)));
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::WaitingUntil(Timestamp(EPOCH + 20_000))
+    );
     std::fs::write(house.work().join("ready.txt"), "").unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Until(Time(EPOCH + 20_000)));
+    assert_eq!(
+        driver.drive("r1").await.unwrap(),
+        IdleReason::WaitingUntil(Timestamp(EPOCH + 20_000))
+    );
     house.clock.advance(10_000);
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Waiting);
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::WaitingForInput);
     let wait = house.state("r1").await.waits.into_keys().next().unwrap();
-    let decided = |by: &str| Incoming::Decided {
+    let decided = |by: &str| InputKind::Decided {
         wait: wait.clone(),
         approve: true,
         by: by.to_owned(),
         note: None,
     };
-    let refused = engine.give("r1", decided("bob"), None).await.unwrap_err();
-    assert!(matches!(refused, EngineError::Rejected(Rejection::NotYours { .. })), "{refused}");
-    engine.give("r1", decided("anna"), None).await.unwrap();
-    assert_eq!(driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    let refused = engine.submit_input("r1", decided("bob"), None).await.unwrap_err();
+    assert!(matches!(refused, EngineError::Rejected(InputRejection::NotYours { .. })), "{refused}");
+    engine.submit_input("r1", decided("anna"), None).await.unwrap();
+    assert_eq!(driver.drive("r1").await.unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert_eq!(house.document("r1", "/answer").await, json!("red"));
     house.events("r1").await;
 }
@@ -61,9 +70,13 @@ async fn a_deadline_that_passes_takes_the_default(kind: Kind) {
     house.start(&engine, "r1").await;
     house.clock.advance(3_600_000);
     let now = EPOCH + 3_600_000;
-    let taken = house.store.take(&Taking::new("finder", now, now + 1, 10)).await.unwrap();
+    let taken = house
+        .store
+        .acquire_due_runs(&DueRunsRequest::new("finder", now, now + 1, 10))
+        .await
+        .unwrap();
     assert_eq!(taken[0].run, engine.run_id("r1"), "a worker finds it");
-    house.store.release(&taken[0]).await.unwrap();
+    house.store.release_lease(&taken[0]).await.unwrap();
     house.driver(&engine, "w").drive("r1").await.unwrap();
     assert_eq!(house.document("r1", "/answer").await, json!("nothing"));
 }
@@ -72,24 +85,25 @@ async fn the_same_key_twice_is_one_input(kind: Kind) {
     let house = House::new(kind, ASK);
     let (engine, other) = (house.engine(), house.engine());
     let key = Some("k0".to_owned());
-    let first = engine.start("r1", &house.protocol, house.begin(), key.clone()).await.unwrap();
-    let again = other.start("r1", &house.protocol, house.begin(), key).await.unwrap();
+    let first =
+        engine.start_named_run("r1", &house.protocol, house.begin(), key.clone()).await.unwrap();
+    let again = other.start_named_run("r1", &house.protocol, house.begin(), key).await.unwrap();
     assert_eq!(again.state, first.state);
     assert!(again.events.is_empty(), "nothing happened");
 
-    let told = |text: &str| Incoming::Answered {
+    let told = |text: &str| InputKind::Answered {
         wait: "w1".to_owned(),
         value: json!(text),
         by: "anna".to_owned(),
     };
     let key = Some("k1".to_owned());
-    let taken = engine.give("r1", told("red"), key.clone()).await.unwrap();
+    let taken = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
     assert_eq!(taken.state.version, 2);
     for engine in [&engine, &other, &house.engine()] {
-        let again = engine.give("r1", told("red"), key.clone()).await.unwrap();
+        let again = engine.submit_input("r1", told("red"), key.clone()).await.unwrap();
         assert_eq!((again.state.version, again.events.len()), (2, 0));
-        let second = engine.give("r1", told("blue"), None).await.unwrap_err();
-        assert!(matches!(second, EngineError::Rejected(Rejection::AlreadyClosed { .. })));
+        let second = engine.submit_input("r1", told("blue"), None).await.unwrap_err();
+        assert!(matches!(second, EngineError::Rejected(InputRejection::AlreadyClosed { .. })));
     }
     assert_eq!(house.document("r1", "/answer").await, json!("red"));
     let answered = house.kinds("r1").await.into_iter().filter(|kind| *kind == "wait_closed");
@@ -100,20 +114,20 @@ async fn what_another_process_did_is_known_when_it_matters(kind: Kind) {
     let house = House::new(kind, ASK);
     let (engine, other) = (house.engine(), house.engine());
     house.start(&engine, "r1").await;
-    other.look("r1").await.unwrap();
+    other.get_run("r1").await.unwrap();
     answer(&engine, "r1", "w1", "red").await.unwrap();
     std::fs::write(house.work().join("ready.txt"), "").unwrap();
     house.clock.advance(10_000);
     house.driver(&engine, "w").drive("r1").await.unwrap();
     // For the other one the run still stands at its question, and this wait does not exist.
-    let approval = Incoming::Decided {
+    let approval = InputKind::Decided {
         wait: "w2".to_owned(),
         approve: true,
         by: "anna".to_owned(),
         note: None,
     };
-    let outcome = other.give("r1", approval, None).await.unwrap();
-    assert_eq!(outcome.state.status(), Status::Completed);
+    let outcome = other.submit_input("r1", approval, None).await.unwrap();
+    assert_eq!(outcome.state.status(), ExecutionStatus::Completed);
 }
 
 async fn of_two_who_answer_at_once_one_is_taken(kind: Kind) {
@@ -128,7 +142,7 @@ async fn of_two_who_answer_at_once_one_is_taken(kind: Kind) {
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
     for second in answers.into_iter().filter_map(Result::err) {
         assert!(
-            matches!(second, EngineError::Rejected(Rejection::AlreadyClosed { .. })),
+            matches!(second, EngineError::Rejected(InputRejection::AlreadyClosed { .. })),
             "{second}"
         );
     }

@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::run::Status;
+use countersign_core::run::ExecutionStatus;
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::{Driver, Models, Rest};
+use countersign_runtime::driver::{Driver, IdleReason, ModelResolver};
 use countersign_runtime::engine::Engine;
-use countersign_runtime::worker::{Crew, Ending, News, Report, Stop, Stopper, Terms, Worker};
-use countersign_store::{Fault, FaultyStore, Plan, Store, StoreError, Taking, TenantId};
+use countersign_runtime::worker::{
+    DriverProvider, Worker, WorkerConfig, WorkerEvent, WorkerExitPolicy, WorkerObserver,
+    WorkerStopHandle, WorkerStopSignal,
+};
+use countersign_store::{
+    DueRunsRequest, FaultPlan, FaultyStore, InjectedFault, Store, StoreError, TenantId,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinHandle;
 
@@ -21,35 +26,35 @@ const GOOD: &str = r#"{"note":"hello"}"#;
 /// One driver for the one tenant there is.
 struct One(Arc<Driver>);
 
-impl Crew for One {
-    fn driver(&self, _: &TenantId) -> Result<Arc<Driver>, String> {
+impl DriverProvider for One {
+    fn get_driver(&self, _: &TenantId) -> Result<Arc<Driver>, String> {
         Ok(Arc::clone(&self.0))
     }
 
-    fn drivers(&self) -> Vec<Arc<Driver>> {
+    fn list_drivers(&self) -> Vec<Arc<Driver>> {
         vec![Arc::clone(&self.0)]
     }
 }
 
 /// Writes down what it is told.
 #[derive(Default)]
-struct Heard(Mutex<Vec<News>>);
+struct Heard(Mutex<Vec<WorkerEvent>>);
 
-impl Report for Heard {
-    fn told(&self, news: News) {
+impl WorkerObserver for Heard {
+    fn on_event(&self, news: WorkerEvent) {
         self.0.lock().unwrap().push(news);
     }
 }
 
 impl Heard {
-    fn all(&self) -> Vec<News> {
+    fn all(&self) -> Vec<WorkerEvent> {
         self.0.lock().unwrap().clone()
     }
 
     /// Where each run came to rest last.
-    fn rests(&self) -> BTreeMap<String, Rest> {
+    fn rests(&self) -> BTreeMap<String, IdleReason> {
         let rests = self.all().into_iter().filter_map(|news| match news {
-            News::Rested(run, rest) => Some((run.id, rest)),
+            WorkerEvent::RunIdle(run, rest) => Some((run.id, rest)),
             _ => None,
         });
         rests.collect()
@@ -60,45 +65,45 @@ impl Heard {
 fn worker(
     house: &House,
     store: &Arc<dyn Store>,
-    models: Option<Arc<dyn Models>>,
-    terms: Terms,
+    models: Option<Arc<dyn ModelResolver>>,
+    terms: WorkerConfig,
 ) -> (Worker, Arc<Heard>) {
     let engine = house.engine_over(Arc::clone(store));
     let driver = match models {
         Some(models) => house.driver_with(&engine, models, &terms.name),
         None => house.driver(&engine, &terms.name),
     };
-    let driver = driver.with_term(terms.term).with_patience(60_000);
+    let driver = driver.with_lease_ttl(terms.lease_ttl).with_store_retry(60_000);
     let (crew, heard) = (Arc::new(One(Arc::new(driver))), Arc::new(Heard::default()));
     let clock = Arc::clone(&house.clock) as Arc<dyn Clock>;
     (Worker::new(Arc::clone(store), clock, crew, Arc::clone(&heard) as _, terms), heard)
 }
 
-fn terms(name: &str) -> Terms {
-    Terms { host: "here".to_owned(), ..Terms::new(name) }
+fn terms(name: &str) -> WorkerConfig {
+    WorkerConfig { host: "here".to_owned(), ..WorkerConfig::new(name) }
 }
 
 /// Works until nothing is due.
 async fn until_idle(house: &House) -> Arc<Heard> {
     let (worker, heard) = worker(house, &house.store, None, terms("w"));
-    let (_stopper, stop) = Stopper::new();
-    worker.work(Ending::Idle, stop).await.unwrap();
+    let (_stopper, stop) = WorkerStopHandle::new();
+    worker.run(WorkerExitPolicy::WhenIdle, stop).await.unwrap();
     heard
 }
 
 /// A worker at work in a task of its own, whose models are the test.
 struct AtWork {
-    stopper: Stopper,
+    stopper: WorkerStopHandle,
     heard: Arc<Heard>,
     questions: UnboundedReceiver<Question>,
     task: JoinHandle<Result<(), StoreError>>,
 }
 
-fn at_work(house: &House, store: &Arc<dyn Store>, terms: Terms) -> AtWork {
+fn at_work(house: &House, store: &Arc<dyn Store>, terms: WorkerConfig) -> AtWork {
     let (desk, questions) = Desk::open();
     let (worker, heard) = worker(house, store, Some(desk), terms);
-    let (stopper, stop): (Stopper, Stop) = Stopper::new();
-    let task = tokio::spawn(async move { worker.work(Ending::Told, stop).await });
+    let (stopper, stop): (WorkerStopHandle, WorkerStopSignal) = WorkerStopHandle::new();
+    let task = tokio::spawn(async move { worker.run(WorkerExitPolicy::OnStop, stop).await });
     AtWork { stopper, heard, questions, task }
 }
 
@@ -110,10 +115,14 @@ async fn begin(house: &House, engine: &Engine, runs: &[&str]) {
 
 /// What anybody could take at a moment.
 async fn due(house: &House, now: i64) -> Vec<String> {
-    let taken = house.store.take(&Taking::new("finder", now, now + 1, 100)).await.unwrap();
+    let taken = house
+        .store
+        .acquire_due_runs(&DueRunsRequest::new("finder", now, now + 1, 100))
+        .await
+        .unwrap();
     let mut due = Vec::new();
     for lease in taken {
-        house.store.release(&lease).await.unwrap();
+        house.store.release_lease(&lease).await.unwrap();
         due.push(lease.run.id);
     }
     due
@@ -123,17 +132,17 @@ async fn what_is_due_is_driven_to_its_end(kind: Kind) {
     let script = "--- work/script.yaml\n- { reply: { note: hello } }\n";
     let house = House::new(kind, &format!("{NOTE}{script}"));
     begin(&house, &house.engine(), &["a", "b", "c"]).await;
-    let terms = Terms { capacity: 2, ..terms("w") };
+    let terms = WorkerConfig { capacity: 2, ..terms("w") };
     let (worker, heard) = worker(&house, &house.store, None, terms);
-    let (_stopper, stop) = Stopper::new();
-    worker.work(Ending::Idle, stop).await.unwrap();
-    let ended = Rest::Ended(Status::Completed);
+    let (_stopper, stop) = WorkerStopHandle::new();
+    worker.run(WorkerExitPolicy::WhenIdle, stop).await.unwrap();
+    let ended = IdleReason::Ended(ExecutionStatus::Completed);
     let rests: Vec<_> = heard.rests().into_iter().collect();
     assert_eq!(rests, ["a", "b", "c"].map(|run| (run.to_owned(), ended.clone())));
-    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
-    assert!(house.store.workers(EPOCH).await.unwrap().is_empty(), "it said goodbye");
-    assert_eq!(heard.all().first(), Some(&News::Began));
-    assert_eq!(heard.all().last(), Some(&News::Stopped(0)));
+    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
+    assert!(house.store.list_workers(EPOCH).await.unwrap().is_empty(), "it said goodbye");
+    assert_eq!(heard.all().first(), Some(&WorkerEvent::Started));
+    assert_eq!(heard.all().last(), Some(&WorkerEvent::Stopped(0)));
 }
 
 async fn a_run_that_waits_for_its_child_or_a_person_is_not_due(kind: Kind) {
@@ -144,14 +153,14 @@ async fn a_run_that_waits_for_its_child_or_a_person_is_not_due(kind: Kind) {
     let heard = until_idle(&house).await;
     // The child asks a person, so that nobody had to look at it.
     let rests: Vec<_> = heard.rests().into_iter().collect();
-    assert_eq!(rests, [("r1".to_owned(), Rest::Child("r1.1".to_owned()))]);
+    assert_eq!(rests, [("r1".to_owned(), IdleReason::WaitingForChild("r1.1".to_owned()))]);
     // The phase of the parent has a time-out of five minutes; nothing wakes it before.
     assert!(due(&house, EPOCH + 299_999).await.is_empty());
     assert_eq!(due(&house, EPOCH + 300_000).await, ["r1"]);
     answer(&engine, "r1.1", "w1", "all of it").await.unwrap();
     assert_eq!(due(&house, EPOCH).await, ["r1.1"]);
     until_idle(&house).await;
-    assert_eq!(house.state("r1").await.status(), Status::Completed);
+    assert_eq!(house.state("r1").await.status(), ExecutionStatus::Completed);
     assert!(due(&house, i64::MAX - 1).await.is_empty());
 }
 
@@ -160,30 +169,31 @@ async fn a_run_whose_model_is_a_person_is_not_due(kind: Kind) {
     let house = House::new(kind, &nobody);
     let engine = house.engine();
     house.start(&engine, "r1").await;
-    assert_eq!(until_idle(&house).await.rests()["r1"], Rest::NeedsReply);
+    assert_eq!(until_idle(&house).await.rests()["r1"], IdleReason::NeedsReply);
     assert!(due(&house, i64::MAX - 1).await.is_empty());
     // Neither is one that somebody halted.
     house.start(&engine, "r2").await;
     let by = "anna".to_owned();
-    let halted = countersign_core::run::Incoming::Halted { by, reason: None };
-    engine.give("r2", halted, None).await.unwrap();
+    let halted = countersign_core::run::InputKind::Halted { by, reason: None };
+    engine.submit_input("r2", halted, None).await.unwrap();
     assert!(due(&house, i64::MAX - 1).await.is_empty());
 }
 
 async fn capacity_and_share_are_kept(kind: Kind) {
     let house = House::new(kind, NOTE);
     begin(&house, &house.engine(), &["a", "b", "c", "d", "e", "f"]).await;
-    let mut first = at_work(&house, &house.store, Terms { capacity: 3, ..terms("first") });
+    let mut first = at_work(&house, &house.store, WorkerConfig { capacity: 3, ..terms("first") });
     let mut out = Vec::new();
     for _ in 0..3 {
         out.push(first.questions.recv().await.unwrap());
     }
-    assert_eq!(house.store.held(EPOCH, 9).await.unwrap().len(), 3);
+    assert_eq!(house.store.list_leases(EPOCH, 9).await.unwrap().len(), 3);
     // Another one may take one more, because four of a tenant are enough.
-    let mut second = at_work(&house, &house.store, Terms { per_tenant: 4, ..terms("second") });
+    let mut second =
+        at_work(&house, &house.store, WorkerConfig { max_per_tenant: 4, ..terms("second") });
     out.push(second.questions.recv().await.unwrap());
-    assert_eq!(house.store.workers(EPOCH).await.unwrap().len(), 2);
-    let held = house.store.held(EPOCH, 9).await.unwrap();
+    assert_eq!(house.store.list_workers(EPOCH).await.unwrap().len(), 2);
+    let held = house.store.list_leases(EPOCH, 9).await.unwrap();
     let firsts = held.iter().filter(|lease| lease.worker == "first").count();
     assert_eq!((held.len(), firsts), (4, 3));
     for question in out {
@@ -204,7 +214,7 @@ async fn capacity_and_share_are_kept(kind: Kind) {
     for run in ["a", "b", "c", "d", "e", "f"] {
         house.events(run).await;
     }
-    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
+    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
 }
 
 async fn a_hint_wakes_an_idle_worker(kind: Kind) {
@@ -228,18 +238,18 @@ async fn idles(house: &House, before: u64) {
 
 /// How often a worker asks its store in ten minutes in which nothing happens.
 async fn asked_while_idle(house: &House) -> u64 {
-    let counting = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Well));
+    let counting = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::NoFaults));
     let store: Arc<dyn Store> = Arc::clone(&counting) as _;
     let one = at_work(house, &store, terms("w"));
     idles(house, house.clock.asked()).await;
-    let begun = counting.asked();
+    let begun = counting.call_count();
     // More than the longest pause between two looks.
     for _ in 0..500 {
         let before = house.clock.asked();
         house.clock.advance(1_200);
         idles(house, before).await;
     }
-    let asked = counting.asked() - begun;
+    let asked = counting.call_count() - begun;
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
     asked
@@ -276,7 +286,7 @@ transitions: [{ from: ask, to: done }]
 async fn a_worker_that_is_told_to_stop_lets_its_steps_end(kind: Kind) {
     let house = House::new(kind, NOTE);
     begin(&house, &house.engine(), &["r1", "r2"]).await;
-    let mut one = at_work(&house, &house.store, Terms { capacity: 1, ..terms("w") });
+    let mut one = at_work(&house, &house.store, WorkerConfig { capacity: 1, ..terms("w") });
     let question = one.questions.recv().await.unwrap();
     one.stopper.stop();
     // A refused reply asks for another try, which is left to somebody else.
@@ -284,11 +294,11 @@ async fn a_worker_that_is_told_to_stop_lets_its_steps_end(kind: Kind) {
     one.task.await.unwrap().unwrap();
     assert!(one.questions.recv().await.is_none(), "nothing was begun after that");
     let news = one.heard.all();
-    assert!(news.contains(&News::Stopping(1)), "{news:?}");
-    assert_eq!(one.heard.rests().into_values().collect::<Vec<_>>(), [Rest::Stopped]);
-    assert_eq!(news.last(), Some(&News::Stopped(0)));
+    assert!(news.contains(&WorkerEvent::Stopping(1)), "{news:?}");
+    assert_eq!(one.heard.rests().into_values().collect::<Vec<_>>(), [IdleReason::DriverStopped]);
+    assert_eq!(news.last(), Some(&WorkerEvent::Stopped(0)));
     assert_eq!(house.kinds("r1").await.iter().filter(|kind| **kind == "reply_refused").count(), 1);
-    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty(), "leases were handed back");
+    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty(), "leases were handed back");
     assert_eq!(due(&house, EPOCH).await.len(), 2);
 }
 
@@ -300,7 +310,7 @@ async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
         let question = one.questions.recv().await.unwrap();
         one.stopper.stop();
         if grace {
-            while !one.heard.all().contains(&News::Stopping(1)) {
+            while !one.heard.all().contains(&WorkerEvent::Stopping(1)) {
                 tokio::task::yield_now().await;
             }
             let before = house.clock.asked();
@@ -311,9 +321,9 @@ async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
         }
         question.dropped().await;
         one.task.await.unwrap().unwrap();
-        assert_eq!(one.heard.all().last(), Some(&News::Stopped(1)));
+        assert_eq!(one.heard.all().last(), Some(&WorkerEvent::Stopped(1)));
         let now = house.clock.now().0;
-        assert!(house.store.held(now, 9).await.unwrap().is_empty());
+        assert!(house.store.list_leases(now, 9).await.unwrap().is_empty());
         // The order is out still, and is done again under its id.
         assert_eq!(due(&house, now).await, ["r1"]);
         let model_asked = house.kinds("r1").await.into_iter().filter(|kind| *kind == "model_asked");
@@ -324,18 +334,18 @@ async fn a_second_word_or_the_end_of_grace_ends_at_once(kind: Kind) {
 async fn a_run_that_was_lost_is_dropped_without_harm(kind: Kind) {
     let house = House::new(kind, NOTE);
     house.start(&house.engine(), "r1").await;
-    let mut one = at_work(&house, &house.store, Terms { capacity: 1, ..terms("w") });
+    let mut one = at_work(&house, &house.store, WorkerConfig { capacity: 1, ..terms("w") });
     let question = one.questions.recv().await.unwrap();
-    let lease = house.store.held(EPOCH, 1).await.unwrap().remove(0);
+    let lease = house.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
     // To the store, its lease ran out: another has the run by now, and has gone on.
-    house.store.release(&lease).await.unwrap();
+    house.store.release_lease(&lease).await.unwrap();
     let mut other = at_work(&house, &house.store, terms("other"));
     other.questions.recv().await.unwrap().answer(GOOD);
     while !other.heard.rests().contains_key("r1") {
         tokio::task::yield_now().await;
     }
     question.answer(r#"{"note":"too late"}"#);
-    while !one.heard.all().iter().any(|news| matches!(news, News::Lost(_))) {
+    while !one.heard.all().iter().any(|news| matches!(news, WorkerEvent::LeaseLost(_))) {
         tokio::task::yield_now().await;
     }
     for worker in [one, other] {
@@ -351,9 +361,9 @@ async fn a_run_that_is_taken_anew_is_begun_anew(kind: Kind) {
     house.start(&house.engine(), "r1").await;
     let mut one = at_work(&house, &house.store, terms("w"));
     let stale = one.questions.recv().await.unwrap();
-    let lease = house.store.held(EPOCH, 1).await.unwrap().remove(0);
+    let lease = house.store.list_leases(EPOCH, 1).await.unwrap().remove(0);
     // To the store its lease ran out, and it is the first to take the run again.
-    house.store.release(&lease).await.unwrap();
+    house.store.release_lease(&lease).await.unwrap();
     let fresh = one.questions.recv().await.unwrap();
     stale.dropped().await;
     fresh.answer(GOOD);
@@ -362,8 +372,8 @@ async fn a_run_that_is_taken_anew_is_begun_anew(kind: Kind) {
     }
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
-    assert!(one.heard.all().contains(&News::Lost(lease.run)));
-    assert!(house.store.held(EPOCH, 9).await.unwrap().is_empty());
+    assert!(one.heard.all().contains(&WorkerEvent::LeaseLost(lease.run)));
+    assert!(house.store.list_leases(EPOCH, 9).await.unwrap().is_empty());
     house.events("r1").await;
 }
 
@@ -371,8 +381,8 @@ async fn a_store_that_is_away_is_waited_for(kind: Kind) {
     let house = House::new(kind, NOTE);
     house.start(&house.engine(), "r1").await;
     // The announcement goes well; then looking fails five times.
-    let script = (2..=6).map(|write| (write, Fault::Before)).collect();
-    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Script(script)));
+    let script = (2..=6).map(|write| (write, InjectedFault::BeforeWrite)).collect();
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::Script(script)));
     let store: Arc<dyn Store> = faulty;
     let mut one = at_work(&house, &store, terms("w"));
     let question = loop {
@@ -394,9 +404,9 @@ async fn a_store_that_is_away_is_waited_for(kind: Kind) {
     one.stopper.stop();
     one.task.await.unwrap().unwrap();
     let news = one.heard.all();
-    let told = |wanted: fn(&News) -> bool| news.iter().filter(|one| wanted(one)).count();
-    assert_eq!(told(|news| matches!(news, News::Away(_))), 1, "{news:?}");
-    assert_eq!(told(|news| matches!(news, News::Back(_))), 1, "{news:?}");
+    let told = |wanted: fn(&WorkerEvent) -> bool| news.iter().filter(|one| wanted(one)).count();
+    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreUnavailable(_))), 1, "{news:?}");
+    assert_eq!(told(|news| matches!(news, WorkerEvent::StoreRecovered(_))), 1, "{news:?}");
     assert_eq!(house.document("r1", "/note").await, serde_json::json!("hello"));
     let replies = house.kinds("r1").await.into_iter().filter(|kind| *kind == "reply_accepted");
     assert_eq!(replies.count(), 1);
@@ -406,10 +416,10 @@ async fn whoever_stays_offers_a_reply_until_it_is_kept(kind: Kind) {
     let house = House::new(kind, NOTE);
     house.start(&house.engine(), "r1").await;
     // The lease is the first write; then keeping the reply fails for longer than a command would wait.
-    let script = (2..=12).map(|write| (write, Fault::Before)).collect();
-    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), Plan::Script(script)));
+    let script = (2..=12).map(|write| (write, InjectedFault::BeforeWrite)).collect();
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&house.store), FaultPlan::Script(script)));
     let (desk, mut questions) = Desk::open();
-    let driver = house.driver_with(&house.engine_over(faulty), desk, "w").with_patience(60_000);
+    let driver = house.driver_with(&house.engine_over(faulty), desk, "w").with_store_retry(60_000);
     let task = tokio::spawn(async move { driver.drive("r1").await });
     questions.recv().await.unwrap().answer(GOOD);
     let begun = house.clock.now().0;
@@ -417,7 +427,7 @@ async fn whoever_stays_offers_a_reply_until_it_is_kept(kind: Kind) {
         house.clock.advance(100);
         tokio::task::yield_now().await;
     }
-    assert_eq!(task.await.unwrap().unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(task.await.unwrap().unwrap(), IdleReason::Ended(ExecutionStatus::Completed));
     assert!(house.clock.now().0 - begun > 20_000);
     assert!(questions.recv().await.is_none(), "the model was asked once");
 }

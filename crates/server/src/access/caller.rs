@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use super::Role;
-use crate::house::Desk;
+use super::AccessRole;
+use crate::app_state::TenantRuntime;
 
 /// Who asks.
 #[derive(Clone)]
 pub struct Caller {
     /// The desk of their tenant.
-    pub desk: Arc<Desk>,
+    pub runtime: Arc<TenantRuntime>,
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// Who they are, for the record.
     pub user: String,
-    /// The id of their key; `None` on loopback without one.
-    pub key: Option<String>,
+    /// The id of their key; `Empty` on loopback without one.
+    pub key_id: Option<String>,
 }
 
 impl Caller {
     /// The name of their tenant.
     #[must_use]
     pub fn tenant(&self) -> &str {
-        self.desk.engine.tenant().as_str()
+        self.runtime.engine.tenant().as_str()
     }
 }

@@ -9,20 +9,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use countersign_core::run::Time;
-use countersign_runtime::engine::fresh_name;
-use countersign_runtime::private;
+use countersign_core::run::Timestamp;
+use countersign_runtime::engine::generate_run_name;
+use countersign_runtime::private_files;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::key::{Key, Secret};
-use super::role::Role;
+use super::api_key::{ApiKey, ApiKeySecret};
+use super::role::AccessRole;
 
 /// The version of the file's format.
-const FORMAT: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// How long the name of a tenant may be.
-const LONGEST: usize = 63;
+const MAX_TENANT_LENGTH: usize = 63;
 
 /// Why keys cannot be had.
 #[derive(Debug, Error)]
@@ -37,7 +37,7 @@ pub enum KeyringError {
     },
     /// The file is something else.
     #[error("`{}` is no file of keys: {why}", path.display())]
-    Unreadable {
+    InvalidFile {
         /// The file.
         path: PathBuf,
         /// What is wrong.
@@ -45,70 +45,70 @@ pub enum KeyringError {
     },
     /// A tenant must be a name that a folder can have.
     #[error(
-        "`{0}` is no name of a tenant: expected 1 to {LONGEST} of a-z, 0-9, `-` and `_`, not beginning with `-`"
+        "`{0}` is no name of a tenant: expected 1 to {MAX_TENANT_LENGTH} of a-z, 0-9, `-` and `_`, not beginning with `-`"
     )]
-    Tenant(String),
+    InvalidTenant(String),
     /// The holder has no name.
     #[error("`{0}` is no name of a user: expected 1 to 200 characters without control characters")]
-    User(String),
+    InvalidUser(String),
     /// It ends before it begins.
     #[error("the key would be over at once: it ends {0}, and that has passed")]
-    Over(Time),
+    AlreadyExpired(Timestamp),
     /// There is no such key.
     #[error("no key `{0}`; `countersign key list` shows them")]
-    Unknown(String),
+    UnknownKey(String),
     /// The system has no chance to give.
     #[error("no key can be made: the system gives no random bytes: {0}")]
-    NoChance(getrandom::Error),
+    NoRandomness(getrandom::Error),
 }
 
 /// What a key is made of.
 #[derive(Debug, Clone)]
-pub struct NewKey {
+pub struct NewApiKey {
     /// Whose runs and memory it opens.
     pub tenant: String,
     /// What its holder may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// Who its holder is; its id where nobody says.
     pub user: Option<String>,
     /// When it stops being one.
-    pub expires_at: Option<Time>,
+    pub expires_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct File {
+struct KeyringFile {
     v: u32,
-    keys: Vec<Key>,
+    keys: Vec<ApiKey>,
 }
 
 /// The keys of a house.
 #[derive(Debug)]
 pub struct Keyring {
     path: PathBuf,
-    read: Mutex<Option<(Stamp, Arc<Vec<Key>>)>>,
+    cache: Mutex<Option<(KeyringFingerprint, Arc<Vec<ApiKey>>)>>,
 }
 
 /// Every write makes another file, so its number tells two writes of one moment apart.
-type Stamp = (SystemTime, u64, u64);
+type KeyringFingerprint = (SystemTime, u64, u64);
 
 impl Keyring {
     /// The keys in a file, which need not be there yet.
     #[must_use]
-    pub fn at(path: PathBuf) -> Self {
-        Self { path, read: Mutex::default() }
+    pub fn open(path: PathBuf) -> Self {
+        Self { path, cache: Mutex::default() }
     }
 
     /// Every key, the oldest first.
-    pub fn keys(&self) -> Result<Arc<Vec<Key>>, KeyringError> {
+    pub fn load_keys(&self) -> Result<Arc<Vec<ApiKey>>, KeyringError> {
         let stamp = match fs::metadata(&self.path) {
             Ok(found) => {
                 let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 (modified, found.len(), inode(&found))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Arc::default()),
-            Err(source) => return Err(self.io(source)),
+            Err(source) => return Err(self.io_error(source)),
         };
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut read = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, keys)) = &*read
             && *known == stamp
         {
@@ -119,22 +119,22 @@ impl Keyring {
         Ok(keys)
     }
 
-    fn read_file(&self) -> Result<Vec<Key>, KeyringError> {
-        if fs::metadata(&self.path).is_ok_and(|found| !private::is_ours(&found)) {
+    fn read_file(&self) -> Result<Vec<ApiKey>, KeyringError> {
+        if fs::metadata(&self.path).is_ok_and(|found| !private_files::is_owned_by_us(&found)) {
             let why =
                 "others can write it, so its keys prove nothing; `chmod 600` it if it is yours";
-            return Err(KeyringError::Unreadable { path: self.path.clone(), why: why.to_owned() });
+            return Err(KeyringError::InvalidFile { path: self.path.clone(), why: why.to_owned() });
         }
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(self.io(source)),
+            Err(source) => return Err(self.io_error(source)),
         };
-        let unreadable = |why: String| KeyringError::Unreadable { path: self.path.clone(), why };
-        let file: File =
+        let unreadable = |why: String| KeyringError::InvalidFile { path: self.path.clone(), why };
+        let file: KeyringFile =
             serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?;
-        if file.v > FORMAT {
-            let why = format!("its format is {}, and this program knows {FORMAT}", file.v);
+        if file.v > FORMAT_VERSION {
+            let why = format!("its format is {}, and this program knows {FORMAT_VERSION}", file.v);
             return Err(unreadable(why));
         }
         Ok(file.keys)
@@ -142,24 +142,24 @@ impl Keyring {
 
     /// Changes the keys as they are now: of several processes that change them at once, each sees what the one
     /// before it wrote.
-    fn change<T>(
+    fn update_file<T>(
         &self,
-        change: impl FnOnce(&mut Vec<Key>) -> Result<T, KeyringError>,
+        change: impl FnOnce(&mut Vec<ApiKey>) -> Result<T, KeyringError>,
     ) -> Result<T, KeyringError> {
-        let locked = private::lock(&self.path.with_extension("lock"));
-        let _locked = locked.map_err(|source| self.io(source))?;
+        let locked = private_files::lock_file(&self.path.with_extension("lock"));
+        let _locked = locked.map_err(|source| self.io_error(source))?;
         let mut keys = self.read_file()?;
         let changed = change(&mut keys)?;
-        self.write(keys)?;
+        self.write_file(keys)?;
         Ok(changed)
     }
 
     /// The key that somebody showed, dead or alive. All are compared, so that time tells nothing.
-    pub fn find(&self, shown: &str) -> Result<Option<Key>, KeyringError> {
-        let hash = Secret::shown(shown).hash();
+    pub fn find_by_secret(&self, shown: &str) -> Result<Option<ApiKey>, KeyringError> {
+        let hash = ApiKeySecret::from_text(shown).hash();
         let mut found = None;
-        for key in self.keys()?.iter() {
-            if key.is(&hash) {
+        for key in self.load_keys()?.iter() {
+            if key.matches_hash(&hash) {
                 found = Some(key.clone());
             }
         }
@@ -167,19 +167,23 @@ impl Keyring {
     }
 
     /// Makes a key. The secret is told here and nowhere else.
-    pub fn create(&self, new: NewKey, now: Time) -> Result<(Key, Secret), KeyringError> {
-        let NewKey { tenant, role, user, expires_at } = new;
-        if !is_tenant(&tenant) {
-            return Err(KeyringError::Tenant(tenant));
+    pub fn create(
+        &self,
+        new: NewApiKey,
+        now: Timestamp,
+    ) -> Result<(ApiKey, ApiKeySecret), KeyringError> {
+        let NewApiKey { tenant, role, user, expires_at } = new;
+        if !is_valid_tenant_name(&tenant) {
+            return Err(KeyringError::InvalidTenant(tenant));
         }
         if let Some(at) = expires_at.filter(|at| *at <= now) {
-            return Err(KeyringError::Over(at));
+            return Err(KeyringError::AlreadyExpired(at));
         }
-        let secret = Secret::fresh().map_err(KeyringError::NoChance)?;
+        let secret = ApiKeySecret::generate().map_err(KeyringError::NoRandomness)?;
         let hash = secret.hash();
-        let key = self.change(|keys| {
+        let key = self.update_file(|keys| {
             let id = loop {
-                let id = fresh_name();
+                let id = generate_run_name();
                 if keys.iter().all(|key| key.id != id) {
                     break id;
                 }
@@ -187,10 +191,18 @@ impl Keyring {
             let user = user.unwrap_or_else(|| format!("key-{id}"));
             let named = !user.trim().is_empty() && user.chars().count() <= 200;
             if !named || user.chars().any(char::is_control) {
-                return Err(KeyringError::User(user));
+                return Err(KeyringError::InvalidUser(user));
             }
-            let key =
-                Key { id, hash, tenant, role, user, created_at: now, expires_at, revoked_at: None };
+            let key = ApiKey {
+                id,
+                hash,
+                tenant,
+                role,
+                user,
+                created_at: now,
+                expires_at,
+                revoked_at: None,
+            };
             keys.push(key.clone());
             Ok(key)
         })?;
@@ -198,24 +210,26 @@ impl Keyring {
     }
 
     /// Takes a key back. One that was taken back before stays so.
-    pub fn revoke(&self, id: &str, now: Time) -> Result<Key, KeyringError> {
-        self.change(|keys| {
+    pub fn revoke(&self, id: &str, now: Timestamp) -> Result<ApiKey, KeyringError> {
+        self.update_file(|keys| {
             let key = keys.iter_mut().find(|key| key.id == id);
-            let key = key.ok_or_else(|| KeyringError::Unknown(id.to_owned()))?;
+            let key = key.ok_or_else(|| KeyringError::UnknownKey(id.to_owned()))?;
             key.revoked_at = key.revoked_at.or(Some(now));
             Ok(key.clone())
         })
     }
 
     /// The old file or the new one, never half of one.
-    fn write(&self, keys: Vec<Key>) -> Result<(), KeyringError> {
-        let text = serde_json::to_string_pretty(&File { v: FORMAT, keys }).expect("keys are JSON");
-        private::replace_file(&self.path, text.as_bytes()).map_err(|source| self.io(source))?;
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn write_file(&self, keys: Vec<ApiKey>) -> Result<(), KeyringError> {
+        let text = serde_json::to_string_pretty(&KeyringFile { v: FORMAT_VERSION, keys })
+            .expect("keys are JSON");
+        private_files::replace_file(&self.path, text.as_bytes())
+            .map_err(|source| self.io_error(source))?;
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 
-    fn io(&self, source: io::Error) -> KeyringError {
+    fn io_error(&self, source: io::Error) -> KeyringError {
         KeyringError::Io { path: self.path.clone(), source }
     }
 }
@@ -231,51 +245,59 @@ fn inode(_: &fs::Metadata) -> u64 {
 }
 
 /// A tenant is a folder too, so its name is one that means nothing else anywhere.
-pub(crate) fn is_tenant(name: &str) -> bool {
+pub(crate) fn is_valid_tenant_name(name: &str) -> bool {
     let plain = |sign: char| matches!(sign, 'a'..='z' | '0'..='9' | '-' | '_');
-    (1..=LONGEST).contains(&name.len()) && name.chars().all(plain) && !name.starts_with('-')
+    (1..=MAX_TENANT_LENGTH).contains(&name.len())
+        && name.chars().all(plain)
+        && !name.starts_with('-')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn new(tenant: &str) -> NewKey {
-        NewKey { tenant: tenant.to_owned(), role: Role::Operator, user: None, expires_at: None }
+    fn new(tenant: &str) -> NewApiKey {
+        NewApiKey {
+            tenant: tenant.to_owned(),
+            role: AccessRole::Operator,
+            user: None,
+            expires_at: None,
+        }
     }
 
     #[test]
     fn a_key_is_found_until_it_is_taken_back_also_by_another_process() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.json");
-        let (ours, theirs) = (Keyring::at(path.clone()), Keyring::at(path.clone()));
-        assert!(ours.keys().unwrap().is_empty());
-        let (key, secret) = theirs.create(new("acme"), Time(5)).unwrap();
-        assert_eq!(ours.find(secret.reveal()).unwrap(), Some(key.clone()));
-        assert_eq!(ours.find("csk_nothing").unwrap(), None);
+        let (ours, theirs) = (Keyring::open(path.clone()), Keyring::open(path.clone()));
+        assert!(ours.load_keys().unwrap().is_empty());
+        let (key, secret) = theirs.create(new("acme"), Timestamp(5)).unwrap();
+        assert_eq!(ours.find_by_secret(secret.reveal()).unwrap(), Some(key.clone()));
+        assert_eq!(ours.find_by_secret("csk_nothing").unwrap(), None);
         let text = fs::read_to_string(&path).unwrap();
         assert!(!text.contains(secret.reveal()), "only a hash is kept");
-        theirs.revoke(&key.id, Time(9)).unwrap();
-        let found = ours.find(secret.reveal()).unwrap().unwrap();
-        assert_eq!(found.dead(Time(10)), Some("revoked"));
-        assert!(matches!(ours.revoke("zzz", Time(9)), Err(KeyringError::Unknown(_))));
+        theirs.revoke(&key.id, Timestamp(9)).unwrap();
+        let found = ours.find_by_secret(secret.reveal()).unwrap().unwrap();
+        assert_eq!(found.inactive_reason(Timestamp(10)), Some("revoked"));
+        assert!(matches!(ours.revoke("zzz", Timestamp(9)), Err(KeyringError::UnknownKey(_))));
     }
 
     #[test]
     fn of_many_that_change_the_keys_at_once_none_is_lost() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.json");
-        let first = Keyring::at(path.clone());
-        let old: Vec<Key> = (0..8).map(|_| first.create(new("old"), Time(5)).unwrap().0).collect();
+        let first = Keyring::open(path.clone());
+        let old: Vec<ApiKey> =
+            (0..8).map(|_| first.create(new("old"), Timestamp(5)).unwrap().0).collect();
         std::thread::scope(|scope| {
             for key in &old {
                 // Each has a keyring of its own, as each process has.
                 let (path, other) = (path.clone(), path.clone());
-                scope.spawn(move || Keyring::at(path).revoke(&key.id, Time(9)).unwrap());
-                scope.spawn(move || Keyring::at(other).create(new("new"), Time(9)).unwrap());
+                scope.spawn(move || Keyring::open(path).revoke(&key.id, Timestamp(9)).unwrap());
+                scope.spawn(move || Keyring::open(other).create(new("new"), Timestamp(9)).unwrap());
             }
         });
-        let keys = first.keys().unwrap();
+        let keys = first.load_keys().unwrap();
         assert_eq!(keys.len(), 16);
         assert_eq!(keys.iter().filter(|key| key.revoked_at.is_some()).count(), 8);
     }
@@ -287,7 +309,7 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.json");
-        Keyring::at(path.clone()).create(new("acme"), Time(5)).unwrap();
+        Keyring::open(path.clone()).create(new("acme"), Timestamp(5)).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
@@ -295,17 +317,20 @@ mod tests {
     fn odd_names_and_broken_files_are_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys.json");
-        let keyring = Keyring::at(path.clone());
+        let keyring = Keyring::open(path.clone());
         for odd in ["", "../x", "A", "a b", "-a", &"a".repeat(64)] {
-            let refused = keyring.create(new(odd), Time(5)).unwrap_err();
+            let refused = keyring.create(new(odd), Timestamp(5)).unwrap_err();
             assert!(refused.to_string().contains("is no name of a tenant"), "{refused}");
         }
-        let over = NewKey { expires_at: Some(Time(5)), ..new("a") };
-        assert!(matches!(keyring.create(over, Time(5)), Err(KeyringError::Over(_))));
+        let over = NewApiKey { expires_at: Some(Timestamp(5)), ..new("a") };
+        assert!(matches!(keyring.create(over, Timestamp(5)), Err(KeyringError::AlreadyExpired(_))));
         assert!(!path.exists());
         for broken in ["{", r#"{"v": 2, "keys": []}"#, "[]"] {
             fs::write(&path, broken).unwrap();
-            assert!(matches!(keyring.keys(), Err(KeyringError::Unreadable { .. })), "{broken}");
+            assert!(
+                matches!(keyring.load_keys(), Err(KeyringError::InvalidFile { .. })),
+                "{broken}"
+            );
         }
     }
 }

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_core::json::sha256;
-use countersign_runtime::private;
+use countersign_core::json::sha256_hex;
+use countersign_runtime::private_files;
 use subtle::ConstantTimeEq as _;
 
 /// What every token begins with.
-const PREFIX: &str = "cst_";
+const TOKEN_PREFIX: &str = "cst_";
 
 /// Characters behind the prefix: 256 bits.
-const LENGTH: usize = 43;
+const TOKEN_LENGTH: usize = 43;
 
 /// The token of one server.
 pub struct LocalToken {
@@ -46,20 +46,20 @@ impl LocalToken {
     pub fn open(folder: &Path, port: u16) -> io::Result<Self> {
         let path = Self::path_in(folder);
         // Of two servers that start at once, one makes it and the other reads it.
-        let _locked = private::lock(&folder.join("token.lock"))?;
+        let _locked = private_files::lock_file(&folder.join("token.lock"))?;
         let secret = match read_private(&path)? {
             Some(secret) => secret,
             None => {
                 let mut bytes = [0_u8; 32];
                 getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-                let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
-                private::replace_file(&path, format!("{secret}\n").as_bytes())?;
+                let secret = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+                private_files::replace_file(&path, format!("{secret}\n").as_bytes())?;
                 secret
             }
         };
         let cookie_name = format!("countersign_{port}");
         // Cookies go to every port of this machine: what they hold does not tell the token.
-        let cookie_value = sha256(&[b"countersign cookie ", secret.as_bytes()]);
+        let cookie_value = sha256_hex(&[b"countersign cookie ", secret.as_bytes()]);
         Ok(Self { path, secret, cookie_name, cookie_value })
     }
 
@@ -77,8 +77,8 @@ impl LocalToken {
 
     /// Whether somebody showed the token. Takes the same time whatever the answer.
     #[must_use]
-    pub fn is(&self, shown: &str) -> bool {
-        let [ours, shown] = [&self.secret, shown].map(|text| sha256(&[text.as_bytes()]));
+    pub fn matches(&self, shown: &str) -> bool {
+        let [ours, shown] = [&self.secret, shown].map(|text| sha256_hex(&[text.as_bytes()]));
         ours.as_bytes().ct_eq(shown.as_bytes()).into()
     }
 
@@ -105,20 +105,20 @@ fn read_private(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if !found.is_file() || !private::is_private(&found) || !is_ours(&found) {
+    if !found.is_file() || !private_files::is_private(&found) || !is_owned_by_process(&found) {
         return Ok(None);
     }
     let text = fs::read_to_string(path)?;
     let secret = text.trim_end();
-    let whole = secret.strip_prefix(PREFIX).is_some_and(|rest| {
+    let whole = secret.strip_prefix(TOKEN_PREFIX).is_some_and(|rest| {
         let plain = |sign: u8| sign.is_ascii_alphanumeric() || matches!(sign, b'-' | b'_');
-        rest.len() == LENGTH && rest.bytes().all(plain)
+        rest.len() == TOKEN_LENGTH && rest.bytes().all(plain)
     });
     Ok(whole.then(|| secret.to_owned()))
 }
 
 #[cfg(unix)]
-fn is_ours(found: &fs::Metadata) -> bool {
+fn is_owned_by_process(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     found.uid() == rustix::process::geteuid().as_raw()
 }
@@ -138,7 +138,7 @@ mod tests {
         let one = LocalToken::open(folder.path(), 7070).unwrap();
         let again = LocalToken::open(folder.path(), 7071).unwrap();
         assert_eq!(one.reveal(), again.reveal());
-        assert!(one.is(again.reveal()) && !one.is("cst_") && !one.is(""));
+        assert!(one.matches(again.reveal()) && !one.matches("cst_") && !one.matches(""));
         assert!(!format!("{one:?}").contains(&one.reveal()[8..]));
         #[cfg(unix)]
         {

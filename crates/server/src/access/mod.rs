@@ -4,18 +4,18 @@
 //! other address is bound. Not here: what a person may answer inside a run, which the run decides.
 
 mod role;
-mod key;
+mod api_key;
 mod keyring;
 mod caller;
-mod needs;
-mod hosts;
+mod route_policy;
+mod host_policy;
 mod local_token;
 
+pub use api_key::{ApiKey, ApiKeySecret};
 pub use caller::Caller;
-pub use hosts::{Demand, HostFault, Hosts};
-pub use key::{Key, Secret};
-pub(crate) use keyring::is_tenant;
-pub use keyring::{Keyring, KeyringError, NewKey};
+pub use host_policy::{AuthMode, HostError, HostPolicy};
+pub(crate) use keyring::is_valid_tenant_name;
+pub use keyring::{Keyring, KeyringError, NewApiKey};
 pub use local_token::LocalToken;
-pub use needs::{NEEDS, Need, Needed, needed};
-pub use role::{Role, UnknownRole};
+pub use role::{AccessRole, UnknownRole};
+pub use route_policy::{ROUTE_POLICIES, RouteEntry, RoutePolicy, find_route_policy};

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// What the holder of a key may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum AccessRole {
     /// Looks.
     Reader,
     /// Starts runs, answers, hands in, steers; remembers and composes.
@@ -26,7 +26,7 @@ pub enum Role {
 #[error("no role `{0}`; there are reader, operator, author, admin")]
 pub struct UnknownRole(String);
 
-impl Role {
+impl AccessRole {
     /// Every role, the smallest first.
     pub const ALL: [Self; 4] = [Self::Reader, Self::Operator, Self::Author, Self::Admin];
 
@@ -42,13 +42,13 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for AccessRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Role {
+impl FromStr for AccessRole {
     type Err = UnknownRole;
 
     fn from_str(word: &str) -> Result<Self, Self::Err> {

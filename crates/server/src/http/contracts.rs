@@ -2,27 +2,29 @@
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::contract::{Target, export as exported};
+use countersign_core::contract::{ExportTarget, export_contract as exported};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::extract::{Asked, At};
-use super::protocols::of_files;
-use super::{ApiError, App};
-use crate::wire::{ContractExport, ContractRow, ContractView};
+use super::extract::{ApiPath, ApiQuery};
+use super::protocols::with_catalog;
+use super::{ApiError, HttpState};
+use crate::wire::{ContractExportView, ContractRow, ContractView};
 
 /// Who shall take it.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct For {
+pub(crate) struct ContractExportQuery {
     /// `openai`, `anthropic`, `gemini` or `grammar`.
     target: String,
 }
 
 /// Every contract: those that ship, and those of the folder's protocol.
 #[utoipa::path(get, path = "/v1/contracts", tag = "contracts", responses((status = 200, body = Vec<ContractRow>)))]
-pub(crate) async fn list(State(app): State<App>) -> Result<Json<Vec<ContractRow>>, ApiError> {
-    let registry = of_files(&app, |catalog| Ok(catalog.registry())).await?;
+pub(crate) async fn list_contracts(
+    State(app): State<HttpState>,
+) -> Result<Json<Vec<ContractRow>>, ApiError> {
+    let registry = with_catalog(&app, |catalog| Ok(catalog.load_registry())).await?;
     Ok(Json(registry.iter().map(|contract| ContractRow::from(&**contract)).collect()))
 }
 
@@ -30,28 +32,28 @@ pub(crate) async fn list(State(app): State<App>) -> Result<Json<Vec<ContractRow>
 #[utoipa::path(get, path = "/v1/contracts/{id}", tag = "contracts",
     params(("id" = String, Path, description = "An id, or `id@version`.")),
     responses((status = 200, body = ContractView)))]
-pub(crate) async fn show(
-    State(app): State<App>,
-    At(id): At<String>,
+pub(crate) async fn get_contract(
+    State(app): State<HttpState>,
+    ApiPath(id): ApiPath<String>,
 ) -> Result<Json<ContractView>, ApiError> {
-    let registry = of_files(&app, |catalog| Ok(catalog.registry())).await?;
+    let registry = with_catalog(&app, |catalog| Ok(catalog.load_registry())).await?;
     Ok(Json(ContractView::from(&**registry.find(&id)?)))
 }
 
 /// The schema or grammar a provider can take, and what it cannot say.
 #[utoipa::path(get, path = "/v1/contracts/{id}/export", tag = "contracts",
-    params(("id" = String, Path, description = "An id, or `id@version`."), For),
-    responses((status = 200, body = ContractExport)))]
-pub(crate) async fn export(
-    State(app): State<App>,
-    At(id): At<String>,
-    Asked(For { target }): Asked<For>,
-) -> Result<Json<ContractExport>, ApiError> {
-    let target = Target::parse(&target).ok_or_else(|| {
+    params(("id" = String, Path, description = "An id, or `id@version`."), ContractExportQuery),
+    responses((status = 200, body = ContractExportView)))]
+pub(crate) async fn get_contract_export(
+    State(app): State<HttpState>,
+    ApiPath(id): ApiPath<String>,
+    ApiQuery(ContractExportQuery { target }): ApiQuery<ContractExportQuery>,
+) -> Result<Json<ContractExportView>, ApiError> {
+    let target = ExportTarget::parse(&target).ok_or_else(|| {
         let there = "there are openai, anthropic, gemini, grammar";
-        ApiError::bad("bad_query", format!("no target `{target}`; {there}"))
+        ApiError::bad_request("bad_query", format!("no target `{target}`; {there}"))
     })?;
-    let registry = of_files(&app, |catalog| Ok(catalog.registry())).await?;
+    let registry = with_catalog(&app, |catalog| Ok(catalog.load_registry())).await?;
     let contract = registry.find(&id)?;
-    Ok(Json(ContractExport::of(&exported(contract, target), target)))
+    Ok(Json(ContractExportView::from_export(&exported(contract, target), target)))
 }

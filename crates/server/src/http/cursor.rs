@@ -2,58 +2,59 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_core::json::sha256;
+use countersign_core::json::sha256_hex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::ApiError;
 
 /// How many things a page has where nobody says.
-pub(crate) const USUAL: usize = 50;
+pub(crate) const DEFAULT_PAGE_SIZE: usize = 50;
 
 /// How many it has at most.
-pub(crate) const MOST: usize = 500;
+pub(crate) const MAX_PAGE_SIZE: usize = 500;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Carried<P> {
+struct CursorToken<P> {
     /// Which list, with which filter.
     of: String,
     place: P,
 }
 
 /// A place in a list. `filter` is everything that chooses what is in it.
-pub(crate) fn cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
-    let carried = Carried { of: digest(filter), place };
+pub(crate) fn encode_cursor<P: Serialize>(filter: &impl Serialize, place: P) -> String {
+    let carried = CursorToken { of: digest_filter(filter), place };
     URL_SAFE_NO_PAD.encode(serde_json::to_vec(&carried).expect("places are JSON"))
 }
 
 /// The place that a cursor of the same list names.
-pub(crate) fn place<P: DeserializeOwned>(
+pub(crate) fn decode_cursor<P: DeserializeOwned>(
     filter: &impl Serialize,
     cursor: &str,
 ) -> Result<P, ApiError> {
-    let wrong =
-        || ApiError::bad("bad_cursor", "the cursor is not one of this list with this filter");
+    let wrong = || {
+        ApiError::bad_request("bad_cursor", "the cursor is not one of this list with this filter")
+    };
     let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| wrong())?;
-    let carried: Carried<P> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
-    if carried.of == digest(filter) { Ok(carried.place) } else { Err(wrong()) }
+    let carried: CursorToken<P> = serde_json::from_slice(&bytes).map_err(|_| wrong())?;
+    if carried.of == digest_filter(filter) { Ok(carried.place) } else { Err(wrong()) }
 }
 
 /// How many things are wanted.
-pub(crate) fn limit(asked: Option<usize>) -> Result<usize, ApiError> {
+pub(crate) fn resolve_limit(asked: Option<usize>) -> Result<usize, ApiError> {
     match asked {
-        None => Ok(USUAL),
-        Some(limit @ 1..=MOST) => Ok(limit),
-        Some(other) => Err(ApiError::bad(
+        None => Ok(DEFAULT_PAGE_SIZE),
+        Some(limit @ 1..=MAX_PAGE_SIZE) => Ok(limit),
+        Some(other) => Err(ApiError::bad_request(
             "bad_query",
-            format!("`limit` must be from 1 to {MOST}, found {other}"),
+            format!("`limit` must be from 1 to {MAX_PAGE_SIZE}, found {other}"),
         )),
     }
 }
 
-fn digest(filter: &impl Serialize) -> String {
+fn digest_filter(filter: &impl Serialize) -> String {
     let text = serde_json::to_vec(filter).expect("filters are JSON");
-    sha256(&[&text])[..16].to_owned()
+    sha256_hex(&[&text])[..16].to_owned()
 }
 
 #[cfg(test)]
@@ -62,9 +63,9 @@ mod tests {
 
     #[test]
     fn a_cursor_is_good_for_its_own_list_and_no_other() {
-        let here = cursor(&("runs", Some("waiting")), (5_i64, "r"));
+        let here = encode_cursor(&("runs", Some("waiting")), (5_i64, "r"));
         assert_eq!(
-            place::<(i64, String)>(&("runs", Some("waiting")), &here).unwrap(),
+            decode_cursor::<(i64, String)>(&("runs", Some("waiting")), &here).unwrap(),
             (5, "r".into())
         );
         for (filter, cursor) in [
@@ -74,15 +75,15 @@ mod tests {
             (("runs", Some("waiting")), "!"),
             (("runs", Some("waiting")), ""),
         ] {
-            let error = place::<(i64, String)>(&filter, cursor).unwrap_err();
+            let error = decode_cursor::<(i64, String)>(&filter, cursor).unwrap_err();
             assert_eq!(error.problem().code, "bad_cursor");
         }
     }
 
     #[test]
     fn a_page_is_neither_empty_nor_endless() {
-        assert_eq!(limit(None).unwrap(), USUAL);
-        assert_eq!(limit(Some(500)).unwrap(), 500);
-        assert!(limit(Some(0)).is_err() && limit(Some(501)).is_err());
+        assert_eq!(resolve_limit(None).unwrap(), DEFAULT_PAGE_SIZE);
+        assert_eq!(resolve_limit(Some(500)).unwrap(), 500);
+        assert!(resolve_limit(Some(0)).is_err() && resolve_limit(Some(501)).is_err());
     }
 }

@@ -5,12 +5,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::ApiError;
 
 /// The tag of a version.
-pub(crate) fn etag(version: u64) -> HeaderValue {
+pub(crate) fn version_etag(version: u64) -> HeaderValue {
     HeaderValue::try_from(format!("\"{version}\"")).expect("digits between quotes are a header")
 }
 
-/// The version that `If-Match` demands; `None` where it demands nothing.
-pub(crate) fn demanded(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+/// The version that `If-Match` demands; `Empty` where it demands nothing.
+pub(crate) fn parse_if_match(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     if text == "*" {
@@ -21,12 +21,12 @@ pub(crate) fn demanded(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     version.map(Some).ok_or_else(|| {
         let detail =
             "`If-Match` must be one version in quotes, such as `\"5\"`, as an `ETag` has it";
-        ApiError::bad("bad_if_match", detail)
+        ApiError::bad_request("bad_if_match", detail)
     })
 }
 
 /// Whether the client has this version already.
-pub(crate) fn known(headers: &HeaderMap, version: u64) -> bool {
+pub(crate) fn matches_if_none_match(headers: &HeaderMap, version: u64) -> bool {
     let Some(Ok(value)) = headers.get(header::IF_NONE_MATCH).map(HeaderValue::to_str) else {
         return false;
     };
@@ -38,6 +38,6 @@ pub(crate) fn known(headers: &HeaderMap, version: u64) -> bool {
 }
 
 /// What is said to a client that must say which version it means.
-pub(crate) fn undemanded(detail: &str) -> ApiError {
+pub(crate) fn version_required_error(detail: &str) -> ApiError {
     ApiError::new(StatusCode::PRECONDITION_REQUIRED, "version_required", detail)
 }

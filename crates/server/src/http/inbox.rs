@@ -1,19 +1,19 @@
 //! The inbox: what waits for a person.
 
 use axum::Json;
-use countersign_core::run::{Wait, WaitKind};
+use countersign_core::run::{RunWait, WaitKind};
 use countersign_store::{StoreError, WaitCursor, WaitFilter, WaitRow};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
 use super::ApiError;
-use super::cursor::{cursor, limit, place};
-use super::extract::Asked;
+use super::cursor::{decode_cursor, encode_cursor, resolve_limit};
+use super::extract::ApiQuery;
 use crate::access::Caller;
-use crate::wire::{InboxRow, Page};
+use crate::wire::{CursorPage, InboxRow};
 
 /// Every kind of wait.
-const KINDS: [WaitKind; 6] = [
+const WAIT_KINDS: [WaitKind; 6] = [
     WaitKind::Question,
     WaitKind::Document,
     WaitKind::Approval,
@@ -25,7 +25,7 @@ const KINDS: [WaitKind; 6] = [
 /// Which waits.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Which {
+pub(crate) struct InboxQuery {
     /// Only of this run.
     pub(crate) run: Option<String>,
     /// Only of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
@@ -39,7 +39,7 @@ pub(crate) struct Which {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct InboxPageCursor {
     deadline: i64,
     opened_at: i64,
     run: String,
@@ -47,27 +47,28 @@ struct Place {
 }
 
 /// What waits for a person: the nearest deadline first, those without one last, then by age.
-#[utoipa::path(get, path = "/v1/inbox", tag = "inbox", params(Which), responses((status = 200, body = Page<InboxRow>)))]
-pub(crate) async fn list(
+#[utoipa::path(get, path = "/v1/inbox", tag = "inbox", params(InboxQuery), responses((status = 200, body = CursorPage<InboxRow>)))]
+pub(crate) async fn list_inbox(
     caller: Caller,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Page<InboxRow>>, ApiError> {
-    let Which { run, kind, who, cursor: after, limit: most } = which;
+    ApiQuery(which): ApiQuery<InboxQuery>,
+) -> Result<Json<CursorPage<InboxRow>>, ApiError> {
+    let InboxQuery { run, kind, who, cursor: after, limit: most } = which;
     if let Some(word) = kind.as_ref()
-        && !KINDS.iter().any(|one| one.as_str() == word)
+        && !WAIT_KINDS.iter().any(|one| one.as_str() == word)
     {
-        let all = KINDS.map(WaitKind::as_str).join(", ");
-        return Err(ApiError::bad(
+        let all = WAIT_KINDS.map(WaitKind::as_str).join(", ");
+        return Err(ApiError::bad_request(
             "bad_query",
             format!("no kind of wait `{word}`; there are {all}"),
         ));
     }
     let chosen = ("inbox", &run, &kind, &who);
-    let after = after.map(|cursor| place::<Place>(&chosen, &cursor)).transpose()?;
-    let most = limit(most)?;
-    let engine = &caller.desk.engine;
+    let after =
+        after.map(|cursor| decode_cursor::<InboxPageCursor>(&chosen, &cursor)).transpose()?;
+    let most = resolve_limit(most)?;
+    let engine = &caller.runtime.engine;
     let mut filter = WaitFilter::all(engine.tenant().clone(), most + 1);
-    filter.after = after.map(|Place { deadline, opened_at, run, id }| WaitCursor {
+    filter.after = after.map(|InboxPageCursor { deadline, opened_at, run, id }| WaitCursor {
         deadline,
         opened_at,
         run,
@@ -76,21 +77,21 @@ pub(crate) async fn list(
     filter.run.clone_from(&run);
     filter.kind.clone_from(&kind);
     filter.who.clone_from(&who);
-    let mut rows = engine.store().waits(&filter).await?;
+    let mut rows = engine.store().list_waits(&filter).await?;
     let more = rows.len() > most;
     rows.truncate(most);
-    let last = rows.last().filter(|_| more).map(WaitRow::cursor);
+    let last = rows.last().filter(|_| more).map(WaitRow::to_cursor);
     let next = last.map(|WaitCursor { deadline, opened_at, run, id }| {
-        cursor(&chosen, Place { deadline, opened_at, run, id })
+        encode_cursor(&chosen, InboxPageCursor { deadline, opened_at, run, id })
     });
-    Ok(Json(Page { items: rows.iter().map(listed).collect::<Result<_, _>>()?, next }))
+    Ok(Json(CursorPage { items: rows.iter().map(parse_wait_row).collect::<Result<_, _>>()?, next }))
 }
 
 /// A wait as it is sent.
-pub(crate) fn listed(row: &WaitRow) -> Result<InboxRow, StoreError> {
-    let wait: Wait = serde_json::from_str(&row.body).map_err(|error| {
+pub(crate) fn parse_wait_row(row: &WaitRow) -> Result<InboxRow, StoreError> {
+    let wait: RunWait = serde_json::from_str(&row.body).map_err(|error| {
         let what = format!("wait {} of run {} cannot be read: {error}", row.id, row.run.id);
-        StoreError::Corrupt { what }
+        StoreError::Corrupt { reason: what }
     })?;
-    Ok(InboxRow::of(&row.run.id, &wait))
+    Ok(InboxRow::from_wait(&row.run.id, &wait))
 }

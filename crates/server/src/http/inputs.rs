@@ -6,25 +6,25 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::{Incoming, Pending};
-use countersign_runtime::driver::handed_in;
+use countersign_core::run::{InputKind, PendingAction};
+use countersign_runtime::driver::build_manual_reply;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::etag::{demanded, etag, undemanded};
-use super::extract::{At, Body};
-use super::given::{Patience, taken};
-use super::idempotency::Once;
-use super::{ApiError, App};
+use super::etag::{parse_if_match, version_etag, version_required_error};
+use super::extract::{ApiJson, ApiPath};
+use super::idempotency_key::IdempotencyKey;
+use super::prefer_wait::{PreferWait, await_input_response};
+use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::wire::Taken;
+use crate::wire::InputResponse;
 
 /// A reply in a model's place, or a patch.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "text": "{\"points\": []}", "action": "2.0.1" }))]
-pub(crate) struct Reply {
+pub(crate) struct SubmitReplyRequest {
     /// The text, as a model would give it.
     text: String,
     /// The order it answers, as `next` names it; without one, `If-Match` must say the version.
@@ -35,14 +35,14 @@ pub(crate) struct Reply {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "value": 3 }))]
-pub(crate) struct Answer {
+pub(crate) struct AnswerRequest {
     /// The answer, in the shape that is asked for; the id of a choice.
-    #[serde(deserialize_with = "there")]
+    #[serde(deserialize_with = "deserialize_present")]
     value: Value,
 }
 
 /// Null is an answer too, and an absent one is none.
-fn there<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
     Value::deserialize(from)
 }
 
@@ -50,7 +50,7 @@ fn there<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "note": "well written" }))]
-pub(crate) struct Note {
+pub(crate) struct DecisionRequest {
     /// Why.
     note: Option<String>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Note {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "reason": "wrong input" }))]
-pub(crate) struct Why {
+pub(crate) struct StopRunRequest {
     /// Why.
     reason: Option<String>,
 }
@@ -68,59 +68,60 @@ pub(crate) struct Why {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "grants": { "tokens": 10000 } }))]
-pub(crate) struct Grants {
+pub(crate) struct ResumeRequest {
     /// By budget, `name` or `name@phase`; money in millionths, times in milliseconds.
     #[serde(default)]
     grants: BTreeMap<String, u64>,
 }
 
 /// What comes with every input: the run, the key, the version it was decided on, how long to wait.
-pub(crate) struct Along {
+pub(crate) struct SubmitOptions {
     pub(crate) run: String,
-    pub(crate) key: Option<String>,
-    pub(crate) at: Option<u64>,
-    pub(crate) patience: Patience,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) expected_version: Option<u64>,
+    pub(crate) prefer_wait: PreferWait,
 }
 
-impl Along {
-    pub(super) fn of(
+impl SubmitOptions {
+    pub(super) fn from_headers(
         run: String,
         key: Option<String>,
         headers: &HeaderMap,
     ) -> Result<Self, ApiError> {
-        let (at, patience) = (demanded(headers)?, Patience::of(headers)?);
-        Ok(Self { run, key, at, patience })
+        let (at, patience) = (parse_if_match(headers)?, PreferWait::from_headers(headers)?);
+        Ok(Self { run, idempotency_key: key, expected_version: at, prefer_wait: patience })
     }
 }
 
 /// Whether an input that a key was used for is the one that comes now.
-pub(crate) type Matching = Box<dyn Fn(&Incoming) -> bool + Send + Sync>;
+pub(crate) type InputMatcher = Box<dyn Fn(&InputKind) -> bool + Send + Sync>;
 
 /// Gives a run something, by whichever door, and tells where it stands then.
-pub(crate) async fn given(
-    app: &App,
+pub(crate) async fn submit_input(
+    app: &HttpState,
     caller: &Caller,
-    along: Along,
-    what: Incoming,
-) -> Result<Taken, ApiError> {
+    along: SubmitOptions,
+    what: InputKind,
+) -> Result<InputResponse, ApiError> {
     let same = what.clone();
-    let matching: Matching = Box::new(move |kept: &Incoming| *kept == same);
-    given_as(app, caller, along, what, &matching).await
+    let matching: InputMatcher = Box::new(move |kept: &InputKind| *kept == same);
+    submit_input_matching(app, caller, along, what, &matching).await
 }
 
 /// The same, where an input that comes again need not be equal in everything. One that came before under its key is
 /// told as it was taken then; where the client waits for the run to rest, the run as it rests now.
-pub(crate) async fn given_as(
-    app: &App,
+pub(crate) async fn submit_input_matching(
+    app: &HttpState,
     caller: &Caller,
-    along: Along,
-    what: Incoming,
-    matching: &Matching,
-) -> Result<Taken, ApiError> {
-    let Along { run, key, at, patience } = along;
-    let engine = &caller.desk.engine;
+    along: SubmitOptions,
+    what: InputKind,
+    matching: &InputMatcher,
+) -> Result<InputResponse, ApiError> {
+    let SubmitOptions { run, idempotency_key: key, expected_version: at, prefer_wait: patience } =
+        along;
+    let engine = &caller.runtime.engine;
     let repeated = match &key {
-        Some(key) => engine.find_repeated(&run, key, matching).await?,
+        Some(key) => engine.find_repeated_input(&run, key, matching).await?,
         None => None,
     };
     let (outcome, then) = match repeated {
@@ -128,77 +129,77 @@ pub(crate) async fn given_as(
             let then = outcome.state.clone();
             (outcome, Some(then))
         }
-        None => (engine.give_at(&run, what, key, at).await?, None),
+        None => (engine.submit_input_if(&run, what, key, at).await?, None),
     };
     let refused = outcome.violations().map(<[_]>::to_vec);
-    taken(app, caller, &run, refused, patience, then).await
+    await_input_response(app, caller, &run, refused, patience, then).await
 }
 
-async fn give(
-    app: &App,
+async fn submit_and_respond(
+    app: &HttpState,
     caller: &Caller,
-    along: Along,
-    what: Incoming,
+    along: SubmitOptions,
+    what: InputKind,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(given(app, caller, along, what).await?))
+    Ok(respond_with_etag(submit_input(app, caller, along, what).await?))
 }
 
-pub(super) fn tagged(taken: Taken) -> Response {
-    ([(header::ETAG, etag(taken.version))], Json(taken)).into_response()
+pub(super) fn respond_with_etag(taken: InputResponse) -> Response {
+    ([(header::ETAG, version_etag(taken.version))], Json(taken)).into_response()
 }
 
 /// Hands in a reply in a model's place, or a patch where nobody in particular is asked. A reply that is refused
 /// is taken too: `violations` says everything that is wrong with it.
-#[utoipa::path(post, path = "/v1/runs/{run}/submit", tag = "runs", request_body = Reply,
+#[utoipa::path(post, path = "/v1/runs/{run}/submit", tag = "runs", request_body = SubmitReplyRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
         ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn submit(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn submit_reply(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Once(key): Once,
+    ApiPath(run): ApiPath<String>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Reply { text, action }): Body<Reply>,
+    ApiJson(SubmitReplyRequest { text, action }): ApiJson<SubmitReplyRequest>,
 ) -> Result<Response, ApiError> {
-    let along = Along::of(run, key, &headers)?;
-    Ok(tagged(handed(&app, &caller, along, text, action).await?))
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    Ok(respond_with_etag(submit_reply_text(&app, &caller, along, text, action).await?))
 }
 
 /// Hands in a reply: to the order that is named, to the one that is out, or as a patch.
-pub(crate) async fn handed(
-    app: &App,
+pub(crate) async fn submit_reply_text(
+    app: &HttpState,
     caller: &Caller,
-    along: Along,
+    along: SubmitOptions,
     text: String,
     action: Option<String>,
-) -> Result<Taken, ApiError> {
-    if action.is_none() && along.at.is_none() {
+) -> Result<InputResponse, ApiError> {
+    if action.is_none() && along.expected_version.is_none() {
         let detail = "name the order as `action`, or the version that was seen (over HTTP as `If-Match`): the run may have gone on";
-        return Err(undemanded(detail));
+        return Err(version_required_error(detail));
     }
-    let state = caller.desk.engine.look(&along.run).await?.state;
-    let out = state.pending.iter().find(|(_, order)| matches!(order, Pending::Model { .. }));
+    let state = caller.runtime.engine.get_run(&along.run).await?.state;
+    let out = state.pending.iter().find(|(_, order)| matches!(order, PendingAction::Model { .. }));
     let by = caller.user.clone();
     let what = match action.as_ref().or(out.map(|(id, _)| id)) {
-        Some(action) => handed_in(action, &text, &by),
-        None => Incoming::Submitted { text: text.clone(), by: by.clone() },
+        Some(action) => build_manual_reply(action, &text, &by),
+        None => InputKind::Submitted { text: text.clone(), by: by.clone() },
     };
-    let matching: Matching =
+    let matching: InputMatcher =
         Box::new(move |kept| is_same_reply(kept, &text, action.as_deref(), &by));
-    given_as(app, caller, along, what, &matching).await
+    submit_input_matching(app, caller, along, what, &matching).await
 }
 
 /// Whether a reply that was taken is the one that comes again. Without an action it was taken for the order that
 /// was out then, which is over by now.
-fn is_same_reply(kept: &Incoming, text: &str, action: Option<&str>, by: &str) -> bool {
-    let Incoming::ModelReplied(reply) = kept else {
-        let submitted = Incoming::Submitted { text: text.to_owned(), by: by.to_owned() };
+fn is_same_reply(kept: &InputKind, text: &str, action: Option<&str>, by: &str) -> bool {
+    let InputKind::ModelReplied(reply) = kept else {
+        let submitted = InputKind::Submitted { text: text.to_owned(), by: by.to_owned() };
         return *kept == submitted && action.is_none();
     };
-    let mut again = handed_in(&reply.action, text, by);
-    if let Incoming::ModelReplied(again) = &mut again {
+    let mut again = build_manual_reply(&reply.action, text, by);
+    if let InputKind::ModelReplied(again) = &mut again {
         // Which build was shown is found out anew for every reply.
         again.build.clone_from(&reply.build);
     }
@@ -206,115 +207,117 @@ fn is_same_reply(kept: &Incoming, text: &str, action: Option<&str>, by: &str) ->
 }
 
 /// Answers a question. One answer is taken.
-#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/answer", tag = "inbox", request_body = Answer,
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/answer", tag = "inbox", request_body = AnswerRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn answer(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn answer_wait(
+    State(app): State<HttpState>,
     caller: Caller,
-    At((run, wait)): At<(String, String)>,
-    Once(key): Once,
+    ApiPath((run, wait)): ApiPath<(String, String)>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Answer { value }): Body<Answer>,
+    ApiJson(AnswerRequest { value }): ApiJson<AnswerRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Answered { wait, value, by }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Answered { wait, value, by }).await
 }
 
 /// Says yes to what waits for it: a way, more of a budget, another try.
-#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/approve", tag = "inbox", request_body = Note,
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/approve", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn approve(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn approve_wait(
+    State(app): State<HttpState>,
     caller: Caller,
-    At((run, wait)): At<(String, String)>,
-    Once(key): Once,
+    ApiPath((run, wait)): ApiPath<(String, String)>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Note { note }): Body<Note>,
+    ApiJson(DecisionRequest { note }): ApiJson<DecisionRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Decided { wait, approve: true, by, note }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Decided { wait, approve: true, by, note })
+        .await
 }
 
 /// Says no to what waits for a yes.
-#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/deny", tag = "inbox", request_body = Note,
+#[utoipa::path(post, path = "/v1/runs/{run}/waits/{wait}/deny", tag = "inbox", request_body = DecisionRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("wait" = String, Path, description = "The id of the wait."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn deny(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn deny_wait(
+    State(app): State<HttpState>,
     caller: Caller,
-    At((run, wait)): At<(String, String)>,
-    Once(key): Once,
+    ApiPath((run, wait)): ApiPath<(String, String)>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Note { note }): Body<Note>,
+    ApiJson(DecisionRequest { note }): ApiJson<DecisionRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Decided { wait, approve: false, by, note }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Decided { wait, approve: false, by, note })
+        .await
 }
 
 /// Stops a run until it is resumed.
-#[utoipa::path(post, path = "/v1/runs/{run}/halt", tag = "runs", request_body = Why,
+#[utoipa::path(post, path = "/v1/runs/{run}/halt", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
         ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn halt(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn halt_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Once(key): Once,
+    ApiPath(run): ApiPath<String>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Why { reason }): Body<Why>,
+    ApiJson(StopRunRequest { reason }): ApiJson<StopRunRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Halted { by, reason }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Halted { by, reason }).await
 }
 
 /// Lets a halted or blocked run go on, with more of a budget where that is said.
-#[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", request_body = Grants,
+#[utoipa::path(post, path = "/v1/runs/{run}/resume", tag = "runs", request_body = ResumeRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
         ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn resume(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn resume_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Once(key): Once,
+    ApiPath(run): ApiPath<String>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Grants { grants }): Body<Grants>,
+    ApiJson(ResumeRequest { grants }): ApiJson<ResumeRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Resumed { by, grants }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Resumed { by, grants }).await
 }
 
 /// Ends a run for good.
-#[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", request_body = Why,
+#[utoipa::path(post, path = "/v1/runs/{run}/cancel", tag = "runs", request_body = StopRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice is one input."),
         ("If-Match" = Option<String>, Header, description = "The version it was decided on.")),
-    responses((status = 200, body = Taken)))]
-pub(crate) async fn cancel(
-    State(app): State<App>,
+    responses((status = 200, body = InputResponse)))]
+pub(crate) async fn cancel_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Once(key): Once,
+    ApiPath(run): ApiPath<String>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(Why { reason }): Body<Why>,
+    ApiJson(StopRunRequest { reason }): ApiJson<StopRunRequest>,
 ) -> Result<Response, ApiError> {
     let by = caller.user.clone();
-    let along = Along::of(run, key, &headers)?;
-    give(&app, &caller, along, Incoming::Cancelled { by, reason }).await
+    let along = SubmitOptions::from_headers(run, key, &headers)?;
+    submit_and_respond(&app, &caller, along, InputKind::Cancelled { by, reason }).await
 }

@@ -5,17 +5,17 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::App;
-use crate::access::{Caller, Role};
+use super::HttpState;
+use crate::access::{AccessRole, Caller};
 
 /// Who the caller is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct Me {
+pub(crate) struct CallerView {
     /// Whose runs and memory they see.
     #[schema(example = "local")]
     pub tenant: String,
     /// What they may do.
-    pub role: Role,
+    pub role: AccessRole,
     /// Who they are, for the record.
     #[schema(example = "ann")]
     pub user: String,
@@ -26,9 +26,9 @@ pub(crate) struct Me {
 }
 
 /// Who the caller is.
-#[utoipa::path(get, path = "/v1/me", tag = "house", responses((status = 200, body = Me)))]
-pub(crate) async fn me(State(app): State<App>, caller: Caller) -> Json<Me> {
+#[utoipa::path(get, path = "/v1/me", tag = "house", responses((status = 200, body = CallerView)))]
+pub(crate) async fn get_caller(State(app): State<HttpState>, caller: Caller) -> Json<CallerView> {
     let tenant = caller.tenant().to_owned();
-    let Caller { role, user, key, .. } = caller;
-    Json(Me { tenant, role, user, key, keyless: app.hosts.keyless() })
+    let Caller { role, user, key_id: key, .. } = caller;
+    Json(CallerView { tenant, role, user, key, keyless: app.host_policy.allows_keyless() })
 }

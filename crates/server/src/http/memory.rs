@@ -4,33 +4,36 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::http::StatusCode;
-use countersign_contracts::memory::meta::Purpose;
-use countersign_core::run::Time;
-use countersign_memory::policy::Policy;
-use countersign_memory::store::{Build, Memory, Whom, packet_digest};
-use countersign_memory::tokens::counter;
-use countersign_memory::{Found, Request, Scope};
-use countersign_runtime::remember::{
-    Asking, Told, Voice, composed, moment, nearer, remember as kept, sections, thing,
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_core::run::Timestamp;
+use countersign_memory::policy::MemoryPolicy;
+use countersign_memory::store::{EraseTarget, Memory, PacketBuild, compute_packet_digest};
+use countersign_memory::tokens::find_counter;
+use countersign_memory::{Candidates, MemoryScope, PacketRequest};
+use countersign_runtime::memory_context::{
+    ContextQuery, InputAuthor, MemoryInput, compose_context, ingest_items as kept,
+    parse_section_budgets, parse_time, to_memory_write, try_add_vector,
 };
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::ApiError;
-use super::cursor::limit;
-use super::extract::{Asked, At, Body};
+use super::cursor::resolve_limit;
+use super::extract::{ApiJson, ApiPath, ApiQuery};
 use crate::access::Caller;
-use crate::wire::{Explained, Forgotten, Hit, Packet, Remembered, Replayed};
+use crate::wire::{
+    BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView, RememberResponse,
+};
 
 /// How many things may be told at once.
-const MOST_TOLD: usize = 1_000;
+const MAX_RECORDS: usize = 1_000;
 
 /// What is to be remembered.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "things": [{ "event": "I am vegetarian" }] }))]
-pub(crate) struct Telling {
+pub(crate) struct RememberRequest {
     /// Whose.
     pub(crate) user: String,
     /// With which agent.
@@ -50,7 +53,7 @@ pub(crate) struct Telling {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "message": "What does Ann eat?", "tokens": 600 }))]
-pub(crate) struct Composing {
+pub(crate) struct ComposeRequest {
     /// Whose.
     user: String,
     /// With which agent.
@@ -96,7 +99,7 @@ pub(crate) struct Composing {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "text": "dinner" }))]
-pub(crate) struct Searching {
+pub(crate) struct MemorySearchRequest {
     /// Whose.
     user: String,
     /// With which agent.
@@ -116,7 +119,7 @@ pub(crate) struct Searching {
 /// Whose build it is.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Whose {
+pub(crate) struct BuildOwnerQuery {
     /// Whose.
     user: String,
     /// With which agent.
@@ -127,7 +130,7 @@ pub(crate) struct Whose {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "agent": "helper", "policy": "recall" }))]
-pub(crate) struct Otherwise {
+pub(crate) struct ReplayRequest {
     /// Whose.
     user: String,
     /// With which agent.
@@ -140,7 +143,7 @@ pub(crate) struct Otherwise {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "user": "ann", "dry_run": true }))]
-pub(crate) struct Forgetting {
+pub(crate) struct ForgetRequest {
     /// Whom.
     user: String,
     /// With which agent; with every one where absent.
@@ -152,160 +155,169 @@ pub(crate) struct Forgetting {
 
 /// Remembers things, each by itself: what the rules refuse is told, and holds up nothing else. The same thing at
 /// the same moment is kept once.
-#[utoipa::path(post, path = "/v1/memory/remember", tag = "memory", request_body = Telling,
-    responses((status = 200, body = Remembered)))]
-pub(crate) async fn remember(
+#[utoipa::path(post, path = "/v1/memory/remember", tag = "memory", request_body = RememberRequest,
+    responses((status = 200, body = RememberResponse)))]
+pub(crate) async fn submit_memories(
     caller: Caller,
-    Body(telling): Body<Telling>,
-) -> Result<Json<Remembered>, ApiError> {
+    ApiJson(telling): ApiJson<RememberRequest>,
+) -> Result<Json<RememberResponse>, ApiError> {
     // Whoever has a key that may remember speaks for people.
-    told(&caller, telling, Voice::Person).await.map(Json)
+    remember_as(&caller, telling, InputAuthor::Person).await.map(Json)
 }
 
 /// Remembers what somebody tells, as far as they may say it.
-pub(crate) async fn told(
+pub(crate) async fn remember_as(
     caller: &Caller,
-    telling: Telling,
-    voice: Voice,
-) -> Result<Remembered, ApiError> {
-    let Telling { user, agent, session, run, at, things } = telling;
-    if things.is_empty() || things.len() > MOST_TOLD {
-        let detail = format!("`things` must be 1 to {MOST_TOLD}, found {}", things.len());
-        return Err(ApiError::wrong("bad_body", detail));
+    telling: RememberRequest,
+    voice: InputAuthor,
+) -> Result<RememberResponse, ApiError> {
+    let RememberRequest { user, agent, session, run, at, things } = telling;
+    if things.is_empty() || things.len() > MAX_RECORDS {
+        let detail = format!("`things` must be 1 to {MAX_RECORDS}, found {}", things.len());
+        return Err(ApiError::unprocessable("bad_body", detail));
     }
-    let scope = scope(caller, user, agent, session, run)?;
-    let now = now(caller, at)?;
+    let scope = build_scope(caller, user, agent, session, run)?;
+    let now = resolve_now(caller, at)?;
     let told = (1..).zip(things).map(|(number, told)| {
-        let thing = Told::by_line(told).and_then(|told| thing(told, voice, &scope, now));
-        let wrong =
-            |said| ApiError::wrong("bad_body", format!("`things`, number {number}: {said}"));
+        let thing =
+            MemoryInput::from_json(told).and_then(|told| to_memory_write(told, voice, &scope, now));
+        let wrong = |said| {
+            ApiError::unprocessable("bad_body", format!("`things`, number {number}: {said}"))
+        };
         thing.map(|thing| (number, thing)).map_err(wrong)
     });
     let things = told.collect::<Result<Vec<_>, _>>()?;
-    let account = kept(memory(caller)?, things, now).await?;
-    Ok(Remembered::from(&account))
+    let account = kept(require_memory(caller)?, things, now).await?;
+    Ok(RememberResponse::from(&account))
 }
 
 /// Composes what goes into a prompt, within a budget. The build is kept.
-#[utoipa::path(post, path = "/v1/memory/compose", tag = "memory", request_body = Composing,
-    responses((status = 200, body = Packet)))]
-pub(crate) async fn compose(
+#[utoipa::path(post, path = "/v1/memory/compose", tag = "memory", request_body = ComposeRequest,
+    responses((status = 200, body = PacketView)))]
+pub(crate) async fn compose_memory_packet(
     caller: Caller,
-    Body(composing): Body<Composing>,
-) -> Result<Json<Packet>, ApiError> {
-    let memory = memory(&caller)?;
-    let policy = policy(composing.policy.as_deref().unwrap_or("default"))?;
+    ApiJson(composing): ApiJson<ComposeRequest>,
+) -> Result<Json<PacketView>, ApiError> {
+    let memory = require_memory(&caller)?;
+    let policy = find_policy(composing.policy.as_deref().unwrap_or("default"))?;
     let tokenizer = match composing.tokenizer.as_deref() {
         None => "o200k",
         Some("chars") => "chars/4",
         Some(other) => other,
     };
-    let counter =
-        counter(tokenizer).map_err(|error| ApiError::wrong("bad_body", error.to_string()))?;
-    let request = request(&caller, composing)?;
-    let request = if policy.similarity.is_off() { request } else { near(&caller, request).await };
-    let made = composed(memory, &request, &policy, &*counter).await?;
-    Ok(Json(Packet::from(&made)))
+    let counter = find_counter(tokenizer)
+        .map_err(|error| ApiError::unprocessable("bad_body", error.to_string()))?;
+    let request = build_memory_request(&caller, composing)?;
+    let request = if policy.similarity.is_off() {
+        request
+    } else {
+        embed_request_or_warn(&caller, request).await
+    };
+    let made = compose_context(memory, &request, &policy, &*counter).await?;
+    Ok(Json(PacketView::from(&made)))
 }
 
 /// Looks for events, best first, and tells what their scores are made of.
-#[utoipa::path(post, path = "/v1/memory/search", tag = "memory", request_body = Searching,
-    responses((status = 200, body = Vec<Hit>)))]
-pub(crate) async fn search(
+#[utoipa::path(post, path = "/v1/memory/search", tag = "memory", request_body = MemorySearchRequest,
+    responses((status = 200, body = Vec<MemorySearchHit>)))]
+pub(crate) async fn search_memory(
     caller: Caller,
-    Body(searching): Body<Searching>,
-) -> Result<Json<Vec<Hit>>, ApiError> {
-    let Searching { user, agent, session, run, at, text, limit: most } = searching;
-    let most = limit(most)?;
-    let scope = scope(&caller, user, agent, session, run)?;
-    let asking = Asking { message: Some(text), ..Asking::default() };
-    let request = asking.request(scope, now(&caller, at)?);
-    let memory = memory(&caller)?;
-    let found = memory.search(&near(&caller, request).await, most).await?;
-    Ok(Json(found.iter().map(Hit::from).collect()))
+    ApiJson(searching): ApiJson<MemorySearchRequest>,
+) -> Result<Json<Vec<MemorySearchHit>>, ApiError> {
+    let MemorySearchRequest { user, agent, session, run, at, text, limit: most } = searching;
+    let most = resolve_limit(most)?;
+    let scope = build_scope(&caller, user, agent, session, run)?;
+    let asking = ContextQuery { message: Some(text), ..ContextQuery::default() };
+    let request = asking.into_request(scope, resolve_now(&caller, at)?);
+    let memory = require_memory(&caller)?;
+    let found = memory.search_events(&embed_request_or_warn(&caller, request).await, most).await?;
+    Ok(Json(found.iter().map(MemorySearchHit::from).collect()))
 }
 
 /// What is in a build and by which rule, what is not and why not, what each section cost.
 #[utoipa::path(get, path = "/v1/memory/builds/{build}", tag = "memory",
-    params(("build" = String, Path, description = "The id of the build; that of a run is `RUN/ACTION`, with the slash as `%2F`."), Whose),
-    responses((status = 200, body = Explained)))]
-pub(crate) async fn explain(
+    params(("build" = String, Path, description = "The id of the build; that of a run is `RUN/ACTION`, with the slash as `%2F`."), BuildOwnerQuery),
+    responses((status = 200, body = BuildExplanation)))]
+pub(crate) async fn explain_build(
     caller: Caller,
-    At(id): At<String>,
-    Asked(Whose { user, agent }): Asked<Whose>,
-) -> Result<Json<Explained>, ApiError> {
-    let (build, found) = build(&caller, user, agent, &id).await?;
-    let packet =
-        build.again(&found).map_err(|error| ApiError::wrong("not_again", error.to_string()))?;
-    Ok(Json(Explained::of(&build, &packet)))
+    ApiPath(id): ApiPath<String>,
+    ApiQuery(BuildOwnerQuery { user, agent }): ApiQuery<BuildOwnerQuery>,
+) -> Result<Json<BuildExplanation>, ApiError> {
+    let (build, found) = load_build(&caller, user, agent, &id).await?;
+    let packet = build
+        .recompose(&found)
+        .map_err(|error| ApiError::unprocessable("not_again", error.to_string()))?;
+    Ok(Json(BuildExplanation::from_build(&build, &packet)))
 }
 
 /// Composes a build again from the rows of then: the same bytes, or what another policy makes different.
-#[utoipa::path(post, path = "/v1/memory/builds/{build}/replay", tag = "memory", request_body = Otherwise,
+#[utoipa::path(post, path = "/v1/memory/builds/{build}/replay", tag = "memory", request_body = ReplayRequest,
     params(("build" = String, Path, description = "The id of the build.")),
-    responses((status = 200, body = Replayed)))]
-pub(crate) async fn replay(
+    responses((status = 200, body = BuildReplay)))]
+pub(crate) async fn replay_build(
     caller: Caller,
-    At(id): At<String>,
-    Body(Otherwise { user, agent, policy: other }): Body<Otherwise>,
-) -> Result<Json<Replayed>, ApiError> {
-    let other = other.as_deref().map(policy).transpose()?;
-    let (build, found) = build(&caller, user, agent, &id).await?;
-    let again = |error: &dyn std::error::Error| ApiError::wrong("not_again", error.to_string());
-    let packet = build.again(&found).map_err(|error| again(&error))?;
-    if packet_digest(&packet) != build.digest {
-        return Ok(Json(Replayed::other(&build, packet_digest(&packet))));
+    ApiPath(id): ApiPath<String>,
+    ApiJson(ReplayRequest { user, agent, policy: other }): ApiJson<ReplayRequest>,
+) -> Result<Json<BuildReplay>, ApiError> {
+    let other = other.as_deref().map(find_policy).transpose()?;
+    let (build, found) = load_build(&caller, user, agent, &id).await?;
+    let again =
+        |error: &dyn std::error::Error| ApiError::unprocessable("not_again", error.to_string());
+    let packet = build.recompose(&found).map_err(|error| again(&error))?;
+    if compute_packet_digest(&packet) != build.digest {
+        return Ok(Json(BuildReplay::new_changed(&build, compute_packet_digest(&packet))));
     }
     let Some(other) = other else {
         let bytes = serde_json::to_string(&packet).map_or(0, |text| text.len());
-        return Ok(Json(Replayed::same(&build, bytes)));
+        return Ok(Json(BuildReplay::new_identical(&build, bytes)));
     };
     let named = format!("{} {}", other.id, other.version);
-    let after = build.under(&other, &found).map_err(|error| again(&error))?;
-    let compared = Replayed::under(&build, &packet, &after, &named);
+    let after = build.recompose_with_policy(&other, &found).map_err(|error| again(&error))?;
+    let compared = BuildReplay::new_under_policy(&build, &packet, &after, &named);
     Ok(Json(compared.map_err(|error| again(&error))?))
 }
 
 /// Erases a user, with one agent or with every one: rows, index, builds, bytes.
-#[utoipa::path(post, path = "/v1/memory/forget", tag = "memory", request_body = Forgetting,
-    responses((status = 200, body = Forgotten)))]
-pub(crate) async fn forget(
+#[utoipa::path(post, path = "/v1/memory/forget", tag = "memory", request_body = ForgetRequest,
+    responses((status = 200, body = ForgetResponse)))]
+pub(crate) async fn forget_user(
     caller: Caller,
-    Body(Forgetting { user, agent, dry_run }): Body<Forgetting>,
-) -> Result<Json<Forgotten>, ApiError> {
+    ApiJson(ForgetRequest { user, agent, dry_run }): ApiJson<ForgetRequest>,
+) -> Result<Json<ForgetResponse>, ApiError> {
     let every = agent.is_none();
     let subject =
-        scope(&caller, user, agent.unwrap_or_else(|| "any".to_owned()), None, None)?.subject();
+        build_scope(&caller, user, agent.unwrap_or_else(|| "any".to_owned()), None, None)?
+            .subject();
     let whom = if every {
-        Whom::User { tenant: subject.tenant, user: subject.user }
+        EraseTarget::User { tenant: subject.tenant, user: subject.user }
     } else {
-        Whom::Subject(subject)
+        EraseTarget::Subject(subject)
     };
-    let memory = memory(&caller)?;
+    let memory = require_memory(&caller)?;
     let erased = if dry_run {
-        memory.would_forget(whom).await?
+        memory.preview_forget(whom).await?
     } else {
-        memory.forget(whom, caller.desk.engine.clock().now()).await?
+        memory.forget(whom, caller.runtime.engine.clock().now()).await?
     };
-    Ok(Json(Forgotten::from(erased)))
+    Ok(Json(ForgetResponse::from(erased)))
 }
 
 /// The request with the vector of its words, where the house has an embedder that answers; else by words
 /// alone, and whoever watches hears why.
-async fn near(caller: &Caller, request: Request) -> Request {
-    let Some(recall) = caller.desk.engine.recall() else { return request };
+async fn embed_request_or_warn(caller: &Caller, request: PacketRequest) -> PacketRequest {
+    let Some(recall) = caller.runtime.engine.memory_recorder() else { return request };
     let embedder = recall.embedder().map(|embedder| &**embedder);
-    let (request, away) = nearer(&**recall.memory(), embedder, request).await;
+    let (request, away) = try_add_vector(&**recall.memory(), embedder, request).await;
     if let Some(error) = away {
-        let watch = caller.desk.engine.watch();
-        watch.warned(request.scope.run(), &format!("memory goes by words alone: {error}"));
+        let watch = caller.runtime.engine.observer();
+        watch.on_warning(request.scope.run(), &format!("memory goes by words alone: {error}"));
     }
     request
 }
 
 /// The memory of the house.
-fn memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
-    let recall = caller.desk.engine.recall();
+fn require_memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
+    let recall = caller.runtime.engine.memory_recorder();
     recall.map(|recall| &**recall.memory()).ok_or_else(|| {
         let detail =
             "this server has no memory: it was started with `--no-memory`, or it cannot be opened";
@@ -313,49 +325,54 @@ fn memory(caller: &Caller) -> Result<&dyn Memory, ApiError> {
     })
 }
 
-fn scope(
+fn build_scope(
     caller: &Caller,
     user: String,
     agent: String,
     session: Option<String>,
     run: Option<String>,
-) -> Result<Scope, ApiError> {
+) -> Result<MemoryScope, ApiError> {
     let usual = || "default".to_owned();
     let (session, run) = (session.unwrap_or_else(usual), run.unwrap_or_else(usual));
-    Scope::new(caller.tenant(), user, agent, session, run)
-        .map_err(|error| ApiError::wrong("scope", error.to_string()))
+    MemoryScope::new(caller.tenant(), user, agent, session, run)
+        .map_err(|error| ApiError::unprocessable("scope", error.to_string()))
 }
 
-fn now(caller: &Caller, at: Option<String>) -> Result<Time, ApiError> {
+fn resolve_now(caller: &Caller, at: Option<String>) -> Result<Timestamp, ApiError> {
     match at {
-        Some(text) => time("at", &text),
-        None => Ok(caller.desk.engine.clock().now()),
+        Some(text) => parse_time_field("at", &text),
+        None => Ok(caller.runtime.engine.clock().now()),
     }
 }
 
-fn time(name: &str, text: &str) -> Result<Time, ApiError> {
-    moment(name, text).map_err(|said| ApiError::wrong("bad_body", said))
+fn parse_time_field(name: &str, text: &str) -> Result<Timestamp, ApiError> {
+    parse_time(name, text).map_err(|said| ApiError::unprocessable("bad_body", said))
 }
 
-fn policy(name: &str) -> Result<Policy, ApiError> {
-    Policy::shipped(name).ok_or_else(|| {
+fn find_policy(name: &str) -> Result<MemoryPolicy, ApiError> {
+    MemoryPolicy::load_shipped(name).ok_or_else(|| {
         let detail = format!("no policy `{name}`; there are `default` and `recall`");
-        ApiError::wrong("bad_body", detail)
+        ApiError::unprocessable("bad_body", detail)
     })
 }
 
-fn request(caller: &Caller, composing: Composing) -> Result<Request, ApiError> {
+fn build_memory_request(
+    caller: &Caller,
+    composing: ComposeRequest,
+) -> Result<PacketRequest, ApiError> {
     let purpose = match composing.purpose.as_deref() {
-        None | Some("planner") => Purpose::Planner,
-        Some("tool") => Purpose::Tool,
-        Some("responder") => Purpose::Responder,
+        None | Some("planner") => PacketPurpose::Planner,
+        Some("tool") => PacketPurpose::Tool,
+        Some("responder") => PacketPurpose::Responder,
         Some(other) => {
             let detail = format!("no purpose `{other}`; there are planner, tool, responder");
-            return Err(ApiError::wrong("bad_body", detail));
+            return Err(ApiError::unprocessable("bad_body", detail));
         }
     };
-    let at = |name: &str, text: Option<String>| text.map(|text| time(name, &text)).transpose();
-    let asking = Asking {
+    let at = |name: &str, text: Option<String>| {
+        text.map(|text| parse_time_field(name, &text)).transpose()
+    };
+    let asking = ContextQuery {
         purpose: Some(purpose),
         message: composing.message,
         keywords: composing.keywords,
@@ -365,10 +382,11 @@ fn request(caller: &Caller, composing: Composing) -> Result<Request, ApiError> {
         until: at("until", composing.until)?,
         task_type: composing.task_type,
         tokens: composing.tokens,
-        sections: sections(composing.per_section)
-            .map_err(|error| ApiError::wrong("bad_body", format!("`per_section`: {error}")))?,
+        sections: parse_section_budgets(composing.per_section).map_err(|error| {
+            ApiError::unprocessable("bad_body", format!("`per_section`: {error}"))
+        })?,
     };
-    let Composing { user, agent, session, run, at, .. } = Composing {
+    let ComposeRequest { user, agent, session, run, at, .. } = ComposeRequest {
         message: None,
         keywords: Vec::new(),
         entities: Vec::new(),
@@ -379,20 +397,21 @@ fn request(caller: &Caller, composing: Composing) -> Result<Request, ApiError> {
         per_section: BTreeMap::new(),
         ..composing
     };
-    Ok(asking.request(scope(caller, user, agent, session, run)?, now(caller, at)?))
+    Ok(asking
+        .into_request(build_scope(caller, user, agent, session, run)?, resolve_now(caller, at)?))
 }
 
-async fn build(
+async fn load_build(
     caller: &Caller,
     user: String,
     agent: String,
     id: &str,
-) -> Result<(Build, Found), ApiError> {
-    let subject = scope(caller, user, agent, None, None)?.subject();
-    let build = memory(caller)?.build(&subject, id).await?;
+) -> Result<(PacketBuild, Candidates), ApiError> {
+    let subject = build_scope(caller, user, agent, None, None)?.subject();
+    let build = require_memory(caller)?.load_build(&subject, id).await?;
     build.ok_or_else(|| {
         let detail =
             format!("no build `{id}` of user `{}` with agent `{}`", subject.user, subject.agent);
-        ApiError::missing("unknown_build", detail)
+        ApiError::not_found("unknown_build", detail)
     })
 }

@@ -6,67 +6,70 @@ use axum::response::Response;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::extract::{Asked, At};
-use super::looks::{Format, drawn};
-use super::{ApiError, App};
-use crate::catalog::Catalog;
-use crate::show::graph::Picture;
+use super::extract::{ApiPath, ApiQuery};
+use super::run_reads::{GraphFormatParam, render_graph};
+use super::{ApiError, HttpState};
+use crate::protocol_catalog::ProtocolCatalog;
+use crate::show::graph::WorkflowGraph;
 use crate::wire::{ProtocolRow, ProtocolView};
 
 /// Which drawing.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Drawing {
+pub(crate) struct ProtocolGraphQuery {
     /// The workflow; the default one where absent.
     workflow: Option<String>,
     /// `svg` (where absent) or `mermaid`.
     #[param(value_type = Option<String>)]
-    format: Option<Format>,
+    format: Option<GraphFormatParam>,
 }
 
 /// Every protocol: that of the folder first, then those that ship.
 #[utoipa::path(get, path = "/v1/protocols", tag = "protocols", responses((status = 200, body = Vec<ProtocolRow>)))]
-pub(crate) async fn list(State(app): State<App>) -> Result<Json<Vec<ProtocolRow>>, ApiError> {
-    of_files(&app, |catalog| Ok(catalog.rows()?)).await.map(Json)
+pub(crate) async fn list_protocols(
+    State(app): State<HttpState>,
+) -> Result<Json<Vec<ProtocolRow>>, ApiError> {
+    with_catalog(&app, |catalog| Ok(catalog.list_protocols()?)).await.map(Json)
 }
 
 /// One protocol: its workflows, and what `check` finds in it.
 #[utoipa::path(get, path = "/v1/protocols/{name}", tag = "protocols",
     params(("name" = String, Path, description = "Its name.")),
     responses((status = 200, body = ProtocolView)))]
-pub(crate) async fn show(
-    State(app): State<App>,
-    At(name): At<String>,
+pub(crate) async fn get_protocol(
+    State(app): State<HttpState>,
+    ApiPath(name): ApiPath<String>,
 ) -> Result<Json<ProtocolView>, ApiError> {
-    of_files(&app, move |catalog| Ok(catalog.view(&name)?)).await.map(Json)
+    with_catalog(&app, move |catalog| Ok(catalog.view_protocol(&name)?)).await.map(Json)
 }
 
 /// A workflow as a drawing.
 #[utoipa::path(get, path = "/v1/protocols/{name}/graph", tag = "protocols",
-    params(("name" = String, Path, description = "The name of the protocol."), Drawing),
+    params(("name" = String, Path, description = "The name of the protocol."), ProtocolGraphQuery),
     responses((status = 200, content((String = "image/svg+xml"), (String = "text/vnd.mermaid")))))]
-pub(crate) async fn graph(
-    State(app): State<App>,
-    At(name): At<String>,
-    Asked(drawing): Asked<Drawing>,
+pub(crate) async fn get_protocol_graph(
+    State(app): State<HttpState>,
+    ApiPath(name): ApiPath<String>,
+    ApiQuery(drawing): ApiQuery<ProtocolGraphQuery>,
 ) -> Result<Response, ApiError> {
-    let Drawing { workflow, format } = drawing;
-    let picture = of_files(&app, move |catalog| {
-        let (protocol, workflow) = catalog.meant(Some(&name), workflow.as_deref(), true)?;
+    let ProtocolGraphQuery { workflow, format } = drawing;
+    let picture = with_catalog(&app, move |catalog| {
+        let (protocol, workflow) =
+            catalog.resolve_workflow(Some(&name), workflow.as_deref(), true)?;
         let workflow = protocol
-            .workflow(&workflow)
-            .map_err(|said| ApiError::missing("unknown_workflow", said))?;
-        Ok(Picture::of(workflow))
+            .find_workflow(&workflow)
+            .map_err(|said| ApiError::not_found("unknown_workflow", said))?;
+        Ok(WorkflowGraph::from_workflow(workflow))
     });
-    Ok(drawn(&picture.await?, format))
+    Ok(render_graph(&picture.await?, format))
 }
 
 /// Does something that reads files, where it holds nobody up.
-pub(crate) async fn of_files<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce(&Catalog) -> Result<T, ApiError> + Send + 'static,
+pub(crate) async fn with_catalog<T: Send + 'static>(
+    app: &HttpState,
+    work: impl FnOnce(&ProtocolCatalog) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let house = std::sync::Arc::clone(&app.house);
+    let house = std::sync::Arc::clone(&app.app_state);
     let done = tokio::task::spawn_blocking(move || work(house.catalog())).await;
-    done.map_err(|_| ApiError::ours("broke_down", "reading the files broke down"))?
+    done.map_err(|_| ApiError::internal("broke_down", "reading the files broke down"))?
 }

@@ -12,22 +12,22 @@ use crate::access::Caller;
 use crate::service_limits::ServiceLimits;
 
 /// Seconds after which a client that was refused may try again.
-const RETRY: u64 = 2;
+const RETRY_AFTER_SECONDS: u64 = 2;
 
 /// How much of one thing may be held at once.
 #[derive(Debug)]
 pub struct Quota {
     /// What is counted, in the plural, for messages.
-    what: &'static str,
+    unit_name: &'static str,
     /// The code of a problem where one key holds too much.
     code: &'static str,
     total: u64,
     per_key: u64,
-    used: Mutex<Used>,
+    usage: Mutex<QuotaUsage>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct QuotaUsage {
     total: u64,
     /// Only keys that hold something.
     by_key: BTreeMap<String, u64>,
@@ -37,12 +37,12 @@ impl Quota {
     /// A quota of so much in total and for each key.
     #[must_use]
     pub fn new(what: &'static str, code: &'static str, total: u64, per_key: u64) -> Arc<Self> {
-        Arc::new(Self { what, code, total, per_key, used: Mutex::default() })
+        Arc::new(Self { unit_name: what, code, total, per_key, usage: Mutex::default() })
     }
 
     /// A share of a caller, which holds nothing yet.
-    pub(crate) fn share(self: &Arc<Self>, caller: &Caller) -> QuotaShare {
-        let key = caller.key.clone().unwrap_or_default();
+    pub(crate) fn new_share(self: &Arc<Self>, caller: &Caller) -> QuotaShare {
+        let key = caller.key_id.clone().unwrap_or_default();
         QuotaShare { quota: Arc::clone(self), key, units: 0 }
     }
 
@@ -52,9 +52,9 @@ impl Quota {
         self.lock().total
     }
 
-    fn lock(&self) -> MutexGuard<'_, Used> {
+    fn lock(&self) -> MutexGuard<'_, QuotaUsage> {
         // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,18 +71,18 @@ impl QuotaShare {
     ///
     /// # Errors
     /// 429 where the key would hold too much, 503 where all keys together would.
-    pub(crate) fn grow(&mut self, units: u64) -> Result<(), ApiError> {
-        let Quota { what, code, total, per_key, .. } = &*self.quota;
+    pub(crate) fn acquire(&mut self, units: u64) -> Result<(), ApiError> {
+        let Quota { unit_name: what, code, total, per_key, .. } = &*self.quota;
         let mut used = self.quota.lock();
         let of_key = used.by_key.get(&self.key).copied().unwrap_or(0);
         if of_key.saturating_add(units) > *per_key {
             let detail = format!("this key may hold {per_key} {what} at once");
             let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, code, detail);
-            return Err(told.again_in(RETRY));
+            return Err(told.with_retry_after(RETRY_AFTER_SECONDS));
         }
         if used.total.saturating_add(units) > *total {
             let detail = format!("the server holds as many {what} as it may: {total}");
-            return Err(ApiError::away("busy", detail).again_in(RETRY));
+            return Err(ApiError::unavailable("busy", detail).with_retry_after(RETRY_AFTER_SECONDS));
         }
         used.total += units;
         if units > 0 {
@@ -108,7 +108,7 @@ impl Drop for QuotaShare {
 
 /// The quotas of a server.
 #[derive(Debug)]
-pub struct Quotas {
+pub struct ServerQuotas {
     /// Bytes of bodies in memory.
     pub body_bytes: Arc<Quota>,
     /// Bytes of unfinished uploads on the disk.
@@ -119,7 +119,7 @@ pub struct Quotas {
     pub streams: Arc<Quota>,
 }
 
-impl Quotas {
+impl ServerQuotas {
     /// Quotas as the limits say.
     #[must_use]
     pub fn new(limits: &ServiceLimits) -> Self {
@@ -166,13 +166,13 @@ mod tests {
     fn a_key_and_all_keys_hold_so_much_and_give_it_back() {
         let quota = Quota::new("streams", "too_many_streams", 3, 2);
         let [mut one, mut other] = [share(&quota, "a"), share(&quota, "a")];
-        one.grow(1).unwrap();
-        other.grow(1).unwrap();
-        let refused = other.grow(1).unwrap_err();
+        one.acquire(1).unwrap();
+        other.acquire(1).unwrap();
+        let refused = other.acquire(1).unwrap_err();
         assert_eq!((refused.problem().status, &*refused.problem().code), (429, "too_many_streams"));
         let mut third = share(&quota, "b");
-        third.grow(1).unwrap();
-        let refused = share(&quota, "c").grow(1).unwrap_err();
+        third.acquire(1).unwrap();
+        let refused = share(&quota, "c").acquire(1).unwrap_err();
         assert_eq!((refused.problem().status, &*refused.problem().code), (503, "busy"));
         drop((one, other, third));
         assert_eq!(quota.used(), 0);

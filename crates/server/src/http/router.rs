@@ -10,29 +10,29 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{
-    ApiError, App, admit, answers, blobs, contracts, description, documents, guard, health, inbox,
-    inputs, limits, looks, me, memory, metrics, protocols, request_body, runs, start, stream,
-    traced, workers,
+    ApiError, HttpState, auth, blobs, contracts, event_streams, health, http_tracing,
+    idempotency_cache, inbox, inputs, me, memory, metrics, openapi, protocols, request_body,
+    response_middleware, run_reads, runs, start, uploads, validation, workers,
 };
 
 /// The routes and their description.
-pub fn router(app: App) -> (Router, OpenApi) {
-    let (router, described) = described();
-    let web = crate::web::routes(app.hosts.clone(), app.token.clone());
+pub fn build_router(app: HttpState) -> (Router, OpenApi) {
+    let (router, described) = build_documented_routes();
+    let web = crate::web::routes(app.host_policy.clone(), app.token.clone());
     let router = router
-        .merge(description::routes(&described))
+        .merge(openapi::routes(&described))
         .merge(crate::mcp::routes(app.clone()))
         .fallback(async || {
-            ApiError::missing("unknown_path", "there is nothing at this path").into_response()
+            ApiError::not_found("unknown_path", "there is nothing at this path").into_response()
         })
-        .layer(from_fn_with_state(app.clone(), answers::answer_once))
-        .layer(from_fn_with_state(app.clone(), request_body::read_whole))
-        .layer(from_fn_with_state(app.clone(), guard::guard))
-        .layer(from_fn(limits::in_time))
-        .layer(CatchPanicLayer::custom(limits::broke_down))
-        .layer(from_fn_with_state(app.clone(), metrics::counted))
-        .layer(from_fn_with_state(app.clone(), traced::traced))
-        .layer(from_fn(limits::guarded))
+        .layer(from_fn_with_state(app.clone(), idempotency_cache::answer_once))
+        .layer(from_fn_with_state(app.clone(), request_body::buffer_body))
+        .layer(from_fn_with_state(app.clone(), auth::authenticate))
+        .layer(from_fn(response_middleware::enforce_timeout))
+        .layer(CatchPanicLayer::custom(response_middleware::respond_to_panic))
+        .layer(from_fn_with_state(app.clone(), metrics::count_request))
+        .layer(from_fn_with_state(app.clone(), http_tracing::trace_request))
+        .layer(from_fn(response_middleware::add_security_headers))
         .layer(CompressionLayer::new())
         .with_state(app)
         .merge(web);
@@ -40,51 +40,51 @@ pub fn router(app: App) -> (Router, OpenApi) {
 }
 
 /// Every route that has a description.
-fn described() -> (Router<App>, OpenApi) {
-    let (router, described) = OpenApiRouter::with_openapi(description::head())
-        .routes(routes!(health::health))
-        .routes(routes!(health::ready))
-        .routes(routes!(metrics::show))
-        .routes(routes!(workers::list))
-        .routes(routes!(me::me))
-        .routes(routes!(protocols::list))
-        .routes(routes!(protocols::show))
-        .routes(routes!(protocols::graph))
-        .routes(routes!(contracts::list))
-        .routes(routes!(contracts::show))
-        .routes(routes!(contracts::export))
-        .routes(routes!(admit::check))
-        .routes(routes!(admit::admit))
-        .routes(routes!(admit::diff))
-        .routes(routes!(runs::list, start::start))
-        .routes(routes!(runs::show))
-        .routes(routes!(looks::document))
-        .routes(routes!(looks::state))
-        .routes(routes!(looks::versions))
-        .routes(routes!(looks::events))
-        .routes(routes!(looks::diff))
-        .routes(routes!(looks::graph))
-        .routes(routes!(looks::next))
-        .routes(routes!(looks::verify))
-        .routes(routes!(start::fork))
-        .routes(routes!(inputs::submit))
-        .routes(routes!(inputs::answer))
-        .routes(routes!(documents::document))
-        .routes(routes!(inputs::approve))
-        .routes(routes!(inputs::deny))
-        .routes(routes!(inputs::halt))
-        .routes(routes!(inputs::resume))
-        .routes(routes!(inputs::cancel))
-        .routes(routes!(blobs::show))
-        .routes(routes!(inbox::list))
-        .routes(routes!(stream::run))
-        .routes(routes!(stream::inbox))
-        .routes(routes!(memory::remember))
-        .routes(routes!(memory::compose))
-        .routes(routes!(memory::search))
-        .routes(routes!(memory::explain))
-        .routes(routes!(memory::replay))
-        .routes(routes!(memory::forget))
+fn build_documented_routes() -> (Router<HttpState>, OpenApi) {
+    let (router, described) = OpenApiRouter::with_openapi(openapi::base_openapi())
+        .routes(routes!(health::get_health))
+        .routes(routes!(health::get_readiness))
+        .routes(routes!(metrics::get_metrics))
+        .routes(routes!(workers::list_workers))
+        .routes(routes!(me::get_caller))
+        .routes(routes!(protocols::list_protocols))
+        .routes(routes!(protocols::get_protocol))
+        .routes(routes!(protocols::get_protocol_graph))
+        .routes(routes!(contracts::list_contracts))
+        .routes(routes!(contracts::get_contract))
+        .routes(routes!(contracts::get_contract_export))
+        .routes(routes!(validation::check_protocol_files))
+        .routes(routes!(validation::admit_reply))
+        .routes(routes!(validation::diff_contracts))
+        .routes(routes!(runs::list_runs, start::start_run))
+        .routes(routes!(runs::get_run))
+        .routes(routes!(run_reads::get_document))
+        .routes(routes!(run_reads::get_state))
+        .routes(routes!(run_reads::list_versions))
+        .routes(routes!(run_reads::list_events))
+        .routes(routes!(run_reads::diff_versions))
+        .routes(routes!(run_reads::get_run_graph))
+        .routes(routes!(run_reads::get_next_step))
+        .routes(routes!(run_reads::get_verification))
+        .routes(routes!(start::fork_run))
+        .routes(routes!(inputs::submit_reply))
+        .routes(routes!(inputs::answer_wait))
+        .routes(routes!(uploads::upload_document))
+        .routes(routes!(inputs::approve_wait))
+        .routes(routes!(inputs::deny_wait))
+        .routes(routes!(inputs::halt_run))
+        .routes(routes!(inputs::resume_run))
+        .routes(routes!(inputs::cancel_run))
+        .routes(routes!(blobs::get_blob))
+        .routes(routes!(inbox::list_inbox))
+        .routes(routes!(event_streams::stream_run))
+        .routes(routes!(event_streams::stream_inbox))
+        .routes(routes!(memory::submit_memories))
+        .routes(routes!(memory::compose_memory_packet))
+        .routes(routes!(memory::search_memory))
+        .routes(routes!(memory::explain_build))
+        .routes(routes!(memory::replay_build))
+        .routes(routes!(memory::forget_user))
         .split_for_parts();
-    (router, description::finished(described))
+    (router, openapi::complete_openapi(described))
 }

@@ -4,25 +4,25 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::Status;
-use countersign_runtime::engine::{Engine, EngineError, Live, Outcome};
-use countersign_store::{Head, RunCursor, RunFilter};
+use countersign_core::run::ExecutionStatus;
+use countersign_runtime::engine::{Engine, EngineError, InputOutcome, LiveRun};
+use countersign_store::{RunCursor, RunFilter, RunHead};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 
-use super::cursor::{cursor, limit, place};
-use super::etag::{etag, known};
-use super::extract::{Asked, At};
-use super::protocols::of_files;
-use super::{ApiError, App};
+use super::cursor::{decode_cursor, encode_cursor, resolve_limit};
+use super::etag::{matches_if_none_match, version_etag};
+use super::extract::{ApiPath, ApiQuery};
+use super::protocols::with_catalog;
+use super::{ApiError, HttpState};
 use crate::access::Caller;
-use crate::show::{Standing, describe_parking, products};
-use crate::wire::{Page, RunRow, RunStatus};
+use crate::show::{RunStatusReport, collect_outputs, describe_parking};
+use crate::wire::{CursorPage, RunRow, RunStatusView};
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Which {
+pub(crate) struct ListRunsQuery {
     /// Only with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
     pub(crate) status: Option<String>,
     /// Only of this workflow.
@@ -40,101 +40,110 @@ pub(crate) struct Which {
 /// Which version.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Version {
+pub(crate) struct RunVersionQuery {
     /// The version; the newest where absent.
     pub at: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct RunPageCursor {
     created_at: i64,
     id: String,
 }
 
 /// Runs, the newest first.
-#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(Which), responses((status = 200, body = Page<RunRow>)))]
-pub(crate) async fn list(
+#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(ListRunsQuery), responses((status = 200, body = CursorPage<RunRow>)))]
+pub(crate) async fn list_runs(
     caller: Caller,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Page<RunRow>>, ApiError> {
-    let Which { status, workflow, phase, protocol, cursor: after, limit: most } = which;
+    ApiQuery(which): ApiQuery<ListRunsQuery>,
+) -> Result<Json<CursorPage<RunRow>>, ApiError> {
+    let ListRunsQuery { status, workflow, phase, protocol, cursor: after, limit: most } = which;
     if let Some(word) = status.as_ref()
-        && !Status::ALL.iter().any(|one| one.as_str() == word)
+        && !ExecutionStatus::ALL.iter().any(|one| one.as_str() == word)
     {
-        let all = Status::ALL.map(Status::as_str).join(", ");
-        return Err(ApiError::bad("bad_query", format!("no status `{word}`; there are {all}")));
+        let all = ExecutionStatus::ALL.map(ExecutionStatus::as_str).join(", ");
+        return Err(ApiError::bad_request(
+            "bad_query",
+            format!("no status `{word}`; there are {all}"),
+        ));
     }
     let chosen = ("runs", &status, &workflow, &phase, &protocol);
-    let after = after.map(|cursor| place::<Place>(&chosen, &cursor)).transpose()?;
-    let most = limit(most)?;
-    let engine = &caller.desk.engine;
+    let after = after.map(|cursor| decode_cursor::<RunPageCursor>(&chosen, &cursor)).transpose()?;
+    let most = resolve_limit(most)?;
+    let engine = &caller.runtime.engine;
     let mut filter = RunFilter::newest(engine.tenant().clone(), most + 1);
-    filter.after = after.map(|Place { created_at, id }| RunCursor { created_at, id });
+    filter.after = after.map(|RunPageCursor { created_at, id }| RunCursor { created_at, id });
     filter.status.clone_from(&status);
     filter.workflow.clone_from(&workflow);
     filter.phase.clone_from(&phase);
     filter.protocol.clone_from(&protocol);
-    let mut heads = engine.store().runs(&filter).await?;
+    let mut heads = engine.store().list_runs(&filter).await?;
     let more = heads.len() > most;
     heads.truncate(most);
-    let last = heads.last().filter(|_| more).map(Head::cursor);
-    let next = last.map(|RunCursor { created_at, id }| cursor(&chosen, Place { created_at, id }));
+    let last = heads.last().filter(|_| more).map(RunHead::to_cursor);
+    let next = last.map(|RunCursor { created_at, id }| {
+        encode_cursor(&chosen, RunPageCursor { created_at, id })
+    });
     let now = engine.clock().now();
     let items = heads.into_iter().map(|head| RunRow::new(head, now)).collect();
-    Ok(Json(Page { items, next }))
+    Ok(Json(CursorPage { items, next }))
 }
 
 /// Where a run stands, and why; now, or at a version. The `ETag` is its version.
 #[utoipa::path(get, path = "/v1/runs/{run}", tag = "runs",
-    params(("run" = String, Path, description = "The id of the run."), Version),
-    responses((status = 200, body = RunStatus), (status = 304, description = "It is still at the version of `If-None-Match`.")))]
-pub(crate) async fn show(
-    State(app): State<App>,
+    params(("run" = String, Path, description = "The id of the run."), RunVersionQuery),
+    responses((status = 200, body = RunStatusView), (status = 304, description = "It is still at the version of `If-None-Match`.")))]
+pub(crate) async fn get_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Asked(Version { at }): Asked<Version>,
+    ApiPath(run): ApiPath<String>,
+    ApiQuery(RunVersionQuery { at }): ApiQuery<RunVersionQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let engine = &caller.desk.engine;
-    let head = head(engine, &run).await?;
+    let engine = &caller.runtime.engine;
+    let head = load_run_head(engine, &run).await?;
     // A run is parked without a new version.
     let parked = head.is_parked(engine.clock().now().0);
-    if at.is_none() && !parked && known(&headers, head.version) {
-        let tag = [(header::ETAG, etag(head.version))];
+    if at.is_none() && !parked && matches_if_none_match(&headers, head.version) {
+        let tag = [(header::ETAG, version_etag(head.version))];
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
-    let status = standing(&app, engine, &run, at).await?;
-    let tag = [(header::ETAG, etag(status.version))];
+    let status = load_run_status(&app, engine, &run, at).await?;
+    let tag = [(header::ETAG, version_etag(status.version))];
     Ok((tag, Json(status)).into_response())
 }
 
 /// Where a run stands at a version, or now.
-pub(crate) async fn standing(
-    app: &App,
+pub(crate) async fn load_run_status(
+    app: &HttpState,
     engine: &Engine,
     run: &str,
     at: Option<u64>,
-) -> Result<RunStatus, ApiError> {
-    let live = seen(engine, run, at).await?;
+) -> Result<RunStatusView, ApiError> {
+    let live = load_run_at(engine, run, at).await?;
     let (state, protocol) = (live.state, live.protocol);
-    let mut log = engine.log(run).await?;
+    let mut log = engine.read_log(run).await?;
     log.retain(|entry| entry.version <= state.version);
-    let made = if state.end.is_some() { products(engine, run).await? } else { Vec::new() };
+    let made = if state.end.is_some() { collect_outputs(engine, run).await? } else { Vec::new() };
     let name = protocol.name.clone();
-    let digest = of_files(app, move |catalog| Ok(catalog.folder_digest(&name))).await?;
-    let outcome = Outcome { state, events: Vec::new(), protocol };
+    let digest = with_catalog(app, move |catalog| Ok(catalog.load_folder_digest(&name))).await?;
+    let outcome = InputOutcome { state, events: Vec::new(), protocol };
     let now = engine.clock().now();
-    let head = engine.store().head(&engine.run_id(run)).await?;
+    let head = engine.store().load_head(&engine.run_id(run)).await?;
     let parked = head.filter(|_| at.is_none()).and_then(|head| describe_parking(&head, now));
-    let standing = Standing::of(outcome, &log, now, digest.as_deref(), made);
-    Ok(RunStatus::from(&standing.with_parking(parked)))
+    let standing = RunStatusReport::build(outcome, &log, now, digest.as_deref(), made);
+    Ok(RunStatusView::from(&standing.with_parking(parked)))
 }
 
 /// A run at a version, or now. That there is no such run is told before that it has no such version.
-pub(crate) async fn seen(engine: &Engine, run: &str, at: Option<u64>) -> Result<Live, ApiError> {
-    match engine.at(run, at).await {
-        Err(error @ EngineError::NoRun { version: Some(_), .. }) => {
-            head(engine, run).await?;
+pub(crate) async fn load_run_at(
+    engine: &Engine,
+    run: &str,
+    at: Option<u64>,
+) -> Result<LiveRun, ApiError> {
+    match engine.load_version(run, at).await {
+        Err(error @ EngineError::RunNotFound { version: Some(_), .. }) => {
+            load_run_head(engine, run).await?;
             Err(error.into())
         }
         other => Ok(other?),
@@ -142,8 +151,8 @@ pub(crate) async fn seen(engine: &Engine, run: &str, at: Option<u64>) -> Result<
 }
 
 /// Where a run stands in the list; an error where there is none.
-pub(crate) async fn head(engine: &Engine, run: &str) -> Result<Head, ApiError> {
-    let head = engine.store().head(&engine.run_id(run)).await?;
-    let missing = || EngineError::NoRun { run: run.to_owned(), version: None };
+pub(crate) async fn load_run_head(engine: &Engine, run: &str) -> Result<RunHead, ApiError> {
+    let head = engine.store().load_head(&engine.run_id(run)).await?;
+    let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
     Ok(head.ok_or_else(missing)?)
 }

@@ -4,28 +4,28 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_core::run::Start;
-use countersign_runtime::engine::Otherwise;
+use countersign_core::run::RunStart;
+use countersign_runtime::engine::ForkOptions;
 use countersign_store::TenantId;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 use utoipa::ToSchema;
 
-use super::etag::etag;
-use super::extract::{At, Body};
-use super::given::{Patience, taken};
-use super::idempotency::Once;
-use super::protocols::of_files;
-use super::{ApiError, App};
-use crate::access::{Caller, Role};
-use crate::wire::Taken;
+use super::etag::version_etag;
+use super::extract::{ApiJson, ApiPath};
+use super::idempotency_key::IdempotencyKey;
+use super::prefer_wait::{PreferWait, await_input_response};
+use super::protocols::with_catalog;
+use super::{ApiError, HttpState};
+use crate::access::{AccessRole, Caller};
+use crate::wire::InputResponse;
 
 /// What a run is started with.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "protocol": "demo", "model": "human" }))]
-pub(crate) struct NewRun {
+pub(crate) struct StartRunRequest {
     /// The protocol by name; that of the folder where absent.
     pub(crate) protocol: Option<String>,
     /// The workflow by id; the protocol's default where absent.
@@ -43,7 +43,7 @@ pub(crate) struct NewRun {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "at": 3, "model": "human" }))]
-pub(crate) struct NewFork {
+pub(crate) struct ForkRunRequest {
     /// The version it goes on from; the newest where absent.
     at: Option<u64>,
     /// Another protocol by name, so that a changed prompt or contract can be tried.
@@ -53,119 +53,126 @@ pub(crate) struct NewFork {
 }
 
 /// Starts a run. It is worked on at once; `Location` says where it is.
-#[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = NewRun,
+#[utoipa::path(post, path = "/v1/runs", tag = "runs", request_body = StartRunRequest,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key twice starts one run.")),
-    responses((status = 201, body = Taken)))]
-pub(crate) async fn start(
-    State(app): State<App>,
+    responses((status = 201, body = InputResponse)))]
+pub(crate) async fn start_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    Once(key): Once,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(new): Body<NewRun>,
+    ApiJson(new): ApiJson<StartRunRequest>,
 ) -> Result<Response, ApiError> {
-    let patience = Patience::of(&headers)?;
+    let patience = PreferWait::from_headers(&headers)?;
     let keyed = key.is_some();
-    let run = begun(&app, &caller, new, key).await?;
-    created(&app, &caller, &run, patience, keyed).await
+    let run = begin_run(&app, &caller, new, key).await?;
+    respond_created(&app, &caller, &run, patience, keyed).await
 }
 
 /// Begins a run, by whichever door; its id.
-pub(crate) async fn begun(
-    app: &App,
+pub(crate) async fn begin_run(
+    app: &HttpState,
     caller: &Caller,
-    new: NewRun,
+    new: StartRunRequest,
     key: Option<String>,
 ) -> Result<String, ApiError> {
-    let NewRun { protocol, workflow, input, document, model } = new;
-    let model = named(app, caller, model).await?.or_else(|| app.house.furniture().model.clone());
+    let StartRunRequest { protocol, workflow, input, document, model } = new;
+    let model = authorize_model(app, caller, model)
+        .await?
+        .or_else(|| app.app_state.deps().model_override.clone());
     let with_model = model.is_some();
-    let (protocol, workflow) = of_files(app, move |catalog| {
-        Ok(catalog.meant(protocol.as_deref(), workflow.as_deref(), with_model)?)
+    let (protocol, workflow) = with_catalog(app, move |catalog| {
+        Ok(catalog.resolve_workflow(protocol.as_deref(), workflow.as_deref(), with_model)?)
     })
     .await?;
-    let start = Start {
+    let start = RunStart {
         protocol: protocol.digest.clone(),
         workflow,
         document,
         input,
         model,
         by: Some(caller.user.clone()),
-        ..Start::default()
+        ..RunStart::default()
     };
-    Ok(caller.desk.engine.begin(&protocol, start, key).await?)
+    Ok(caller.runtime.engine.start_run(&protocol, start, key).await?)
 }
 
 /// Begins a new run from a version of this one.
-#[utoipa::path(post, path = "/v1/runs/{run}/fork", tag = "runs", request_body = NewFork,
+#[utoipa::path(post, path = "/v1/runs/{run}/fork", tag = "runs", request_body = ForkRunRequest,
     params(("run" = String, Path, description = "The id of the run."),
         ("Idempotency-Key" = Option<String>, Header, description = "The same key twice begins one run.")),
-    responses((status = 201, body = Taken)))]
-pub(crate) async fn fork(
-    State(app): State<App>,
+    responses((status = 201, body = InputResponse)))]
+pub(crate) async fn fork_run(
+    State(app): State<HttpState>,
     caller: Caller,
-    At(run): At<String>,
-    Once(key): Once,
+    ApiPath(run): ApiPath<String>,
+    IdempotencyKey(key): IdempotencyKey,
     headers: HeaderMap,
-    Body(NewFork { at, protocol, model }): Body<NewFork>,
+    ApiJson(ForkRunRequest { at, protocol, model }): ApiJson<ForkRunRequest>,
 ) -> Result<Response, ApiError> {
-    let patience = Patience::of(&headers)?;
-    let model = named(&app, &caller, model).await?;
+    let patience = PreferWait::from_headers(&headers)?;
+    let model = authorize_model(&app, &caller, model).await?;
     let protocol = match protocol {
         None => None,
         Some(name) => {
-            let meant =
-                of_files(&app, move |catalog| Ok(catalog.meant(Some(&name), None, true)?));
+            let meant = with_catalog(&app, move |catalog| {
+                Ok(catalog.resolve_workflow(Some(&name), None, true)?)
+            });
             Some(meant.await?.0)
         }
     };
-    let otherwise = Otherwise { at, protocol, model, by: caller.user.clone() };
+    let otherwise = ForkOptions { version: at, protocol, model, by: caller.user.clone() };
     let keyed = key.is_some();
-    let (fork, _) = caller.desk.engine.fork(&run, otherwise, key).await?;
-    created(&app, &caller, &fork, patience, keyed).await
+    let (fork, _) = caller.runtime.engine.fork_run(&run, otherwise, key).await?;
+    respond_created(&app, &caller, &fork, patience, keyed).await
 }
 
-async fn created(
-    app: &App,
+async fn respond_created(
+    app: &HttpState,
     caller: &Caller,
     run: &str,
-    patience: Patience,
+    patience: PreferWait,
     keyed: bool,
 ) -> Result<Response, ApiError> {
     // A run that is begun again under its key is told as it began.
-    let then = if keyed { Some(caller.desk.engine.at(run, Some(1)).await?.state) } else { None };
-    let taken = taken(app, caller, run, None, patience, then).await?;
+    let then = if keyed {
+        Some(caller.runtime.engine.load_version(run, Some(1)).await?.state)
+    } else {
+        None
+    };
+    let taken = await_input_response(app, caller, run, None, patience, then).await?;
     let headers = [
         (
             header::LOCATION,
             format!("/v1/runs/{run}")
                 .parse()
-                .map_err(|_| ApiError::ours("name", "the id of the run is no path"))?,
+                .map_err(|_| ApiError::internal("name", "the id of the run is no path"))?,
         ),
-        (header::ETAG, etag(taken.version)),
+        (header::ETAG, version_etag(taken.version)),
     ];
     Ok((StatusCode::CREATED, headers, Json(taken)).into_response())
 }
 
 /// The model that a caller names, where they may. A script is a file of this machine, and another address would
 /// get this machine's keys: both are for whoever owns the house, whose word is kept.
-async fn named(
-    app: &App,
+async fn authorize_model(
+    app: &HttpState,
     caller: &Caller,
     model: Option<String>,
 ) -> Result<Option<String>, ApiError> {
-    let owner = caller.role == Role::Admin && caller.tenant() == TenantId::default().as_str();
+    let owner = caller.role == AccessRole::Admin && caller.tenant() == TenantId::default().as_str();
     let reaches = |model: &String| model.contains('@') || model.starts_with("script:");
     let Some(reaching) = model.clone().filter(reaches) else { return Ok(model) };
     if !owner {
         let detail = "only an admin of tenant `local` names a script, or a model at an address";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "model", detail));
     }
-    let furniture = app.house.furniture();
+    let furniture = app.app_state.deps();
     let (guard, by, now) = (furniture.guard.clone(), caller.user.clone(), furniture.clock.now());
     let kept = spawn_blocking(move || guard.trust_model(&reaching, &by, now)).await;
     match kept {
         Ok(Ok(())) => Ok(model),
-        Ok(Err(error)) => Err(ApiError::ours("trust", error.to_string())),
-        Err(_) => Err(ApiError::ours("trust", "keeping the server of the model broke off")),
+        Ok(Err(error)) => Err(ApiError::internal("trust", error.to_string())),
+        Err(_) => Err(ApiError::internal("trust", "keeping the server of the model broke off")),
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! What is told here is a hint that there is something to read; what is true is read from the store.
 
-mod hub;
-mod told;
-mod inbox;
+mod run_hub;
+mod hub_publisher;
+mod inbox_log;
 
-pub use hub::{Glimpse, Hub, Watched};
-pub use inbox::{Change, InboxLog, Inboxes};
-pub use told::Told;
+pub use hub_publisher::RunHubPublisher;
+pub use inbox_log::{InboxChange, InboxLog, InboxRegistry};
+pub use run_hub::{RunHub, RunPreview, RunSubscription};

@@ -12,16 +12,16 @@
 
 mod schema;
 mod tool;
-mod stand;
-mod protocols;
-mod runs;
-mod people;
-mod memory;
-mod toolbox;
+mod run_update;
+mod protocol_tools;
+mod run_tools;
+mod inbox_tools;
+mod memory_tools;
+mod tool_registry;
 mod resources;
-mod door;
-mod over_http;
-mod over_stdio;
+mod mcp_server;
+mod http_transport;
+mod stdio_transport;
 
-pub(crate) use over_http::routes;
-pub use over_stdio::{Session, StdioError, over_stdio};
+pub(crate) use http_transport::routes;
+pub use stdio_transport::{McpStdioError, McpStdioSession, serve_stdio};

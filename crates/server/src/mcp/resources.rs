@@ -7,17 +7,17 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::access::Caller;
-use crate::http::extract::{Asked, At};
-use crate::http::{ApiError, App, contracts, protocols, runs};
+use crate::http::extract::{ApiPath, ApiQuery};
+use crate::http::{ApiError, HttpState, contracts, protocols, runs};
 
 /// What every address of ours begins with.
-const SCHEME: &str = "countersign://";
+const URI_PREFIX: &str = "countersign://";
 
 /// The media type of every one.
-const JSON: &str = "application/json";
+const JSON_MEDIA_TYPE: &str = "application/json";
 
 /// Which of many.
-pub(super) const TEMPLATES: [(&str, &str, &str); 4] = [
+pub(super) const RESOURCE_TEMPLATES: [(&str, &str, &str); 4] = [
     (
         "protocols/{name}",
         "protocol",
@@ -37,18 +37,18 @@ pub(super) const TEMPLATES: [(&str, &str, &str); 4] = [
 ];
 
 /// The templates, as clients list them.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let made = TEMPLATES.iter().map(|(path, name, says)| {
-        ResourceTemplate::new(format!("{SCHEME}{path}"), *name)
+pub(super) fn list_templates() -> Vec<ResourceTemplate> {
+    let made = RESOURCE_TEMPLATES.iter().map(|(path, name, says)| {
+        ResourceTemplate::new(format!("{URI_PREFIX}{path}"), *name)
             .with_description(*says)
-            .with_mime_type(JSON)
+            .with_mime_type(JSON_MEDIA_TYPE)
     });
     made.collect()
 }
 
 /// What there is: lists, protocols, contracts, and runs a page at a time. Later pages have runs alone.
-pub(super) async fn list(
-    app: &App,
+pub(super) async fn list_resources(
+    app: &HttpState,
     caller: &Caller,
     cursor: Option<String>,
 ) -> Result<(Vec<Resource>, Option<String>), ApiError> {
@@ -59,22 +59,23 @@ pub(super) async fn list(
             ("contracts", "Every contract that replies can be held against."),
             ("runs", "The newest runs, with status, phase and why."),
         ] {
-            all.push(resource(path, path, says));
+            all.push(new_resource(path, path, says));
         }
-        for one in protocols::list(State(app.clone())).await?.0 {
-            let path = format!("protocols/{}", encoded(&one.name));
-            all.push(resource(&path, &format!("protocol {}", one.name), &one.about));
+        for one in protocols::list_protocols(State(app.clone())).await?.0 {
+            let path = format!("protocols/{}", percent_encode(&one.name));
+            all.push(new_resource(&path, &format!("protocol {}", one.name), &one.about));
         }
-        for one in contracts::list(State(app.clone())).await?.0 {
-            let path = format!("contracts/{}", encoded(&format!("{}@{}", one.id, one.version)));
-            all.push(resource(&path, &format!("contract {}", one.id), &one.title));
+        for one in contracts::list_contracts(State(app.clone())).await?.0 {
+            let path =
+                format!("contracts/{}", percent_encode(&format!("{}@{}", one.id, one.version)));
+            all.push(new_resource(&path, &format!("contract {}", one.id), &one.title));
         }
     }
-    let page = runs::list(caller.clone(), Asked(which(cursor))).await?.0;
+    let page = runs::list_runs(caller.clone(), ApiQuery(list_runs_query(cursor))).await?.0;
     for one in page.items {
         let says = format!("{}, {}: {}", one.workflow, one.status, one.summary);
-        all.push(resource(
-            &format!("runs/{}", encoded(&one.run)),
+        all.push(new_resource(
+            &format!("runs/{}", percent_encode(&one.run)),
             &format!("run {}", one.run),
             &says,
         ));
@@ -83,55 +84,72 @@ pub(super) async fn list(
 }
 
 /// What stands at an address.
-pub(super) async fn read(
-    app: &App,
+pub(super) async fn read_resource(
+    app: &HttpState,
     caller: &Caller,
     address: &str,
 ) -> Result<ResourceContents, ApiError> {
     let missing = || {
-        let detail = format!("no resource `{address}`; addresses begin with `{SCHEME}`");
-        ApiError::missing("unknown_resource", detail)
+        let detail = format!("no resource `{address}`; addresses begin with `{URI_PREFIX}`");
+        ApiError::not_found("unknown_resource", detail)
     };
-    let path = address.strip_prefix(SCHEME).ok_or_else(missing)?;
+    let path = address.strip_prefix(URI_PREFIX).ok_or_else(missing)?;
     let parts =
-        path.split('/').map(decoded).collect::<Option<Vec<String>>>().ok_or_else(missing)?;
+        path.split('/').map(percent_decode).collect::<Option<Vec<String>>>().ok_or_else(missing)?;
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let state = State(app.clone());
     match parts[..] {
-        ["protocols"] => shown(address, &protocols::list(state).await?.0),
-        ["protocols", name] => {
-            shown(address, &protocols::show(state, At(name.to_owned())).await?.0)
+        ["protocols"] => json_contents(address, &protocols::list_protocols(state).await?.0),
+        ["protocols", name] => json_contents(
+            address,
+            &protocols::get_protocol(state, ApiPath(name.to_owned())).await?.0,
+        ),
+        ["contracts"] => json_contents(address, &contracts::list_contracts(state).await?.0),
+        ["contracts", id] => {
+            json_contents(address, &contracts::get_contract(state, ApiPath(id.to_owned())).await?.0)
         }
-        ["contracts"] => shown(address, &contracts::list(state).await?.0),
-        ["contracts", id] => shown(address, &contracts::show(state, At(id.to_owned())).await?.0),
-        ["runs"] => shown(address, &runs::list(caller.clone(), Asked(which(None))).await?.0),
-        ["runs", run] => {
-            shown(address, &runs::standing(app, &caller.desk.engine, run, None).await?)
-        }
+        ["runs"] => json_contents(
+            address,
+            &runs::list_runs(caller.clone(), ApiQuery(list_runs_query(None))).await?.0,
+        ),
+        ["runs", run] => json_contents(
+            address,
+            &runs::load_run_status(app, &caller.runtime.engine, run, None).await?,
+        ),
         ["runs", run, "document"] => {
-            let state = runs::seen(&caller.desk.engine, run, None).await?.state;
-            shown(address, &state.document)
+            let state = runs::load_run_at(&caller.runtime.engine, run, None).await?.state;
+            json_contents(address, &state.document)
         }
         _ => Err(missing()),
     }
 }
 
-fn shown<T: Serialize>(address: &str, what: &T) -> Result<ResourceContents, ApiError> {
+fn json_contents<T: Serialize>(address: &str, what: &T) -> Result<ResourceContents, ApiError> {
     let text = serde_json::to_string_pretty(&json!(what))
-        .map_err(|error| ApiError::ours("broke_down", error.to_string()))?;
-    Ok(ResourceContents::text(escape_json_for_display(&text), address).with_mime_type(JSON))
+        .map_err(|error| ApiError::internal("broke_down", error.to_string()))?;
+    Ok(ResourceContents::text(escape_json_for_display(&text), address)
+        .with_mime_type(JSON_MEDIA_TYPE))
 }
 
-fn resource(path: &str, name: &str, says: &str) -> Resource {
-    Resource::new(format!("{SCHEME}{path}"), name).with_description(says).with_mime_type(JSON)
+fn new_resource(path: &str, name: &str, says: &str) -> Resource {
+    Resource::new(format!("{URI_PREFIX}{path}"), name)
+        .with_description(says)
+        .with_mime_type(JSON_MEDIA_TYPE)
 }
 
-fn which(cursor: Option<String>) -> runs::Which {
-    runs::Which { status: None, workflow: None, phase: None, protocol: None, cursor, limit: None }
+fn list_runs_query(cursor: Option<String>) -> runs::ListRunsQuery {
+    runs::ListRunsQuery {
+        status: None,
+        workflow: None,
+        phase: None,
+        protocol: None,
+        cursor,
+        limit: None,
+    }
 }
 
 /// A name as a part of an address.
-fn encoded(name: &str) -> String {
+fn percent_encode(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
@@ -144,8 +162,8 @@ fn encoded(name: &str) -> String {
     text
 }
 
-/// A part of an address as the name it stands for; `None` where it is none.
-fn decoded(part: &str) -> Option<String> {
+/// A part of an address as the name it stands for; `Empty` where it is none.
+fn percent_decode(part: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -168,11 +186,11 @@ mod tests {
     #[test]
     fn a_name_survives_its_address() {
         for name in ["demo", "a b/c", "架构 100%", "x@1.0.0", ""] {
-            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
-            assert!(!encoded(name).contains('/'));
+            assert_eq!(percent_decode(&percent_encode(name)).as_deref(), Some(name));
+            assert!(!percent_encode(name).contains('/'));
         }
         for broken in ["%", "%2", "%zz", "%ff"] {
-            assert_eq!(decoded(broken), None, "{broken}");
+            assert_eq!(percent_decode(broken), None, "{broken}");
         }
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! Not here: reading a store (but for what a run made), colours, a terminal.
 
-mod line;
+mod truncate;
 mod parking;
-mod product;
-mod standing;
-pub mod incoming;
-pub mod waiting;
+mod run_output;
+mod status_report;
+pub mod input_text;
+pub mod wait_text;
 pub mod graph;
 
-pub use line::shortened;
 pub use parking::describe_parking;
-pub use product::{Product, products};
-pub use standing::{Spending, Standing, children, effect_told, order_told, tool_told};
+pub use run_output::{RunOutputView, collect_outputs};
+pub use status_report::{
+    BudgetStatus, RunStatusReport, describe_action, describe_effect, describe_tool_call,
+    list_child_runs,
+};
+pub use truncate::truncate_line;

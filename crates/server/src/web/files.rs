@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use countersign_core::json::sha256;
+use countersign_core::json::sha256_hex;
 use rust_embed::Embed;
 
 /// Everything in `crates/server/web`. A program that is not optimised reads the folder instead, so that a change
 /// of the page needs no build.
 #[derive(Embed)]
 #[folder = "web/"]
-struct Files;
+struct WebFiles;
 
 /// A file of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asset {
+pub struct WebAsset {
     /// Its bytes.
     pub bytes: Cow<'static, [u8]>,
     /// What it is.
@@ -25,42 +25,42 @@ pub struct Asset {
 
 /// A file by its path in the folder.
 #[must_use]
-pub fn asset(path: &str) -> Option<Asset> {
+pub fn find_asset(path: &str) -> Option<WebAsset> {
     let content_type = content_type(path)?;
-    let file = Files::get(path)?;
+    let file = WebFiles::get(path)?;
     let hash = file.metadata.sha256_hash();
     let etag = hash[..12].iter().fold("\"".to_owned(), |tag, byte| format!("{tag}{byte:02x}"));
-    Some(Asset { bytes: file.data, content_type, etag: etag + "\"" })
+    Some(WebAsset { bytes: file.data, content_type, etag: etag + "\"" })
 }
 
 /// What all files together are known by: it stands in their addresses, so that a browser which has them need
 /// not ask again, and another program has other addresses.
-pub static EDITION: LazyLock<String> = LazyLock::new(|| {
-    let mut all: Vec<_> = assets().collect();
+pub static ASSETS_DIGEST: LazyLock<String> = LazyLock::new(|| {
+    let mut all: Vec<_> = asset_paths().collect();
     all.sort_unstable();
-    let tagged = all.iter().filter_map(|path| Some(format!("{path} {}\n", asset(path)?.etag)));
-    sha256(&[tagged.collect::<String>().as_bytes()])[..16].to_owned()
+    let tagged = all.iter().filter_map(|path| Some(format!("{path} {}\n", find_asset(path)?.etag)));
+    sha256_hex(&[tagged.collect::<String>().as_bytes()])[..16].to_owned()
 });
 
 /// The page itself. It names the files of this edition, and every script at once: otherwise a browser hears of
 /// each only when it has read the one that wants it.
 #[must_use]
-pub fn page() -> Option<Asset> {
-    let Asset { bytes, content_type, .. } = asset("index.html")?;
-    let mut scripts: Vec<_> = assets().filter(|path| path.ends_with(".js")).collect();
+pub fn render_index() -> Option<WebAsset> {
+    let WebAsset { bytes, content_type, .. } = find_asset("index.html")?;
+    let mut scripts: Vec<_> = asset_paths().filter(|path| path.ends_with(".js")).collect();
     scripts.sort_unstable();
     let ahead =
         |path: &Cow<'_, str>| format!("<link rel=\"modulepreload\" href=\"/assets/{path}\">\n");
     let ahead: String = scripts.iter().map(ahead).collect();
     let page = String::from_utf8_lossy(&bytes).replace("<script ", &(ahead + "<script "));
-    let page = page.replace("/assets/", &format!("/assets/{}/", *EDITION)).into_bytes();
-    let etag = format!("\"{}\"", &sha256(&[&page])[..24]);
-    Some(Asset { bytes: Cow::Owned(page), content_type, etag })
+    let page = page.replace("/assets/", &format!("/assets/{}/", *ASSETS_DIGEST)).into_bytes();
+    let etag = format!("\"{}\"", &sha256_hex(&[&page])[..24]);
+    Some(WebAsset { bytes: Cow::Owned(page), content_type, etag })
 }
 
 /// The paths of all files.
-pub fn assets() -> impl Iterator<Item = Cow<'static, str>> {
-    Files::iter()
+pub fn asset_paths() -> impl Iterator<Item = Cow<'static, str>> {
+    WebFiles::iter()
 }
 
 /// A closed list: a file of a kind that the page does not need is not served.
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn every_file_of_the_folder_can_be_served() {
-        let all: Vec<_> = assets().collect();
+        let all: Vec<_> = asset_paths().collect();
         assert!(all.len() > 30, "only {} files", all.len());
         for path in all {
-            assert!(asset(&path).is_some(), "{path} has no content type");
+            assert!(find_asset(&path).is_some(), "{path} has no content type");
         }
     }
 
@@ -92,27 +92,28 @@ mod tests {
     fn nothing_outside_the_folder_is_a_file_of_it() {
         for path in ["../Cargo.toml", "js/../../src/lib.rs", "/etc/passwd", "", "js", "nothing.js"]
         {
-            assert_eq!(asset(path), None, "{path}");
+            assert_eq!(find_asset(path), None, "{path}");
         }
     }
 
     #[test]
     fn the_page_names_every_script_and_the_edition_of_all_files() {
-        let page = String::from_utf8(page().unwrap().bytes.into_owned()).unwrap();
-        for path in assets().filter(|path| path.ends_with(".js")) {
-            let link = format!("<link rel=\"modulepreload\" href=\"/assets/{}/{path}\">", *EDITION);
+        let page = String::from_utf8(render_index().unwrap().bytes.into_owned()).unwrap();
+        for path in asset_paths().filter(|path| path.ends_with(".js")) {
+            let link =
+                format!("<link rel=\"modulepreload\" href=\"/assets/{}/{path}\">", *ASSETS_DIGEST);
             assert_eq!(page.matches(&link).count(), 1, "{path}");
         }
         let addresses = page.matches("/assets/").count();
-        assert_eq!(page.matches(&format!("/assets/{}/", *EDITION)).count(), addresses);
-        assert_eq!(EDITION.len(), 16);
+        assert_eq!(page.matches(&format!("/assets/{}/", *ASSETS_DIGEST)).count(), addresses);
+        assert_eq!(ASSETS_DIGEST.len(), 16);
     }
 
     #[test]
     fn a_tag_is_that_of_the_bytes() {
-        let (page, mark) = (asset("index.html").unwrap(), asset("mark.svg").unwrap());
+        let (page, mark) = (find_asset("index.html").unwrap(), find_asset("mark.svg").unwrap());
         assert_ne!(page.etag, mark.etag);
         assert_eq!(page.etag.len(), 26);
-        assert_eq!(asset("index.html").unwrap(), page);
+        assert_eq!(find_asset("index.html").unwrap(), page);
     }
 }

@@ -4,5 +4,5 @@
 mod files;
 mod pages;
 
-pub use files::{Asset, EDITION, asset, assets, page};
-pub use pages::{PAGES, POLICY, routes};
+pub use files::{ASSETS_DIGEST, WebAsset, asset_paths, find_asset, render_index};
+pub use pages::{PAGE_PATHS, PAGE_SECURITY_POLICY, routes};

@@ -13,22 +13,22 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
-use super::{Asset, EDITION, asset, page};
-use crate::access::{Hosts, LocalToken};
+use super::{ASSETS_DIGEST, WebAsset, find_asset, render_index};
+use crate::access::{HostPolicy, LocalToken};
 use crate::http::ApiError;
 
 /// What the page may do: run and show its own files, and ask this server. Nothing else, from nowhere else.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+pub const PAGE_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What is asked for every time, and answered with 304 until it is another one.
-const ASKED: &str = "no-cache";
+const REVALIDATE: &str = "no-cache";
 
 /// What never changes at its address. A program that is not optimised reads its files anew, and then it may.
-const KEPT: &str =
-    if cfg!(debug_assertions) { ASKED } else { "public, max-age=31536000, immutable" };
+const IMMUTABLE: &str =
+    if cfg!(debug_assertions) { REVALIDATE } else { "public, max-age=31536000, immutable" };
 
 /// The addresses that are answered with the page; `web/js/core/routes.js` has the same.
-pub const PAGES: &[&str] = &[
+pub const PAGE_PATHS: &[&str] = &[
     "/",
     "/inbox",
     "/inbox/{run}/{wait}",
@@ -47,14 +47,12 @@ pub const PAGES: &[&str] = &[
 
 /// The routes of the page. Whoever calls this server by a name that is not its own gets nothing of it; whoever opens
 /// it with the token has a cookie from then on.
-pub fn routes(hosts: Hosts, token: Option<Arc<LocalToken>>) -> Router {
-    let mut router = Router::new().route("/assets/{*path}", get(file));
-    for &page in PAGES {
-        router = router.route(page, get(page_itself));
+pub fn routes(hosts: HostPolicy, token: Option<Arc<LocalToken>>) -> Router {
+    let mut router = Router::new().route("/assets/{*path}", get(serve_asset));
+    for &page in PAGE_PATHS {
+        router = router.route(page, get(serve_index));
     }
-    router
-        .layer(from_fn_with_state(token, take_token))
-        .layer(from_fn_with_state(hosts, called_by_name))
+    router.layer(from_fn_with_state(token, take_token)).layer(from_fn_with_state(hosts, check_host))
 }
 
 /// Takes the token out of the address: the browser gets a cookie for it, and the same address without it.
@@ -74,7 +72,7 @@ async fn take_token(
     headers.insert(LOCATION, location.unwrap_or(HeaderValue::from_static("/")));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if token.is(&shown["token=".len()..])
+    if token.matches(&shown["token=".len()..])
         && let Ok(cookie) = HeaderValue::try_from(token.to_set_cookie())
     {
         headers.insert(SET_COOKIE, cookie);
@@ -82,7 +80,7 @@ async fn take_token(
     response
 }
 
-async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+async fn check_host(State(hosts): State<HostPolicy>, request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     match hosts.check(host, None) {
         Ok(()) => next.run(request).await,
@@ -90,21 +88,22 @@ async fn called_by_name(State(hosts): State<Hosts>, request: Request, next: Next
     }
 }
 
-async fn page_itself(headers: HeaderMap) -> Response {
-    served(page(), &headers, ASKED)
+async fn serve_index(headers: HeaderMap) -> Response {
+    asset_response(render_index(), &headers, REVALIDATE)
 }
 
-async fn file(Path(path): Path<String>, headers: HeaderMap) -> Response {
-    let of_edition = path.strip_prefix(EDITION.as_str()).and_then(|rest| rest.strip_prefix('/'));
+async fn serve_asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
+    let of_edition =
+        path.strip_prefix(ASSETS_DIGEST.as_str()).and_then(|rest| rest.strip_prefix('/'));
     let path = of_edition.unwrap_or(&path);
     // The page has addresses of its own, and is not to be seen at another.
-    let found = asset(path).filter(|_| path != "index.html");
-    served(found, &headers, if of_edition.is_some() { KEPT } else { ASKED })
+    let found = find_asset(path).filter(|_| path != "index.html");
+    asset_response(found, &headers, if of_edition.is_some() { IMMUTABLE } else { REVALIDATE })
 }
 
-fn served(found: Option<Asset>, headers: &HeaderMap, caching: &'static str) -> Response {
-    let Some(Asset { bytes, content_type, etag }) = found else {
-        return ApiError::missing("unknown_path", "the page has no such file").into_response();
+fn asset_response(found: Option<WebAsset>, headers: &HeaderMap, caching: &'static str) -> Response {
+    let Some(WebAsset { bytes, content_type, etag }) = found else {
+        return ApiError::not_found("unknown_path", "the page has no such file").into_response();
     };
     let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
     let known = known
@@ -115,7 +114,7 @@ fn served(found: Option<Asset>, headers: &HeaderMap, caching: &'static str) -> R
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     };
     say(CONTENT_TYPE, content_type);
-    say(CONTENT_SECURITY_POLICY, POLICY);
+    say(CONTENT_SECURITY_POLICY, PAGE_SECURITY_POLICY);
     say(X_CONTENT_TYPE_OPTIONS, "nosniff");
     say(REFERRER_POLICY, "no-referrer");
     say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     fn text(path: &str) -> String {
-        String::from_utf8(asset(path).unwrap().bytes.into_owned()).unwrap()
+        String::from_utf8(find_asset(path).unwrap().bytes.into_owned()).unwrap()
     }
 
     #[test]
@@ -141,7 +140,7 @@ mod tests {
         let known = script.lines().filter_map(|line| line.trim().strip_prefix("[\"/"));
         let known = known.filter_map(|rest| rest.split('"').next());
         let known: Vec<String> = known.map(|path| format!("/{path}")).collect();
-        assert_eq!(known, PAGES);
+        assert_eq!(known, PAGE_PATHS);
     }
 
     #[test]
@@ -168,7 +167,7 @@ mod tests {
             page.matches("<script").count(),
             page.matches("<script type=\"module\" src=\"/assets/").count()
         );
-        for path in crate::web::assets().filter(|path| path.ends_with(".js")) {
+        for path in crate::web::asset_paths().filter(|path| path.ends_with(".js")) {
             let script = text(&path);
             for word in [
                 "innerHTML",
@@ -189,9 +188,9 @@ mod tests {
     fn the_page_loads_only_what_there_is() {
         let page = text("index.html");
         for path in page.split("/assets/").skip(1).filter_map(|rest| rest.split('"').next()) {
-            assert!(asset(path).is_some(), "index.html wants {path}");
+            assert!(find_asset(path).is_some(), "index.html wants {path}");
         }
-        for path in crate::web::assets().filter(|path| path.ends_with(".js")) {
+        for path in crate::web::asset_paths().filter(|path| path.ends_with(".js")) {
             let folder = path.rsplit_once('/').unwrap().0.to_owned();
             let script = text(&path);
             for wanted in script.split(" from \"").skip(1).filter_map(|rest| rest.split('"').next())
@@ -204,7 +203,7 @@ mod tests {
                         step => place.push(step),
                     }
                 }
-                assert!(asset(&place.join("/")).is_some(), "{path} wants {wanted}");
+                assert!(find_asset(&place.join("/")).is_some(), "{path} wants {wanted}");
             }
         }
     }

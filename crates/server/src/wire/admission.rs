@@ -1,8 +1,8 @@
 //! A verdict on one reply, as it is sent.
 
 use countersign_core::contract::Contract;
-use countersign_core::json::{Repair, Span};
-use countersign_core::reply::{Verdict, Violation, reask};
+use countersign_core::json::{Repair, TextSpan};
+use countersign_core::reply::{AdmissionVerdict, Violation, render_reask};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use super::ContractRef;
 
 /// A verdict on one reply.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Admission {
+pub struct AdmissionView {
     /// `accepted` or `refused`.
     #[schema(example = "accepted")]
     pub verdict: String,
@@ -21,7 +21,7 @@ pub struct Admission {
     pub value: Option<Value>,
     /// Where the value stands in the text: `[from, to]` in bytes.
     #[schema(value_type = Option<Value>)]
-    pub span: Option<Span>,
+    pub span: Option<TextSpan>,
     /// What was mended: `{"kind", "class", "span"}`.
     #[schema(value_type = Vec<Object>)]
     pub repairs: Vec<Repair>,
@@ -37,18 +37,20 @@ pub struct Admission {
     pub reask: Option<String>,
 }
 
-impl Admission {
+impl AdmissionView {
     /// What a contract says of a reply; with the text that asks again, where that is wanted.
     #[must_use]
-    pub fn of(
+    pub fn from_verdict(
         contract: &Contract,
-        verdict: &Verdict,
+        verdict: &AdmissionVerdict,
         unchecked: &[&str],
         with_reask: bool,
     ) -> Self {
-        let accepted = verdict.accepted();
+        let accepted = verdict.as_accepted();
         let again = match verdict {
-            Verdict::Refused(violations) if with_reask => Some(reask(contract, violations)),
+            AdmissionVerdict::Refused(violations) if with_reask => {
+                Some(render_reask(contract, violations))
+            }
             _ => None,
         };
         Self {

@@ -1,6 +1,8 @@
 //! Contracts as they are sent: one line, the whole, the difference of two, and what a provider can take.
 
-use countersign_core::contract::{self, Answer, Contract, Export, Rule, Target};
+use countersign_core::contract::{
+    self, CompatOutcome, Contract, ContractRule, ExportTarget, ExportedContract,
+};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -70,14 +72,14 @@ pub struct ContractView {
     /// What it is for.
     pub description: String,
     /// What happens to a reply that is refused.
-    pub on_violation: OnViolation,
+    pub on_violation: OnViolationView,
     /// The JSON Schema.
     pub schema: Value,
 }
 
 /// What happens to a reply that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct OnViolation {
+pub struct OnViolationView {
     /// How often the model is asked again.
     pub reask: u32,
     /// What happens then.
@@ -115,7 +117,7 @@ impl From<&Contract> for ContractView {
             migration_notes: row.migration_notes,
             digest: row.digest,
             description: contract.description.clone(),
-            on_violation: OnViolation {
+            on_violation: OnViolationView {
                 reask: contract.on_violation.reask,
                 then: contract.on_violation.then.as_str().to_owned(),
             },
@@ -124,8 +126,8 @@ impl From<&Contract> for ContractView {
     }
 }
 
-impl From<&Rule> for RuleView {
-    fn from(rule: &Rule) -> Self {
+impl From<&ContractRule> for RuleView {
+    fn from(rule: &ContractRule) -> Self {
         Self {
             id: rule.id.clone(),
             each: rule.each.as_ref().map(ToString::to_string),
@@ -157,7 +159,7 @@ impl From<&Contract> for ContractRef {
 
 /// Whether a new version of a contract is compatible.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Comparison {
+pub struct ContractDiffView {
     /// The contract before.
     pub old: ContractRef,
     /// The contract after.
@@ -169,16 +171,16 @@ pub struct Comparison {
     /// Whether something could not be decided.
     pub undecided: bool,
     /// Does the new one take all that the old one took?
-    pub backward: Direction,
+    pub backward: CompatibilityView,
     /// Does the old one take all that the new one takes?
-    pub forward: Direction,
+    pub forward: CompatibilityView,
     /// What changed, by place.
-    pub changes: Vec<SchemaChange>,
+    pub changes: Vec<SchemaChangeView>,
 }
 
 /// The answer to one of the two questions. Members that do not belong to it are null.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Direction {
+pub struct CompatibilityView {
     /// `yes`, `no` or `unknown`.
     pub answer: String,
     /// A value that one takes and the other refuses.
@@ -193,7 +195,7 @@ pub struct Direction {
 
 /// One change between two contracts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct SchemaChange {
+pub struct SchemaChangeView {
     /// The place in the values; `*` stands for every item.
     pub pointer: String,
     /// What kind of change.
@@ -202,11 +204,15 @@ pub struct SchemaChange {
     pub says: String,
 }
 
-impl Comparison {
+impl ContractDiffView {
     /// What a comparison of two contracts came to.
     #[must_use]
-    pub fn of(old: &Contract, new: &Contract, comparison: &contract::Comparison) -> Self {
-        let changes = comparison.changes.iter().map(|change| SchemaChange {
+    pub fn from_comparison(
+        old: &Contract,
+        new: &Contract,
+        comparison: &contract::ContractComparison,
+    ) -> Self {
+        let changes = comparison.changes.iter().map(|change| SchemaChangeView {
             pointer: change.pointer.clone(),
             kind: change.kind.as_str().to_owned(),
             says: change.says.clone(),
@@ -216,7 +222,7 @@ impl Comparison {
             new: new.into(),
             compatibility: comparison.compatibility().as_str().to_owned(),
             declared: new.compatibility.as_str().to_owned(),
-            undecided: comparison.undecided(),
+            undecided: comparison.is_undecided(),
             backward: (&comparison.backward).into(),
             forward: (&comparison.forward).into(),
             changes: changes.collect(),
@@ -224,8 +230,8 @@ impl Comparison {
     }
 }
 
-impl From<&Answer> for Direction {
-    fn from(answer: &Answer) -> Self {
+impl From<&CompatOutcome> for CompatibilityView {
+    fn from(answer: &CompatOutcome) -> Self {
         let said = |word: &str| Self {
             answer: word.to_owned(),
             witness: None,
@@ -234,21 +240,23 @@ impl From<&Answer> for Direction {
             reason: None,
         };
         match answer {
-            Answer::Yes => said("yes"),
-            Answer::No { witness, text, because } => Self {
+            CompatOutcome::Yes => said("yes"),
+            CompatOutcome::No { witness, reply_text: text, because } => Self {
                 witness: Some(witness.clone()),
                 text: text.clone(),
                 because: Some(because.iter().map(ToString::to_string).collect()),
                 ..said("no")
             },
-            Answer::Unknown { reason } => Self { reason: Some(reason.clone()), ..said("unknown") },
+            CompatOutcome::Unknown { reason } => {
+                Self { reason: Some(reason.clone()), ..said("unknown") }
+            }
         }
     }
 }
 
 /// What a provider can take of a contract, and what only Countersign still enforces.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct ContractExport {
+pub struct ContractExportView {
     /// `openai`, `anthropic`, `gemini` or `grammar`.
     pub target: String,
     /// The day of the provider's rules that it follows.
@@ -262,12 +270,12 @@ pub struct ContractExport {
     /// Whether it refuses something that the contract takes.
     pub narrows: bool,
     /// What it cannot say.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<ExportLossView>,
 }
 
 /// Something that an export cannot say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Loss {
+pub struct ExportLossView {
     /// The place in the contract's schema.
     pub pointer: String,
     /// The keyword, or `rule:` and its id, or `limit`.
@@ -280,11 +288,11 @@ pub struct Loss {
     pub enforced_by: String,
 }
 
-impl ContractExport {
+impl ContractExportView {
     /// What an export came to.
     #[must_use]
-    pub fn of(exported: &Export, target: Target) -> Self {
-        let losses = exported.losses.iter().map(|loss| Loss {
+    pub fn from_export(exported: &ExportedContract, target: ExportTarget) -> Self {
+        let losses = exported.losses.iter().map(|loss| ExportLossView {
             pointer: loss.pointer.clone(),
             keyword: loss.keyword.clone(),
             effect: loss.effect.as_str().to_owned(),
@@ -297,7 +305,7 @@ impl ContractExport {
             schema: exported.schema().cloned(),
             grammar: exported.grammar().map(str::to_owned),
             nullable: exported.nullable.clone(),
-            narrows: exported.narrows(),
+            narrows: exported.is_narrower(),
             losses: losses.collect(),
         }
     }

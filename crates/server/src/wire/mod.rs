@@ -4,37 +4,42 @@
 //! A member may be added; one that is there keeps its meaning. Moments are milliseconds since 1970, UTC.
 //! Not here: what is stored (the core's), what decides.
 
-mod page;
+mod cursor_page;
 mod wait;
 mod run;
 mod status;
 mod version;
-mod next;
-mod taken;
-mod proof;
-mod finding;
+mod next_step;
+mod input_response;
+mod verification;
+mod diagnostic;
 mod contract;
 mod admission;
 mod protocol;
-mod memory;
+mod memory_views;
 mod worker;
 
-pub use admission::Admission;
+pub use admission::AdmissionView;
 pub use contract::{
-    Comparison, ContractExport, ContractRef, ContractRow, ContractView, Direction, Loss,
-    OnViolation, RuleView, SchemaChange,
+    CompatibilityView, ContractDiffView, ContractExportView, ContractRef, ContractRow,
+    ContractView, ExportLossView, OnViolationView, RuleView, SchemaChangeView,
 };
-pub use finding::{Finding, Findings};
-pub use memory::{
-    Explained, Forgotten, Hit, KeptRow, OtherPacket, Packet, RefusedRow, Remembered, Replayed,
+pub use cursor_page::CursorPage;
+pub use diagnostic::{CheckReport, DiagnosticView};
+pub use input_response::{InputResponse, RunResultView};
+pub use memory_views::{
+    AlternativePacket, BuildExplanation, BuildReplay, ForgetResponse, MemorySearchHit, PacketView,
+    RefusedMemoryRow, RememberResponse, SavedMemoryRow,
 };
-pub use next::{Asks, NextStep, StepContract, StepRule, asks};
-pub use page::Page;
-pub use proof::{Proof, proof};
-pub use protocol::{InputView, PhaseView, ProtocolRow, ProtocolView, WayView, WorkflowView};
+pub use next_step::{ExpectedInput, NextStep, StepContract, StepRule, find_expected_input};
+pub use protocol::{
+    PhaseView, ProtocolRow, ProtocolView, TransitionView, WorkflowInputView, WorkflowView,
+};
 pub use run::RunRow;
-pub use status::{BudgetUse, ChildRow, End, Halt, OrderRow, ProtocolRef, RunStatus};
-pub use taken::{Taken, Worked};
+pub use status::{
+    BudgetView, ChildRunRow, HaltView, PendingActionRow, ProtocolRef, RunEndView, RunStatusView,
+};
+pub use verification::{VerificationView, verify_and_report};
 pub use version::{EventRow, VersionRow};
-pub use wait::{InboxRow, Wait};
-pub use worker::{WorkerView, workers};
+pub use wait::{InboxRow, WaitView};
+pub use worker::{WorkerView, load_workers};

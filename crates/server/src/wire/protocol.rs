@@ -1,12 +1,12 @@
 //! Protocols as they are sent: what this house offers, and what each says.
 
-use countersign_core::protocol::{Phase, Protocol, Workflow};
+use countersign_core::protocol::{Protocol, WorkflowDefinition, WorkflowPhase};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Finding;
-use crate::show::graph::{gate_text, work};
+use super::DiagnosticView;
+use crate::show::graph::{describe_gate, describe_work};
 
 /// A protocol in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -54,7 +54,7 @@ pub struct ProtocolView {
     /// Its agents by id.
     pub agents: Vec<String>,
     /// What `check` finds, errors first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DiagnosticView>,
     /// Its files by path.
     pub files: Vec<String>,
 }
@@ -69,18 +69,18 @@ pub struct WorkflowView {
     /// What it does.
     pub description: Option<String>,
     /// What its runs are started with; null where an object is merged into the first document.
-    pub input: Option<InputView>,
+    pub input: Option<WorkflowInputView>,
     /// The places of the document that a run gives in the end.
     pub output: Vec<String>,
     /// Its phases; a run begins in the first.
     pub phases: Vec<PhaseView>,
     /// Its ways.
-    pub transitions: Vec<WayView>,
+    pub transitions: Vec<TransitionView>,
 }
 
 /// What a run is started with.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct InputView {
+pub struct WorkflowInputView {
     /// What is asked of a person.
     pub question: Option<String>,
     /// What it must satisfy.
@@ -104,7 +104,7 @@ pub struct PhaseView {
 
 /// A way from phase to phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct WayView {
+pub struct TransitionView {
     /// The phase that is left.
     pub from: String,
     /// The phase that is entered.
@@ -116,19 +116,20 @@ pub struct WayView {
 impl WorkflowView {
     /// A workflow of a protocol.
     #[must_use]
-    pub fn of(protocol: &Protocol, workflow: &Workflow) -> Self {
-        let language = protocol.language(&protocol.document_of(workflow).initial, &Value::Null);
-        let input = workflow.input.as_ref().map(|input| InputView {
+    pub fn from_workflow(protocol: &Protocol, workflow: &WorkflowDefinition) -> Self {
+        let language =
+            protocol.resolve_language(&protocol.document_for(workflow).initial, &Value::Null);
+        let input = workflow.input.as_ref().map(|input| WorkflowInputView {
             question: input
                 .question
                 .as_ref()
-                .map(|asked| asked.in_language(language.as_deref()).clone()),
+                .map(|asked| asked.version_for(language.as_deref()).clone()),
             schema: input.answer.schema.source().clone(),
         });
-        let ways = workflow.transitions.iter().map(|way| WayView {
+        let ways = workflow.transitions.iter().map(|way| TransitionView {
             from: way.from.clone(),
             to: way.to.clone(),
-            gate: way.gate.as_ref().map(gate_text),
+            gate: way.gate.as_ref().map(describe_gate),
         });
         Self {
             id: workflow.id.clone(),
@@ -136,19 +137,23 @@ impl WorkflowView {
             description: workflow.description.clone(),
             input,
             output: workflow.output.clone(),
-            phases: workflow.phases.iter().map(|phase| PhaseView::of(workflow, phase)).collect(),
+            phases: workflow
+                .phases
+                .iter()
+                .map(|phase| PhaseView::from_phase(workflow, phase))
+                .collect(),
             transitions: ways.collect(),
         }
     }
 }
 
 impl PhaseView {
-    fn of(workflow: &Workflow, phase: &Phase) -> Self {
+    fn from_phase(workflow: &WorkflowDefinition, phase: &WorkflowPhase) -> Self {
         Self {
             id: phase.id.clone(),
             name: phase.name.clone(),
             description: phase.description.clone(),
-            work: work(&phase.work),
+            work: describe_work(&phase.work),
             terminal: workflow.ends_in(phase),
         }
     }

@@ -1,7 +1,7 @@
 //! A run in a list.
 
-use countersign_core::run::Time;
-use countersign_store::Head;
+use countersign_core::run::Timestamp;
+use countersign_store::RunHead;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -43,7 +43,7 @@ pub struct RunRow {
 impl RunRow {
     /// A run as a list shows it at a time.
     #[must_use]
-    pub fn new(head: Head, now: Time) -> Self {
+    pub fn new(head: RunHead, now: Timestamp) -> Self {
         let parking = describe_parking(&head, now);
         Self {
             parked: parking.is_some(),

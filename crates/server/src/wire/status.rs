@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use countersign_core::run::{Blocked, ClosedGate, EndKind, Fork, LastReply, Parent, Time};
-use countersign_runtime::engine::Outcome;
+use countersign_core::run::{
+    BlockReason, ClosedGate, ForkOrigin, LastReply, ParentRun, RunEndKind, Timestamp,
+};
+use countersign_runtime::engine::InputOutcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Wait;
-use crate::show::{Product, Standing, order_told};
+use super::WaitView;
+use crate::show::{RunOutputView, RunStatusReport, describe_action};
 
 /// Where a run stands, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct RunStatus {
+pub struct RunStatusView {
     /// Its id.
     #[schema(example = "k7mw2p")]
     pub run: String,
@@ -27,40 +29,40 @@ pub struct RunStatus {
     pub phase_name: Option<String>,
     /// Since when.
     #[schema(value_type = i64)]
-    pub entered_at: Time,
+    pub entered_at: Timestamp,
     /// How many inputs it has taken.
     pub version: u64,
     /// How many events it has.
     pub events: u64,
     /// When it began.
     #[schema(value_type = i64)]
-    pub created_at: Time,
+    pub created_at: Timestamp,
     /// When it last changed.
     #[schema(value_type = i64)]
-    pub updated_at: Time,
+    pub updated_at: Timestamp,
     /// When it goes on by itself.
     #[schema(value_type = Option<i64>)]
-    pub next_alarm: Option<Time>,
+    pub next_alarm: Option<Timestamp>,
     /// How it ended.
-    pub end: Option<End>,
+    pub end: Option<RunEndView>,
     /// Who stopped it.
-    pub halted: Option<Halt>,
+    pub halted: Option<HaltView>,
     /// Why nobody works on it: three workers ended while working on this version. `resume` lets it go on.
     pub parked: Option<String>,
     /// What it cannot get past: `{"by": "budget", "budget", "limit"}`, `refused`, `no_ticket`, `trouble`.
     #[schema(value_type = Option<Object>)]
-    pub blocked: Option<Blocked>,
+    pub blocked: Option<BlockReason>,
     /// What it made, once it is completed.
-    pub output: Vec<Product>,
+    pub output: Vec<RunOutputView>,
     /// What it waits for.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<WaitView>,
     /// Which gates are closed, and why: `{"way", "to", "reason", "attempts", "again_at"}`.
     #[schema(value_type = Vec<Object>)]
     pub closed_gates: Vec<ClosedGate>,
     /// What is out.
-    pub pending: Vec<OrderRow>,
+    pub pending: Vec<PendingActionRow>,
     /// What was spent of what may be.
-    pub budgets: Vec<BudgetUse>,
+    pub budgets: Vec<BudgetView>,
     /// The model that is asked, whatever agents and index say.
     pub model: Option<String>,
     /// How many times models were asked.
@@ -76,12 +78,12 @@ pub struct RunStatus {
     pub last_reply: Option<LastReply>,
     /// The run that waits for it: `{"run", "action"}`.
     #[schema(value_type = Option<Object>)]
-    pub parent: Option<Parent>,
+    pub parent: Option<ParentRun>,
     /// The runs it started.
-    pub children: Vec<ChildRow>,
+    pub children: Vec<ChildRunRow>,
     /// What it was forked from: `{"run", "version", "hash"}`.
     #[schema(value_type = Option<Object>)]
-    pub fork: Option<Fork>,
+    pub fork: Option<ForkOrigin>,
     /// How long its document is, as JSON.
     pub document_bytes: usize,
     /// What it is pinned to.
@@ -92,17 +94,17 @@ pub struct RunStatus {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct End {
+pub struct RunEndView {
     /// `completed`, `failed` or `cancelled`.
     #[schema(value_type = String)]
-    pub how: EndKind,
+    pub how: RunEndKind,
     /// Why.
     pub reason: Option<String>,
 }
 
 /// Who stopped a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Halt {
+pub struct HaltView {
     /// Who.
     pub by: String,
     /// Why.
@@ -111,7 +113,7 @@ pub struct Halt {
 
 /// An order that is out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct OrderRow {
+pub struct PendingActionRow {
     /// Its id.
     pub action: String,
     /// What kind: `model`, `effect`, `tool`, `hook`, `child`, `tell`.
@@ -120,12 +122,12 @@ pub struct OrderRow {
     pub what: String,
     /// Not before.
     #[schema(value_type = Option<i64>)]
-    pub not_before: Option<Time>,
+    pub not_before: Option<Timestamp>,
 }
 
 /// A budget, and what of it is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct BudgetUse {
+pub struct BudgetView {
     /// `tokens`, or `loops@draft` where it is a phase's.
     pub name: String,
     /// What is gone.
@@ -138,7 +140,7 @@ pub struct BudgetUse {
 
 /// A run that a run started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ChildRow {
+pub struct ChildRunRow {
     /// Its id.
     pub run: String,
     /// `open`, `completed` or `failed`.
@@ -158,11 +160,11 @@ pub struct ProtocolRef {
     pub folder_changed: Option<bool>,
 }
 
-impl From<&Standing> for RunStatus {
-    fn from(standing: &Standing) -> Self {
-        let Outcome { state, protocol, .. } = &standing.outcome;
+impl From<&RunStatusReport> for RunStatusView {
+    fn from(standing: &RunStatusReport) -> Self {
+        let InputOutcome { state, protocol, .. } = &standing.outcome;
         let workflow = protocol.workflows.get(&state.workflow);
-        let phase = workflow.and_then(|workflow| workflow.phase(&state.phase));
+        let phase = workflow.and_then(|workflow| workflow.find_phase(&state.phase));
         let (input_tokens, output_tokens, cost) = standing.usage;
         Self {
             run: state.run.clone(),
@@ -175,16 +177,16 @@ impl From<&Standing> for RunStatus {
             events: state.seq,
             created_at: state.created_at,
             updated_at: state.updated_at,
-            next_alarm: standing.next_alarm,
-            end: state.end.clone().map(|(how, reason)| End { how, reason }),
-            halted: state.halted.clone().map(|(by, reason)| Halt { by, reason }),
+            next_alarm: standing.wake_at,
+            end: state.end.clone().map(|(how, reason)| RunEndView { how, reason }),
+            halted: state.halted.clone().map(|(by, reason)| HaltView { by, reason }),
             parked: standing.parked.clone(),
             blocked: state.blocked.clone(),
-            output: standing.products.clone(),
-            waits: state.waits.values().map(Wait::from).collect(),
+            output: standing.outputs.clone(),
+            waits: state.waits.values().map(WaitView::from).collect(),
             closed_gates: state.closed.clone(),
-            pending: orders(state),
-            budgets: budgets(standing),
+            pending: list_pending_actions(state),
+            budgets: list_budgets(standing),
             model: state.model.clone(),
             model_calls: state.calls,
             input_tokens,
@@ -192,7 +194,7 @@ impl From<&Standing> for RunStatus {
             cost,
             last_reply: state.last_reply.clone(),
             parent: state.parent.clone(),
-            children: standing.children.iter().map(ChildRow::from).collect(),
+            children: standing.children.iter().map(ChildRunRow::from).collect(),
             fork: state.fork.clone(),
             document_bytes: standing.document_bytes,
             protocol: ProtocolRef {
@@ -206,27 +208,27 @@ impl From<&Standing> for RunStatus {
     }
 }
 
-fn orders(state: &countersign_core::run::State) -> Vec<OrderRow> {
-    let orders = state.pending.iter().map(|(id, order)| OrderRow {
+fn list_pending_actions(state: &countersign_core::run::RunState) -> Vec<PendingActionRow> {
+    let orders = state.pending.iter().map(|(id, order)| PendingActionRow {
         action: id.clone(),
         kind: order.kind().to_owned(),
-        what: order_told(order),
+        what: describe_action(order),
         not_before: order.not_before(),
     });
     orders.collect()
 }
 
-fn budgets(standing: &Standing) -> Vec<BudgetUse> {
-    let budgets = standing.budgets.iter().map(|one| BudgetUse {
+fn list_budgets(standing: &RunStatusReport) -> Vec<BudgetView> {
+    let budgets = standing.budgets.iter().map(|one| BudgetView {
         name: one.name.clone(),
         spent: one.spent,
-        limit: one.most,
+        limit: one.limit,
         granted: one.granted,
     });
     budgets.collect()
 }
 
-impl From<&(String, Option<bool>)> for ChildRow {
+impl From<&(String, Option<bool>)> for ChildRunRow {
     fn from((run, completed): &(String, Option<bool>)) -> Self {
         let status = match completed {
             None => "open",

@@ -1,15 +1,15 @@
 //! Open waits as they are sent.
 
-use countersign_core::run::{Time, WaitKind, WaitShape};
+use countersign_core::run::{Timestamp, WaitAnswerShape, WaitKind};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::show::waiting;
+use crate::show::wait_text;
 
 /// An open wait. Exactly one answer is taken.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Wait {
+pub struct WaitView {
     /// Unique in the run.
     #[schema(example = "w1")]
     pub id: String,
@@ -35,24 +35,24 @@ pub struct Wait {
     /// [{"id", "label"}]}`, or `{"shape": "document", "suggested_path", "accepts"}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub shape: Option<WaitShape>,
+    pub shape: Option<WaitAnswerShape>,
     /// Who may answer; everybody when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
-    pub deadline: Option<Time>,
+    pub deadline: Option<Timestamp>,
     /// Since when.
     #[schema(value_type = i64)]
-    pub opened_at: Time,
+    pub opened_at: Timestamp,
 }
 
-impl From<&countersign_core::run::Wait> for Wait {
-    fn from(wait: &countersign_core::run::Wait) -> Self {
-        let countersign_core::run::Wait { id, kind, phase, name, .. } = wait.clone();
-        let countersign_core::run::Wait { of, item, way, question, .. } = wait.clone();
-        let countersign_core::run::Wait { shape, who, deadline, opened_at, .. } = wait.clone();
+impl From<&countersign_core::run::RunWait> for WaitView {
+    fn from(wait: &countersign_core::run::RunWait) -> Self {
+        let countersign_core::run::RunWait { id, kind, phase, name, .. } = wait.clone();
+        let countersign_core::run::RunWait { of, item, way, question, .. } = wait.clone();
+        let countersign_core::run::RunWait { shape, who, deadline, opened_at, .. } = wait.clone();
         Self { id, kind, phase, name, of, item, way, question, shape, who, deadline, opened_at }
     }
 }
@@ -81,20 +81,20 @@ pub struct InboxRow {
     pub way: Option<usize>,
     /// What is asked, in a sentence.
     pub question: String,
-    /// What an answer looks like, as in [`Wait`].
+    /// What an answer looks like, as in [`WaitView`].
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub shape: Option<WaitShape>,
+    pub shape: Option<WaitAnswerShape>,
     /// Who may answer; everybody when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>)]
-    pub deadline: Option<Time>,
+    pub deadline: Option<Timestamp>,
     /// Since when.
     #[schema(value_type = i64)]
-    pub opened_at: Time,
+    pub opened_at: Timestamp,
     /// The run that waits.
     #[schema(example = "k7mw2p")]
     pub run: String,
@@ -110,10 +110,11 @@ pub struct InboxRow {
 impl InboxRow {
     /// A wait of a run.
     #[must_use]
-    pub fn of(run: &str, wait: &countersign_core::run::Wait) -> Self {
-        let Wait { id, kind, phase, name, of, item, way, .. } = Wait::from(wait);
-        let Wait { question, shape, who, deadline, opened_at, .. } = Wait::from(wait);
-        let (in_words, answer_with) = (waiting::shape(wait), waiting::answered_by(run, wait));
+    pub fn from_wait(run: &str, wait: &countersign_core::run::RunWait) -> Self {
+        let WaitView { id, kind, phase, name, of, item, way, .. } = WaitView::from(wait);
+        let WaitView { question, shape, who, deadline, opened_at, .. } = WaitView::from(wait);
+        let (in_words, answer_with) =
+            (wait_text::describe_answer(wait), wait_text::answer_command(run, wait));
         let (run, address) = (run.to_owned(), format!("{run}/{}", wait.id));
         Self {
             id,
@@ -153,9 +154,10 @@ mod tests {
             "id": "w2", "kind": "trouble", "phase": "ask", "name": "n", "question": "And now?", "opened_at": 3,
         });
         for kept in [full, bare] {
-            let wait: countersign_core::run::Wait = serde_json::from_value(kept.clone()).unwrap();
-            assert_eq!(json!(Wait::from(&wait)), kept);
-            let mut listed = json!(InboxRow::of("r", &wait));
+            let wait: countersign_core::run::RunWait =
+                serde_json::from_value(kept.clone()).unwrap();
+            assert_eq!(json!(WaitView::from(&wait)), kept);
+            let mut listed = json!(InboxRow::from_wait("r", &wait));
             let object = listed.as_object_mut().unwrap();
             for added in ["run", "address", "in_words", "answer_with"] {
                 object.remove(added).unwrap();

@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// How many leases are looked at.
-const MOST: usize = 100_000;
+const MAX_LEASES: usize = 100_000;
 
 /// Who works on runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -40,14 +40,14 @@ pub struct WorkerView {
 }
 
 /// Who works at a moment: those that announced themselves, then commands that hold a run.
-pub async fn workers(store: &dyn Store, now: i64) -> Result<Vec<WorkerView>, StoreError> {
+pub async fn load_workers(store: &dyn Store, now: i64) -> Result<Vec<WorkerView>, StoreError> {
     let mut held: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for lease in store.held(now, MOST).await? {
+    for lease in store.list_leases(now, MAX_LEASES).await? {
         held.entry(lease.worker).or_default().push(lease.run.id);
     }
     let mut views: Vec<WorkerView> = Vec::new();
-    for row in store.workers(now).await? {
-        let worker = row.worker;
+    for row in store.list_workers(now).await? {
+        let worker = row.info;
         views.push(WorkerView {
             runs: held.remove(&worker.name).unwrap_or_default(),
             name: worker.name,

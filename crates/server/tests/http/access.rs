@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use countersign_server::access::{NEEDS, Need, Needed, Role};
+use countersign_server::access::{AccessRole, ROUTE_POLICIES, RouteEntry, RoutePolicy};
 use serde_json::json;
 
 use crate::rig::{Answer, Client, serve, serve_keyed};
 
 /// A request to a route, with something in the places of its path, and a body that nothing comes of.
-async fn asked(client: &Client, needed: &Needed, run: &str) -> Answer {
+async fn asked(client: &Client, needed: &RouteEntry, run: &str) -> Answer {
     let path = needed
         .path
         .replace("{run}", run)
@@ -35,26 +35,26 @@ const OF_A_RUN: &str = "/v1/runs/{run}";
 #[tokio::test]
 async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
     let rig = serve_keyed().await;
-    let owner = rig.client_of("acme", Role::Admin);
+    let owner = rig.client_of("acme", AccessRole::Admin);
     let started =
         owner.post("/v1/runs", &json!({"protocol": "demo", "model": "human"})).await.good();
     let run = started["run"].as_str().unwrap().to_owned();
     let nobody = rig.client();
     let stranger = Client::new(rig.address, Some("csk_nobody".to_owned()));
-    let foreign = rig.client_of("other", Role::Admin);
-    for needed in NEEDS {
+    let foreign = rig.client_of("other", AccessRole::Admin);
+    for needed in ROUTE_POLICIES {
         let named = format!("{} {}", needed.method, needed.path);
-        let role = match needed.need {
-            Need::Nothing => {
+        let role = match needed.policy {
+            RoutePolicy::Public => {
                 assert!(asked(&nobody, needed, &run).await.status < 400, "{named}");
                 continue;
             }
-            Need::Role(role) | Need::House(role) => role,
+            RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role) => role,
         };
         assert_eq!(asked(&nobody, needed, &run).await.problem(401), "no_key", "{named}");
         assert_eq!(asked(&stranger, needed, &run).await.problem(401), "no_key", "{named}");
-        let house = matches!(needed.need, Need::House(_));
-        for held in Role::ALL {
+        let house = matches!(needed.policy, RoutePolicy::LocalTenant(_));
+        for held in AccessRole::ALL {
             let answer = asked(&rig.client_of("acme", held), needed, &run).await;
             if held < role {
                 assert_eq!(answer.problem(403), "role", "{named} as {held}");
@@ -80,7 +80,7 @@ async fn every_route_lets_in_whom_the_table_names_and_nobody_else() {
 async fn another_tenant_finds_nothing_and_moves_nothing() {
     let rig = serve_keyed().await;
     let (owner, foreign) =
-        (rig.client_of("acme", Role::Admin), rig.client_of("other", Role::Admin));
+        (rig.client_of("acme", AccessRole::Admin), rig.client_of("other", AccessRole::Admin));
     let started =
         owner.post("/v1/runs", &json!({"protocol": "demo", "model": "human"})).await.good();
     let run = started["run"].as_str().unwrap();
@@ -110,7 +110,7 @@ async fn another_tenant_finds_nothing_and_moves_nothing() {
 #[tokio::test]
 async fn files_of_a_tenant_stay_in_its_own_folder() {
     let rig = serve_keyed().await;
-    let owner = rig.client_of("acme", Role::Operator);
+    let owner = rig.client_of("acme", AccessRole::Operator);
     let post = |path: String, body: serde_json::Value| {
         let request = crate::rig::json(owner.request("POST", &path), &body);
         Answer::of(request.header("prefer", "wait=20"))
@@ -128,13 +128,13 @@ async fn files_of_a_tenant_stay_in_its_own_folder() {
 #[tokio::test]
 async fn a_key_that_was_taken_back_or_is_over_opens_nothing() {
     let rig = serve_keyed().await;
-    let reader = rig.client_of("acme", Role::Reader);
+    let reader = rig.client_of("acme", AccessRole::Reader);
     let me = reader.get("/v1/me").await.good();
     assert_eq!(
         (&me["tenant"], &me["role"], &me["keyless"]),
         (&json!("acme"), &json!("reader"), &json!(false))
     );
-    rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_core::run::Time(1)).unwrap();
+    rig.keyring.revoke(me["key"].as_str().unwrap(), countersign_core::run::Timestamp(1)).unwrap();
     let told = reader.get("/v1/me").await;
     assert_eq!(told.problem(401), "no_key");
     assert!(told.text.contains("revoked") && told.header("www-authenticate") == "Bearer");
@@ -145,8 +145,8 @@ async fn a_key_that_was_taken_back_or_is_over_opens_nothing() {
 async fn only_an_admin_acts_as_another_and_names_a_model_that_reaches_out() {
     let rig = serve_keyed().await;
     let (operator, admin) =
-        (rig.client_of("acme", Role::Operator), rig.client_of("acme", Role::Admin));
-    let owner = rig.client_of("local", Role::Admin);
+        (rig.client_of("acme", AccessRole::Operator), rig.client_of("acme", AccessRole::Admin));
+    let owner = rig.client_of("local", AccessRole::Admin);
     let who = |client: &Client, name: &str| {
         Answer::of(client.request("GET", "/v1/me").header("countersign-as", name))
     };
@@ -260,7 +260,7 @@ async fn every_route_of_the_description_is_in_the_table_and_the_other_way_round(
         }
     }
     let mut table: BTreeSet<(String, String)> =
-        NEEDS.iter().map(|one| (one.method.to_owned(), one.path.to_owned())).collect();
+        ROUTE_POLICIES.iter().map(|one| (one.method.to_owned(), one.path.to_owned())).collect();
     // The description does not describe itself, and MCP describes its own.
     for (method, own) in [("GET", "/v1/openapi.json"), ("GET", "/v1/docs"), ("POST", "/mcp")] {
         assert!(table.remove(&(method.to_owned(), own.to_owned())));

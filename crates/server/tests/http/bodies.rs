@@ -2,7 +2,7 @@
 //! and never breaks down over it. Seeded: a case that fails can be made again by its number.
 
 use serde_json::{Value, json};
-use testkit::Chance;
+use testkit::SeededRng;
 
 use crate::rig::{Answer, Client, serve, sound_bodies};
 
@@ -18,11 +18,11 @@ const FRESH: u64 = 10;
 const MARK: &str = "\"@@\"";
 
 /// Texts that stand where a value was.
-fn raw(chance: &mut Chance) -> String {
+fn raw(chance: &mut SeededRng) -> String {
     let deep = |open: &str, close: &str, levels: usize| {
         format!("{}{}{}", open.repeat(levels), 1, close.repeat(levels))
     };
-    match chance.below(14) {
+    match chance.next_below(14) {
         0 => deep("[", "]", 90),
         1 => deep("[", "]", 50_000),
         2 => deep("{\"a\":", "}", 200),
@@ -41,7 +41,7 @@ fn raw(chance: &mut Chance) -> String {
 }
 
 /// A value of some kind.
-fn other(chance: &mut Chance) -> Value {
+fn other(chance: &mut SeededRng) -> Value {
     let all = [
         json!(null),
         json!(true),
@@ -62,16 +62,16 @@ fn other(chance: &mut Chance) -> Value {
 }
 
 /// Some place in a value.
-fn somewhere<'v>(value: &'v mut Value, chance: &mut Chance) -> &'v mut Value {
+fn somewhere<'v>(value: &'v mut Value, chance: &mut SeededRng) -> &'v mut Value {
     let inside = match &*value {
         Value::Object(members) => members.len(),
         Value::Array(items) => items.len(),
         _ => 0,
     };
-    if inside == 0 || chance.percent(25) {
+    if inside == 0 || chance.roll_percent(25) {
         return value;
     }
-    let which = chance.below(inside);
+    let which = chance.next_below(inside);
     let one = match value {
         Value::Object(members) => members.values_mut().nth(which),
         Value::Array(items) => items.get_mut(which),
@@ -83,22 +83,22 @@ fn somewhere<'v>(value: &'v mut Value, chance: &mut Chance) -> &'v mut Value {
 /// Some object in a value that has members; none where there is none on the way.
 fn members_of<'v>(
     value: &'v mut Value,
-    chance: &mut Chance,
+    chance: &mut SeededRng,
 ) -> &'v mut serde_json::Map<String, Value> {
     let members = value.as_object_mut().unwrap();
     let inner = members.values().position(|one| one.as_object().is_some_and(|one| !one.is_empty()));
-    match inner.filter(|_| chance.percent(50)) {
+    match inner.filter(|_| chance.roll_percent(50)) {
         Some(which) => members_of(members.values_mut().nth(which).unwrap(), chance),
         None => members,
     }
 }
 
 /// A sound body made unsound, or at least another one.
-fn mutated(sound: &Value, chance: &mut Chance) -> Vec<u8> {
+fn mutated(sound: &Value, chance: &mut SeededRng) -> Vec<u8> {
     let mut body = sound.clone();
     let mut marked = None;
-    for _ in 0..chance.between(1, 2) {
-        match chance.below(5) {
+    for _ in 0..chance.next_between(1, 2) {
+        match chance.next_below(5) {
             0 | 1 => *somewhere(&mut body, chance) = other(chance),
             2 => {
                 *somewhere(&mut body, chance) = json!("@@");
@@ -106,7 +106,7 @@ fn mutated(sound: &Value, chance: &mut Chance) -> Vec<u8> {
             }
             3 if body.is_object() => {
                 let members = members_of(&mut body, chance);
-                let which = chance.below(members.len());
+                let which = chance.next_below(members.len());
                 let name = members.keys().nth(which).cloned();
                 members.shift_remove(&name.unwrap_or_default());
             }
@@ -119,8 +119,8 @@ fn mutated(sound: &Value, chance: &mut Chance) -> Vec<u8> {
     }
     let text = body.to_string();
     let mut bytes = marked.map_or(text.clone(), |raw| text.replace(MARK, &raw)).into_bytes();
-    let place = chance.below(bytes.len());
-    match chance.below(10) {
+    let place = chance.next_below(bytes.len());
+    match chance.next_below(10) {
         0 => bytes.truncate(place),
         1 => bytes[place] = *chance.pick(&[0xff, 0xc3, 0xed, 0x00, 0x80]),
         2 => bytes.extend_from_slice(b"}"),
@@ -164,7 +164,7 @@ async fn no_body_breaks_the_server_and_none_that_is_unsound_is_taken() {
             if case % FRESH == 0 && path.contains("{run}") {
                 run = fresh(&client).await;
             }
-            let mut chance = Chance::for_case(SEED, route * EACH + case);
+            let mut chance = SeededRng::for_case(SEED, route * EACH + case);
             let bytes = mutated(body, &mut chance);
             let request = client.request("POST", &path.replace("{run}", &run));
             let request =
@@ -201,9 +201,9 @@ async fn no_document_breaks_the_server() {
     let client = rig.client();
     let run = fresh(&client).await;
     for case in 0..100 {
-        let mut chance = Chance::for_case(SEED, 1_000_000 + case);
-        let length = chance.below(5_000);
-        let bytes: Vec<u8> = (0..length).map(|_| chance.bits() as u8).collect();
+        let mut chance = SeededRng::for_case(SEED, 1_000_000 + case);
+        let length = chance.next_below(5_000);
+        let bytes: Vec<u8> = (0..length).map(|_| chance.next_u64() as u8).collect();
         let names = ["a.md", "..", "%2e%2e%2fx", "a%00b", "con", "x%ff", "", "%20", "a%0ab"];
         let path = format!("/v1/runs/{run}/waits/w1/document?name={}", chance.pick(&names));
         let answer = Answer::of(client.request("PUT", &path).body(bytes)).await;

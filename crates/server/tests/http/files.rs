@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_core::run::Effect;
-use countersign_runtime::effect::Journal;
-use countersign_server::access::{Demand, Role};
+use countersign_core::run::EffectCall;
+use countersign_runtime::effect::EffectJournal;
+use countersign_server::access::{AccessRole, AuthMode};
 use serde_json::json;
 
 use crate::rig::{Rig, demo_folder, serve};
@@ -28,12 +28,12 @@ fn modes(folder: &Path, found: &mut Vec<(String, u32, bool)>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_server_keeps_is_its_owners_alone() {
     let rig = serve().await;
-    rig.new_key("acme", Role::Operator);
+    rig.new_key("acme", AccessRole::Operator);
     let client = rig.client();
     client.post("/v1/runs", &json!({"model": "human"})).await.good();
     let body = json!({"user": "ann", "agent": "helper", "things": [{"event": "I am vegetarian"}]});
     client.post("/v1/memory/remember", &body).await.good();
-    let acme = rig.client_of("acme", Role::Operator);
+    let acme = rig.client_of("acme", AccessRole::Operator);
     acme.post("/v1/runs", &json!({"protocol": "demo", "model": "human"})).await.good();
     let mut found = Vec::new();
     let home = rig.folder.path().join(".countersign");
@@ -77,13 +77,13 @@ async fn a_password_in_the_address_of_a_model_is_refused_and_recorded_nowhere() 
 async fn notes_of_effects_that_no_run_waits_for_are_swept() {
     let folder = demo_folder();
     let effects = folder.path().join(".countersign/effects");
-    let journal = Journal::open(&effects).unwrap();
+    let journal = EffectJournal::open(&effects).unwrap();
     let program = "deploy".to_owned();
-    let effect = Effect::Run { program, args: Vec::new(), input: None };
+    let effect = EffectCall::Run { program, args: Vec::new(), input: None };
     // A process died between the commit of the result and the end of its note.
-    journal.start("gone/1.1", &effect).unwrap();
+    journal.record_start("gone/1.1", &effect).unwrap();
     assert_eq!(fs::read_dir(&effects).unwrap().count(), 1);
-    let rig = Rig::open(folder, Demand::BeyondLoopback).await;
+    let rig = Rig::open(folder, AuthMode::LoopbackToken).await;
     rig.client().get("/v1/me").await.good();
     let swept = async {
         while fs::read_dir(&effects).unwrap().count() > 0 {

@@ -1,6 +1,6 @@
 //! What holds for every answer, and what is counted.
 
-use countersign_server::access::Role;
+use countersign_server::access::AccessRole;
 use serde_json::json;
 
 use crate::rig::{Answer, serve, serve_keyed};
@@ -8,7 +8,8 @@ use crate::rig::{Answer, serve, serve_keyed};
 #[tokio::test]
 async fn a_key_that_asks_too_often_is_told_when_to_come_back() {
     let rig = serve_keyed().await;
-    let (hasty, other) = (rig.client_of("acme", Role::Reader), rig.client_of("acme", Role::Reader));
+    let (hasty, other) =
+        (rig.client_of("acme", AccessRole::Reader), rig.client_of("acme", AccessRole::Reader));
     let mut told = None;
     // The rig lets a key ask twenty times a second.
     for _ in 0..200 {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_server::access::Role;
+use countersign_server::access::AccessRole;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, json as body, serve, serve_keyed};
@@ -37,13 +37,13 @@ async fn problem_of(client: &Client, name: &str, arguments: Value) -> Value {
 async fn a_role_is_offered_what_its_routes_let_it_do_and_may_do_no_more() {
     let rig = serve_keyed().await;
     let mut roles = BTreeMap::new();
-    for role in Role::ALL {
+    for role in AccessRole::ALL {
         roles.insert(role, offered(&rig.client_of("acme", role)).await);
     }
     let counts: Vec<usize> = roles.values().map(BTreeSet::len).collect();
     assert_eq!(counts, [8, 16, 17, 17], "{roles:?}");
-    let all = &roles[&Role::Admin];
-    for role in Role::ALL {
+    let all = &roles[&AccessRole::Admin];
+    for role in AccessRole::ALL {
         let client = rig.client_of("acme", role);
         for name in all {
             // Arguments that no tool takes: whoever is let in gets no further.
@@ -122,7 +122,7 @@ async fn the_door_has_the_same_guard_as_every_route() {
     let told = asked(&nobody, "tools/list", json!({})).await;
     assert_eq!(told.problem(401), "no_key");
     assert_eq!(told.header("www-authenticate"), "Bearer");
-    let reader = rig.client_of("acme", Role::Reader);
+    let reader = rig.client_of("acme", AccessRole::Reader);
     for method in ["GET", "DELETE"] {
         let told = Answer::of(reader.request(method, "/mcp")).await;
         assert_eq!(told.problem(405), "method_not_allowed");

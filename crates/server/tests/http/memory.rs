@@ -1,6 +1,6 @@
 //! Memory by HTTP: told, composed, explained, replayed, searched and forgotten.
 
-use countersign_server::access::Role;
+use countersign_server::access::AccessRole;
 use serde_json::{Value, json};
 
 use crate::rig::{serve, serve_keyed};
@@ -92,7 +92,8 @@ async fn what_cannot_be_meant_is_told() {
 #[tokio::test]
 async fn memory_is_one_tenants() {
     let rig = serve_keyed().await;
-    let (ours, theirs) = (rig.client_of("acme", Role::Admin), rig.client_of("other", Role::Admin));
+    let (ours, theirs) =
+        (rig.client_of("acme", AccessRole::Admin), rig.client_of("other", AccessRole::Admin));
     let told = of_ann(&json!({"things": [{"event": "I am vegetarian"}]}));
     ours.post("/v1/memory/remember", &told).await.good();
     let search = of_ann(&json!({"text": "vegetarian"}));

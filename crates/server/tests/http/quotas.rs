@@ -4,7 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use countersign_server::access::{Demand, Role};
+use countersign_server::access::{AccessRole, AuthMode};
 use countersign_server::service_limits::ServiceLimits;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -29,7 +29,7 @@ transitions:
   - { from: ask, to: done }
 ";
 
-async fn open(demand: Demand, limits: ServiceLimits) -> Rig {
+async fn open(demand: AuthMode, limits: ServiceLimits) -> Rig {
     let folder = demo_folder();
     fs::write(folder.path().join(".opencode/protocol/workflows/ask.yaml"), ASK).unwrap();
     Rig::open_with(folder, demand, limits).await
@@ -105,7 +105,7 @@ fn code(text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_that_would_not_be_taken_is_refused_before_it_is_sent() {
-    let rig = open(Demand::BeyondLoopback, ServiceLimits::default()).await;
+    let rig = open(AuthMode::LoopbackToken, ServiceLimits::default()).await;
     let run = asking(&rig.client()).await;
     for (wait, name, expected) in [
         ("w1", "paper.md", (422, "wrong_kind")),
@@ -131,7 +131,7 @@ async fn uploads_that_stall_are_counted_and_given_up_and_leave_nothing() {
         body_pause: Duration::from_secs(3),
         ..ServiceLimits::default()
     };
-    let rig = open(Demand::BeyondLoopback, limits).await;
+    let rig = open(AuthMode::LoopbackToken, limits).await;
     let client = rig.client();
     let run = asking(&client).await;
     let path = format!("/v1/runs/{run}/waits/w2/document?name=paper.md");
@@ -166,8 +166,8 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
         body_pause: Duration::from_secs(30),
         ..ServiceLimits::default()
     };
-    let rig = open(Demand::Always, limits).await;
-    let keys = [(); 3].map(|()| rig.new_key("local", Role::Operator));
+    let rig = open(AuthMode::KeyRequired, limits).await;
+    let keys = [(); 3].map(|()| rig.new_key("local", AccessRole::Operator));
     let mut stalled = Vec::new();
     for key in &keys[..2] {
         let head = format!(
@@ -177,7 +177,7 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
         stalled.push(Stalled::send(&rig, &head, &vec![b' '; 2 << 20]).await);
     }
     let large = json!({"input": "x".repeat((3 << 20) / 2)});
-    let watching = rig.client_of("local", Role::Reader);
+    let watching = rig.client_of("local", AccessRole::Reader);
     until_held(&watching, "countersign_body_bytes", 4 << 20).await;
     let post = async |key: &str, body: &Value| {
         Client::new(rig.address, Some(key.to_owned())).post("/v1/runs", body).await
@@ -195,8 +195,8 @@ async fn bytes_of_bodies_are_counted_for_each_key_and_in_total() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_are_bounded_for_each_key_and_in_total_and_given_back() {
     let limits = ServiceLimits { streams: 4, streams_per_key: 3, ..ServiceLimits::default() };
-    let rig = open(Demand::Always, limits).await;
-    let greedy = rig.client_of("local", Role::Reader);
+    let rig = open(AuthMode::KeyRequired, limits).await;
+    let greedy = rig.client_of("local", AccessRole::Reader);
     let follow = async |client: &Client| {
         let response = client.request("GET", "/v1/inbox/stream").send().await.unwrap();
         (response.status().as_u16(), response)
@@ -210,7 +210,7 @@ async fn streams_are_bounded_for_each_key_and_in_total_and_given_back() {
     let refused = greedy.get("/v1/inbox/stream").await;
     assert_eq!(refused.problem(429), "too_many_streams");
     assert_eq!(refused.header("retry-after"), "2");
-    let [other, third] = [(); 2].map(|()| rig.client_of("local", Role::Reader));
+    let [other, third] = [(); 2].map(|()| rig.client_of("local", AccessRole::Reader));
     let (status, kept) = follow(&other).await;
     assert_eq!(status, 200, "another key is another's");
     assert_eq!(third.get("/v1/inbox/stream").await.problem(503), "busy");
@@ -224,7 +224,7 @@ async fn streams_are_bounded_for_each_key_and_in_total_and_given_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn beyond_its_connections_the_server_still_says_that_it_lives() {
     let limits = ServiceLimits { connections: 4, ..ServiceLimits::default() };
-    let rig = open(Demand::BeyondLoopback, limits).await;
+    let rig = open(AuthMode::LoopbackToken, limits).await;
     let mut idle = Vec::new();
     for _ in 0..4 {
         // Answered once, and kept open by the client.

@@ -1,8 +1,8 @@
-//! The same `Idempotency-Key` twice: the same answer, now and after a restart; for something else a problem.
+//! The same `Idempotency-ApiKey` twice: the same answer, now and after a restart; for something else a problem.
 
 use std::fs;
 
-use countersign_server::access::Demand;
+use countersign_server::access::AuthMode;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, Rig, json as with_json, serve};
@@ -29,7 +29,7 @@ async fn thrice(rig: Rig, path: &str, body: &Value, other: &Value, at: Option<u6
     let again = keyed(&client, path, "k-1", body, at).await;
     assert_eq!(told(&again), told(&first), "{path}");
     assert_eq!(keyed(&client, path, "k-1", other, at).await.problem(422), "key_reused", "{path}");
-    let rig = Rig::open(rig.end().await, Demand::BeyondLoopback).await;
+    let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let client = rig.client();
     let later = keyed(&client, path, "k-1", body, at).await;
     assert_eq!(told(&later), told(&first), "{path}, after a restart");
@@ -76,7 +76,7 @@ async fn a_fork_of_the_newest_version_is_one_fork_when_the_run_has_gone_on() {
     let path = format!("/v1/runs/{run}/fork");
     let first = keyed(&client, &path, "f", &json!({}), None).await;
     client.post(&format!("/v1/runs/{run}/halt"), &json!({})).await.good();
-    let rig = Rig::open(rig.end().await, Demand::BeyondLoopback).await;
+    let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let again = keyed(&rig.client(), &path, "f", &json!({}), None).await;
     assert_eq!(told(&again), told(&first));
     rig.end().await;
@@ -115,7 +115,7 @@ transitions:
     let first = put(&client, "# One\n").await;
     assert_eq!(told(&put(&client, "# One\n").await), told(&first));
     assert_eq!(put(&client, "# Two\n").await.problem(422), "key_reused");
-    let rig = Rig::open(rig.end().await, Demand::BeyondLoopback).await;
+    let rig = Rig::open(rig.end().await, AuthMode::LoopbackToken).await;
     let client = rig.client();
     assert_eq!(told(&put(&client, "# One\n").await), told(&first), "after a restart");
     let kept = fs::read_to_string(rig.folder.path().join("inputs/paper.md")).unwrap();

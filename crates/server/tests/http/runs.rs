@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_runtime::clock::{Clock as _, SystemClock};
-use countersign_runtime::engine::{Engine, Opened};
-use countersign_runtime::prune::{Old, plan, prune};
-use countersign_runtime::watch::Unwatched;
+use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::prune::{PruneCriteria, plan_prune, prune_runs};
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_store::{RunId, SqliteStore, Store as _, TenantId};
 use serde_json::{Value, json};
 
@@ -58,16 +58,16 @@ async fn a_run_on_which_three_workers_ended_is_shown_as_parked_until_it_is_resum
     // The server's own worker lays the run down a moment after it rests.
     let id = RunId::local(&run);
     let begun = Instant::now();
-    while store.head(&id).await.unwrap().unwrap().lease.is_some() {
+    while store.load_head(&id).await.unwrap().unwrap().lease.is_some() {
         assert!(begun.elapsed() < Duration::from_mins(1), "the worker keeps the run");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // Leases that ran out an hour ago, one after the other, without a step forward.
-    let then = SystemClock.now().after(-3_600_000).0;
+    let then = SystemClock.now().plus_millis(-3_600_000).0;
     for number in 0..3 {
         let from = then + number * 10;
         let worker = format!("w{number}");
-        let lease = store.lease(&id, &worker, from, from + 10).await.unwrap();
+        let lease = store.acquire_lease(&id, &worker, from, from + 10).await.unwrap();
         assert!(lease.is_some(), "{worker} gets the run");
     }
     let path = format!("/v1/runs/{run}");
@@ -90,17 +90,17 @@ async fn a_run_that_was_pruned_is_gone_and_says_so() {
     let run = text_of(&started["run"]);
     settled(&client, &format!("/v1/runs/{run}/waits/w1/approve"), &json!({})).await.good();
     let store = SqliteStore::open(rig.folder.path().join(".countersign/countersign.db")).unwrap();
-    let engine = Engine::open(Opened {
+    let engine = Engine::open(EngineConfig {
         store: Arc::new(store),
         clock: Arc::new(SystemClock),
-        watch: Arc::new(Unwatched),
-        shipped: Arc::new(countersign_contracts::registry()),
+        observer: Arc::new(NoopRunObserver),
+        shipped_contracts: Arc::new(countersign_contracts::load_shipped_contracts()),
         workspace: None,
         tenant: TenantId::default(),
     });
-    let planned = plan(&engine, Old::default(), |_| ()).await.unwrap();
-    let done = prune(&engine, &planned, SystemClock.now(), |_| ()).await.unwrap();
-    assert_eq!((done.runs, done.left), (1, Vec::new()));
+    let planned = plan_prune(&engine, PruneCriteria::default(), |_| ()).await.unwrap();
+    let done = prune_runs(&engine, &planned, SystemClock.now(), |_| ()).await.unwrap();
+    assert_eq!((done.runs, done.skipped), (1, Vec::new()));
     for path in [
         "",
         "/versions",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use countersign_server::access::Demand;
+use countersign_server::access::AuthMode;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, Client, Rig, json as with_json, serve};
@@ -34,7 +34,7 @@ impl Stream {
         Self { response, rest: String::new() }
     }
 
-    /// The next event; `None` at the end of the stream.
+    /// The next event; `Empty` at the end of the stream.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some((block, rest)) = self.rest.split_once("\n\n") {
@@ -65,7 +65,7 @@ impl Stream {
     }
 }
 
-/// An event out of its lines; `None` where it only says when to come back, or that somebody is there.
+/// An event out of its lines; `Empty` where it only says when to come back, or that somebody is there.
 fn parsed(block: &str) -> Option<Event> {
     let field = |name: &str| {
         let prefix = format!("{name}: ");
@@ -256,7 +256,7 @@ async fn when_the_server_ends_streams_get_a_last_event_and_nothing_is_lost() {
     );
     assert_eq!(Answer::read(halted.unwrap()).await.good()["status"], "halted");
     assert_eq!((last.1, bye.1), (None, None));
-    let again = Rig::open(folder, Demand::BeyondLoopback).await;
+    let again = Rig::open(folder, AuthMode::LoopbackToken).await;
     let client = again.client();
     let status = client.get(&format!("/v1/runs/{run}")).await.good();
     assert_eq!(status["status"], "halted");

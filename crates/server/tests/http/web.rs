@@ -1,6 +1,6 @@
 //! The page as a browser gets it: its files, what they say about themselves, and who gets none of them.
 
-use countersign_server::web::{EDITION, PAGES, POLICY};
+use countersign_server::web::{ASSETS_DIGEST, PAGE_PATHS, PAGE_SECURITY_POLICY};
 
 use crate::rig::{Answer, serve};
 
@@ -8,12 +8,12 @@ use crate::rig::{Answer, serve};
 async fn every_address_of_the_page_gives_the_page() {
     let rig = serve().await;
     let client = rig.client();
-    for page in PAGES {
+    for page in PAGE_PATHS {
         let address = page.replace('{', "a").replace('}', "");
         let answer = client.get(&address).await;
         assert_eq!(answer.status, 200, "{address}");
         assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-        assert_eq!(answer.header("content-security-policy"), POLICY);
+        assert_eq!(answer.header("content-security-policy"), PAGE_SECURITY_POLICY);
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
         assert!(answer.text.starts_with("<!doctype html>"));
     }
@@ -45,10 +45,10 @@ async fn the_page_names_its_files_by_their_edition() {
     let client = rig.client();
     let page = client.get("/").await;
     let named = page.text.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
-    assert_eq!(named, format!("/assets/{}/js/main.js", *EDITION));
+    assert_eq!(named, format!("/assets/{}/js/main.js", *ASSETS_DIGEST));
     let (first, plain) = (client.get(named).await, client.get("/assets/js/main.js").await);
     assert_eq!((first.status, &first.text), (200, &plain.text));
-    for nothing in ["/assets/0123456789abcdef/js/main.js", &format!("/assets/{}", *EDITION)] {
+    for nothing in ["/assets/0123456789abcdef/js/main.js", &format!("/assets/{}", *ASSETS_DIGEST)] {
         assert_eq!(client.get(nothing).await.problem(404), "unknown_path", "{nothing}");
     }
     let tag = page.header("etag").to_owned();

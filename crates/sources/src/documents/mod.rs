@@ -1,13 +1,13 @@
 //! A folder of documents as a source: Markdown, text and PDF, searched by their words.
 
 mod pdf;
-mod reader;
-mod folder;
+mod pdf_reader;
+mod document_folder;
 mod split;
-mod index;
-mod library;
+mod passage_index;
+mod document_cache;
 mod source;
 
 pub use pdf::read_pdf_from_stdin;
-pub use reader::PdfReader;
-pub(crate) use source::Documents;
+pub use pdf_reader::PdfReader;
+pub(crate) use source::DocumentSource;

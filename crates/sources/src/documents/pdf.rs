@@ -10,92 +10,92 @@ use lopdf::{Document, LoadOptions};
 use serde_json::{Value, json};
 
 /// How large a file may be.
-pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+pub(super) const MAX_PDF_BYTES: u64 = 16 * 1024 * 1024;
 
 /// What one stream of the file may unpack to.
-const LARGEST_STREAM: usize = 8 * 1024 * 1024;
+const MAX_STREAM_BYTES: usize = 8 * 1024 * 1024;
 
-const MOST_PAGES: usize = 2_000;
+const MAX_PAGES: usize = 2_000;
 
 /// How much text is kept of a file, as JSON. A launched program's output is kept up to 1 MiB.
-const MOST_TEXT: usize = 900 * 1024;
+const MAX_PDF_TEXT_BYTES: usize = 900 * 1024;
 
 /// How much memory the reading process may have, and how many seconds of work.
 #[cfg(unix)]
-const MEMORY: u64 = 512 * 1024 * 1024;
+const MEMORY_LIMIT_BYTES: u64 = 512 * 1024 * 1024;
 #[cfg(unix)]
-const SECONDS: u64 = 20;
+const CPU_LIMIT_SECONDS: u64 = 20;
 
 /// The pages of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pages {
+pub(super) struct PdfPages {
     pub(super) texts: Vec<String>,
     /// Whether there were more.
-    pub(super) cut: bool,
+    pub(super) truncated: bool,
 }
 
 /// Why there are no pages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum PdfFault {
+pub(super) enum PdfError {
     #[error("is a PDF with a password")]
-    Locked,
+    PasswordProtected,
     #[error("is no PDF that can be read")]
-    Broken,
+    Unreadable,
     #[error("is a PDF that unpacks to more than the limits allow")]
-    Bomb,
+    TooLarge,
     #[error("is a PDF without text; pictures of text are not read")]
     NoText,
     #[error("is a PDF that took too long to read")]
-    Slow,
+    TimedOut,
     #[error("is a PDF that its reader broke down over")]
-    Broke,
+    ReaderCrashed,
 }
 
 /// Reads the pages of a PDF file.
-pub(super) fn pages(bytes: &[u8]) -> Result<Pages, PdfFault> {
-    let options = LoadOptions::with_max_decompressed_size(LARGEST_STREAM);
+pub(super) fn extract_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
+    let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_BYTES);
     let document =
-        Document::load_mem_with_options(bytes, options).map_err(|error| fault(&error))?;
+        Document::load_mem_with_options(bytes, options).map_err(|error| classify_error(&error))?;
     if document.is_encrypted() {
-        return Err(PdfFault::Locked);
+        return Err(PdfError::PasswordProtected);
     }
     let numbers: Vec<u32> =
-        document.page_iter().take(MOST_PAGES + 1).zip(1..).map(|(_, number)| number).collect();
+        document.page_iter().take(MAX_PAGES + 1).zip(1..).map(|(_, number)| number).collect();
     if numbers.is_empty() {
-        return Err(PdfFault::Broken);
+        return Err(PdfError::Unreadable);
     }
-    let mut pages = Pages { texts: Vec::new(), cut: numbers.len() > MOST_PAGES };
+    let mut pages = PdfPages { texts: Vec::new(), truncated: numbers.len() > MAX_PAGES };
     let mut weight = 0;
-    for number in numbers.into_iter().take(MOST_PAGES) {
-        let text = match document.extract_text_with_limit(&[number], LARGEST_STREAM) {
-            Ok(text) => tidy(&text),
-            Err(error) => match fault(&error) {
-                PdfFault::Bomb => return Err(PdfFault::Bomb),
+    for number in numbers.into_iter().take(MAX_PAGES) {
+        let text = match document.extract_text_with_limit(&[number], MAX_STREAM_BYTES) {
+            Ok(text) => clean_text(&text),
+            Err(error) => match classify_error(&error) {
+                PdfError::TooLarge => return Err(PdfError::TooLarge),
                 // A page in a font that nobody can read does not spoil the others.
                 _ => String::new(),
             },
         };
         weight += json!(text).to_string().len() + 1;
-        if weight > MOST_TEXT {
-            pages.cut = true;
+        if weight > MAX_PDF_TEXT_BYTES {
+            pages.truncated = true;
             break;
         }
         pages.texts.push(text);
     }
-    if pages.texts.iter().all(String::is_empty) { Err(PdfFault::NoText) } else { Ok(pages) }
+    if pages.texts.iter().all(String::is_empty) { Err(PdfError::NoText) } else { Ok(pages) }
 }
 
-/// Reads a PDF from standard input and writes its pages to standard output, for `PdfReader::Program`.
+/// Reads a PDF from standard input and writes its pages to standard output, for `PdfReader::ProgramDefinition`.
 ///
 /// The process limits its own memory and time first, so it should do nothing else afterwards.
 #[must_use]
 pub fn read_pdf_from_stdin() -> ExitCode {
     limit_this_process();
     let mut bytes = Vec::new();
-    if std::io::stdin().take(LARGEST_FILE).read_to_end(&mut bytes).is_err() {
+    if std::io::stdin().take(MAX_PDF_BYTES).read_to_end(&mut bytes).is_err() {
         return ExitCode::FAILURE;
     }
-    let answer = answer(&pages(&bytes));
+    let answer = encode_pages(&extract_pages(&bytes));
     match std::io::stdout().write_all(answer.to_string().as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -103,30 +103,30 @@ pub fn read_pdf_from_stdin() -> ExitCode {
 }
 
 /// Pages or fault, as the two processes tell each other.
-fn answer(pages: &Result<Pages, PdfFault>) -> Value {
+fn encode_pages(pages: &Result<PdfPages, PdfError>) -> Value {
     match pages {
-        Ok(Pages { texts, cut }) => json!({ "pages": texts, "cut": cut }),
-        Err(PdfFault::Locked) => json!({ "fault": "locked" }),
-        Err(PdfFault::Bomb) => json!({ "fault": "bomb" }),
-        Err(PdfFault::NoText) => json!({ "fault": "no_text" }),
+        Ok(PdfPages { texts, truncated: cut }) => json!({ "pages": texts, "cut": cut }),
+        Err(PdfError::PasswordProtected) => json!({ "fault": "locked" }),
+        Err(PdfError::TooLarge) => json!({ "fault": "bomb" }),
+        Err(PdfError::NoText) => json!({ "fault": "no_text" }),
         Err(_) => json!({ "fault": "broken" }),
     }
 }
 
 /// What the other process said.
-pub(super) fn read_answer(bytes: &[u8]) -> Result<Pages, PdfFault> {
-    let answer: Value = serde_json::from_slice(bytes).map_err(|_| PdfFault::Broke)?;
+pub(super) fn decode_pages(bytes: &[u8]) -> Result<PdfPages, PdfError> {
+    let answer: Value = serde_json::from_slice(bytes).map_err(|_| PdfError::ReaderCrashed)?;
     if let Some(texts) = answer["pages"].as_array() {
         let texts = texts.iter().map(|text| text.as_str().map(str::to_owned));
-        let texts = texts.collect::<Option<_>>().ok_or(PdfFault::Broke)?;
-        return Ok(Pages { texts, cut: answer["cut"] == true });
+        let texts = texts.collect::<Option<_>>().ok_or(PdfError::ReaderCrashed)?;
+        return Ok(PdfPages { texts, truncated: answer["cut"] == true });
     }
     Err(match answer["fault"].as_str() {
-        Some("locked") => PdfFault::Locked,
-        Some("bomb") => PdfFault::Bomb,
-        Some("no_text") => PdfFault::NoText,
-        Some("broken") => PdfFault::Broken,
-        _ => PdfFault::Broke,
+        Some("locked") => PdfError::PasswordProtected,
+        Some("bomb") => PdfError::TooLarge,
+        Some("no_text") => PdfError::NoText,
+        Some("broken") => PdfError::Unreadable,
+        _ => PdfError::ReaderCrashed,
     })
 }
 
@@ -134,8 +134,8 @@ pub(super) fn read_answer(bytes: &[u8]) -> Result<Pages, PdfFault> {
 fn limit_this_process() {
     use rustix::process::{Resource, Rlimit, setrlimit};
     for (resource, most) in [
-        (Resource::As, MEMORY),
-        (Resource::Cpu, SECONDS),
+        (Resource::As, MEMORY_LIMIT_BYTES),
+        (Resource::Cpu, CPU_LIMIT_SECONDS),
         (Resource::Core, 0),
         (Resource::Fsize, 0),
     ] {
@@ -147,17 +147,17 @@ fn limit_this_process() {
 #[cfg(not(unix))]
 fn limit_this_process() {}
 
-fn fault(error: &lopdf::Error) -> PdfFault {
+fn classify_error(error: &lopdf::Error) -> PdfError {
     use lopdf::{DecompressError, Error};
     match error {
-        Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => PdfFault::Bomb,
-        Error::Decryption(_) | Error::InvalidPassword => PdfFault::Locked,
-        _ => PdfFault::Broken,
+        Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => PdfError::TooLarge,
+        Error::Decryption(_) | Error::InvalidPassword => PdfError::PasswordProtected,
+        _ => PdfError::Unreadable,
     }
 }
 
 /// Lines without blanks at their ends, and without letters that nobody can see.
-fn tidy(text: &str) -> String {
+fn clean_text(text: &str) -> String {
     let seen = |letter: &char| *letter == '\n' || *letter == '\t' || !letter.is_control();
     let text: String = text.chars().filter(seen).collect();
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -170,21 +170,27 @@ mod tests {
 
     #[test]
     fn what_the_processes_tell_each_other_comes_back() {
-        let told =
-            |pages: Result<Pages, PdfFault>| read_answer(answer(&pages).to_string().as_bytes());
-        let some = Pages { texts: vec!["a\n\"б\"".to_owned(), String::new()], cut: true };
+        let told = |pages: Result<PdfPages, PdfError>| {
+            decode_pages(encode_pages(&pages).to_string().as_bytes())
+        };
+        let some = PdfPages { texts: vec!["a\n\"б\"".to_owned(), String::new()], truncated: true };
         assert_eq!(told(Ok(some.clone())), Ok(some));
-        for fault in [PdfFault::Locked, PdfFault::Bomb, PdfFault::NoText, PdfFault::Broken] {
+        for fault in [
+            PdfError::PasswordProtected,
+            PdfError::TooLarge,
+            PdfError::NoText,
+            PdfError::Unreadable,
+        ] {
             assert_eq!(told(Err(fault.clone())), Err(fault));
         }
-        assert_eq!(read_answer(b"{\"pages\":[1]}"), Err(PdfFault::Broke));
-        assert_eq!(read_answer(b""), Err(PdfFault::Broke));
+        assert_eq!(decode_pages(b"{\"pages\":[1]}"), Err(PdfError::ReaderCrashed));
+        assert_eq!(decode_pages(b""), Err(PdfError::ReaderCrashed));
     }
 
     #[test]
     fn what_is_no_pdf_says_so() {
         for bytes in [&b""[..], b"%PDF-1.7", b"hello", &[0; 4_000]] {
-            assert_eq!(pages(bytes), Err(PdfFault::Broken));
+            assert_eq!(extract_pages(bytes), Err(PdfError::Unreadable));
         }
     }
 }

@@ -2,88 +2,93 @@
 
 use std::path::PathBuf;
 
-use countersign_runtime::effect::{BoxFuture, EffectError, EffectErrorKind, Source};
+use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverFuture, SourceRetriever};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::folder::Folder;
-use super::index::question_words;
-use super::library::{Library, ending};
-use super::reader::PdfReader;
-use crate::evidence::{Evidence, escaped};
-use crate::settings::Settings;
+use super::document_cache::{DocumentCache, shutdown_error};
+use super::document_folder::DocumentFolder;
+use super::passage_index::question_words;
+use super::pdf_reader::PdfReader;
+use crate::evidence_builder::{EvidenceBuilder, percent_encode};
+use crate::settings::SourceSettings;
 
-const MOST_PASSAGES: u64 = 50;
-const LONGEST_QUESTION: usize = 2_000;
+const MAX_PASSAGES: u64 = 50;
+const MAX_QUERY_BYTES: usize = 2_000;
 
 /// A folder of documents that can be asked.
-pub(crate) struct Documents {
-    folder: Folder,
+pub(crate) struct DocumentSource {
+    folder: DocumentFolder,
     pdf: PdfReader,
     limit: u64,
     /// What the best confidence of a passage is multiplied by.
-    trust: f64,
-    library: Mutex<Library>,
+    confidence_factor: f64,
+    cache: Mutex<DocumentCache>,
 }
 
-impl Documents {
+impl DocumentSource {
     /// Reads the settings. The folder is read when it is asked.
-    pub(crate) fn configure(settings: &Settings<'_>, pdf: PdfReader) -> Result<Self, EffectError> {
-        let place = settings.place("path")?;
-        let path: PathBuf = place
-            .ok_or_else(|| settings.fault("has no `path` or `path_env`; a folder was expected"))?;
+    pub(crate) fn from_settings(
+        settings: &SourceSettings<'_>,
+        pdf: PdfReader,
+    ) -> Result<Self, EffectError> {
+        let place = settings.get_path("path")?;
+        let path: PathBuf = place.ok_or_else(|| {
+            settings.config_error("has no `path` or `path_env`; a folder was expected")
+        })?;
         let base = settings.get("path").map(|_| settings.base().to_owned());
         Ok(Self {
-            folder: Folder { name: settings.name.to_owned(), path, base },
+            folder: DocumentFolder { name: settings.name.to_owned(), path, base },
             pdf,
-            limit: settings.count("limit", 8, MOST_PASSAGES)?,
-            trust: settings.confidence(1.0)?,
-            library: Mutex::new(Library::default()),
+            limit: settings.get_count("limit", 8, MAX_PASSAGES)?,
+            confidence_factor: settings.get_confidence(1.0)?,
+            cache: Mutex::new(DocumentCache::default()),
         })
     }
 
     pub(crate) const SETTINGS: &[&str] = &["path", "path_env", "limit", "confidence"];
 
-    async fn answer(&self, query: &Value) -> Result<Value, EffectError> {
-        let (text, limit) = self.question(query)?;
-        let read = self.library.lock().await.refresh(&self.folder, &self.pdf).await?;
-        let (name, text, trust) = (self.folder.name.clone(), text.to_owned(), self.trust);
+    async fn search(&self, query: &Value) -> Result<Value, EffectError> {
+        let (text, limit) = self.parse_query(query)?;
+        let read = self.cache.lock().await.refresh(&self.folder, &self.pdf).await?;
+        let (name, text, trust) =
+            (self.folder.name.clone(), text.to_owned(), self.confidence_factor);
         let searched = spawn_blocking(move || {
-            let mut evidence = Evidence::of(&name);
+            let mut evidence = EvidenceBuilder::new(&name);
             let (found, more) = read.index.search(&text, limit as usize);
             for found in found {
                 let (path, passage) = (found.path, found.passage);
                 let place = if passage.anchor.is_empty() {
-                    reference(path)
+                    encode_path(path)
                 } else {
-                    format!("{}#{}", reference(path), passage.anchor)
+                    format!("{}#{}", encode_path(path), passage.anchor)
                 };
                 let data = json!({
                     "path": path,
                     "headings": passage.headings,
                     "score": (found.score * 1_000.0).round() / 1_000.0,
                 });
-                if !evidence.add(&place, &passage.text, data, found.confidence * trust)? {
+                if !evidence.add_item(&place, &passage.text, data, found.confidence * trust)? {
                     break;
                 }
             }
             if more {
-                evidence.cut_off();
+                evidence.mark_truncated();
             }
             for (path, why) in &read.skipped {
-                evidence.skip(&reference(path), why);
+                evidence.add_skipped(&encode_path(path), why);
             }
             Ok(evidence.finish())
         });
-        searched.await.unwrap_or_else(|_| Err(ending()))
+        searched.await.unwrap_or_else(|_| Err(shutdown_error()))
     }
 
     /// What is asked: a text, or `text` with a `limit` of its own.
-    fn question<'q>(&self, query: &'q Value) -> Result<(&'q str, u64), EffectError> {
+    fn parse_query<'q>(&self, query: &'q Value) -> Result<(&'q str, u64), EffectError> {
         let fault = |what: &str| {
             let message = format!("the query to source `{}` {what}", self.folder.name);
-            EffectError::lasting(EffectErrorKind::Invalid, message)
+            EffectError::new_permanent(EffectErrorKind::Invalid, message)
         };
         let expected = "is neither a text nor an object with `text` and `limit`";
         let (text, limit) = match query {
@@ -94,7 +99,7 @@ impl Documents {
                 let limit = match fields.get("limit") {
                     None => Some(self.limit),
                     Some(limit) => {
-                        limit.as_u64().filter(|limit| (1..=MOST_PASSAGES).contains(limit))
+                        limit.as_u64().filter(|limit| (1..=MAX_PASSAGES).contains(limit))
                     }
                 };
                 let wrong = "has a `limit` that is not a number from 1 to 50";
@@ -102,7 +107,7 @@ impl Documents {
             }
             _ => return Err(fault(expected)),
         };
-        if text.len() > LONGEST_QUESTION {
+        if text.len() > MAX_QUERY_BYTES {
             return Err(fault("is longer than 2000 bytes"));
         }
         if question_words(text).is_empty() {
@@ -113,12 +118,12 @@ impl Documents {
 }
 
 /// A path as it stands in a reference.
-fn reference(path: &str) -> String {
-    path.split('/').map(escaped).collect::<Vec<_>>().join("/")
+fn encode_path(path: &str) -> String {
+    path.split('/').map(percent_encode).collect::<Vec<_>>().join("/")
 }
 
-impl Source for Documents {
-    fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>> {
-        Box::pin(self.answer(query))
+impl SourceRetriever for DocumentSource {
+    fn retrieve<'a>(&'a self, query: &'a Value) -> RetrieverFuture<'a, Result<Value, EffectError>> {
+        Box::pin(self.search(query))
     }
 }

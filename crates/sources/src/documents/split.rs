@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::folder::Format;
+use super::document_folder::DocumentFormat;
 
 /// A passage grows by whole paragraphs until it would be longer, in characters.
-const LONGEST: usize = 1_200;
+const MAX_PASSAGE_CHARS: usize = 1_200;
 
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Passage {
+pub(super) struct DocumentPassage {
     /// Where it stands inside its file: a heading, a line or a page; empty for the file's beginning.
     pub(super) anchor: String,
     /// The headings above it, outermost first.
@@ -18,28 +18,28 @@ pub(super) struct Passage {
 }
 
 /// Cuts a Markdown or text file.
-pub(super) fn split(text: &str, format: Format) -> Vec<Passage> {
+pub(super) fn split_document(text: &str, format: DocumentFormat) -> Vec<DocumentPassage> {
     match format {
-        Format::Markdown => markdown(text),
-        Format::Text | Format::Pdf => plain(text),
+        DocumentFormat::Markdown => split_markdown(text),
+        DocumentFormat::Text | DocumentFormat::Pdf => split_text(text),
     }
 }
 
 /// Cuts a page of a PDF; `number` counts from 1.
-pub(super) fn split_page(text: &str, number: usize) -> Vec<Passage> {
-    let mut anchors = Anchors::default();
-    let pieces = pieces(text.lines().enumerate());
-    let passages = pieces.into_iter().map(|(_, text)| Passage {
-        anchor: anchors.fresh(&format!("page={number}")),
+pub(super) fn split_page(text: &str, number: usize) -> Vec<DocumentPassage> {
+    let mut anchors = AnchorCounter::default();
+    let pieces = gather_paragraphs(text.lines().enumerate());
+    let passages = pieces.into_iter().map(|(_, text)| DocumentPassage {
+        anchor: anchors.next_anchor(&format!("page={number}")),
         headings: Vec::new(),
         text,
     });
     passages.collect()
 }
 
-fn plain(text: &str) -> Vec<Passage> {
-    let pieces = pieces(text.lines().enumerate());
-    let passages = pieces.into_iter().map(|(line, text)| Passage {
+fn split_text(text: &str) -> Vec<DocumentPassage> {
+    let pieces = gather_paragraphs(text.lines().enumerate());
+    let passages = pieces.into_iter().map(|(line, text)| DocumentPassage {
         anchor: format!("line={}", line + 1),
         headings: Vec::new(),
         text,
@@ -47,9 +47,9 @@ fn plain(text: &str) -> Vec<Passage> {
     passages.collect()
 }
 
-fn markdown(text: &str) -> Vec<Passage> {
+fn split_markdown(text: &str) -> Vec<DocumentPassage> {
     let mut passages = Vec::new();
-    let mut anchors = Anchors::default();
+    let mut anchors = AnchorCounter::default();
     let mut trail: Vec<(usize, String)> = Vec::new();
     let mut section: Vec<(usize, &str)> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -62,45 +62,49 @@ fn markdown(text: &str) -> Vec<Passage> {
             None => fence = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)),
         }
         if fence.is_none()
-            && let Some((level, heading)) = heading(line)
+            && let Some((level, heading)) = parse_heading(line)
         {
-            close(&mut section, &trail, &mut anchors, &mut passages);
+            end_section(&mut section, &trail, &mut anchors, &mut passages);
             trail.retain(|(above, _)| *above < level);
             trail.push((level, heading));
         }
         section.push((number, line));
     }
-    close(&mut section, &trail, &mut anchors, &mut passages);
+    end_section(&mut section, &trail, &mut anchors, &mut passages);
     passages
 }
 
-fn close(
+fn end_section(
     section: &mut Vec<(usize, &str)>,
     trail: &[(usize, String)],
-    anchors: &mut Anchors,
-    passages: &mut Vec<Passage>,
+    anchors: &mut AnchorCounter,
+    passages: &mut Vec<DocumentPassage>,
 ) {
     let headings: Vec<String> = trail.iter().map(|(_, heading)| heading.clone()).collect();
-    let slug = headings.last().map(|heading| slug(heading)).unwrap_or_default();
+    let slug = headings.last().map(|heading| slugify(heading)).unwrap_or_default();
     let lines = std::mem::take(section);
     // A heading with nothing under it says nothing.
-    if lines.iter().all(|(_, line)| line.trim().is_empty() || heading(line).is_some()) {
+    if lines.iter().all(|(_, line)| line.trim().is_empty() || parse_heading(line).is_some()) {
         return;
     }
-    for (_, text) in pieces(lines.into_iter()) {
-        passages.push(Passage { anchor: anchors.fresh(&slug), headings: headings.clone(), text });
+    for (_, text) in gather_paragraphs(lines.into_iter()) {
+        passages.push(DocumentPassage {
+            anchor: anchors.next_anchor(&slug),
+            headings: headings.clone(),
+            text,
+        });
     }
 }
 
 /// The level and the words of a heading line.
-fn heading(line: &str) -> Option<(usize, String)> {
+fn parse_heading(line: &str) -> Option<(usize, String)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let words = line[level..].strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim();
     ((1..=6).contains(&level) && !words.is_empty()).then(|| (level, words.to_owned()))
 }
 
 /// A heading as it stands behind `#` in an address.
-fn slug(heading: &str) -> String {
+fn slugify(heading: &str) -> String {
     let lower = heading.to_lowercase();
     let kept = lower.chars().filter_map(|letter| match letter {
         letter if letter.is_alphanumeric() || letter == '-' || letter == '_' => Some(letter),
@@ -111,18 +115,18 @@ fn slug(heading: &str) -> String {
 }
 
 /// Paragraphs gathered up to the longest length, each with its first line.
-fn pieces<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(usize, String)> {
+fn gather_paragraphs<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(usize, String)> {
     let mut pieces: Vec<(usize, String)> = Vec::new();
     let mut paragraph: Option<(usize, String)> = None;
     let mut full = true;
     let mut add = |(line, text): (usize, String), pieces: &mut Vec<(usize, String)>| {
         let length = text.chars().count();
         match pieces.last_mut() {
-            Some((_, last)) if !full && last.chars().count() + length + 2 <= LONGEST => {
+            Some((_, last)) if !full && last.chars().count() + length + 2 <= MAX_PASSAGE_CHARS => {
                 last.push_str("\n\n");
                 last.push_str(&text);
             }
-            _ => pieces.extend(chopped(&text).into_iter().map(|text| (line, text))),
+            _ => pieces.extend(chop_text(&text).into_iter().map(|text| (line, text))),
         }
         full = false;
     };
@@ -148,10 +152,10 @@ fn pieces<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<(usize, Stri
 }
 
 /// A text that is too long, cut at the last end of a sentence or blank before the limit.
-fn chopped(text: &str) -> Vec<String> {
+fn chop_text(text: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some((end, _)) = rest.char_indices().nth(LONGEST) {
+    while let Some((end, _)) = rest.char_indices().nth(MAX_PASSAGE_CHARS) {
         let window = &rest[..end];
         let half = window.len() / 2;
         let mark = |letter: char| ".!?。！？\n".contains(letter);
@@ -171,13 +175,13 @@ fn chopped(text: &str) -> Vec<String> {
 
 /// Anchors, each given out once.
 #[derive(Default)]
-struct Anchors {
-    given: BTreeMap<String, usize>,
+struct AnchorCounter {
+    counts: BTreeMap<String, usize>,
 }
 
-impl Anchors {
-    fn fresh(&mut self, wanted: &str) -> String {
-        let times = self.given.entry(wanted.to_owned()).or_default();
+impl AnchorCounter {
+    fn next_anchor(&mut self, wanted: &str) -> String {
+        let times = self.counts.entry(wanted.to_owned()).or_default();
         *times += 1;
         if *times == 1 { wanted.to_owned() } else { format!("{wanted}~{times}") }
     }
@@ -189,7 +193,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(&str, &[&str], &str)]) {
-        let found = split(text, Format::Markdown);
+        let found = split_document(text, DocumentFormat::Markdown);
         let found: Vec<(&str, Vec<&str>, &str)> = found
             .iter()
             .map(|it| {
@@ -234,15 +238,18 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_at_sentences() {
         let sentence = "This sentence is as long as others. ";
-        let passages = split(&sentence.repeat(100), Format::Text);
+        let passages = split_document(&sentence.repeat(100), DocumentFormat::Text);
         assert!(passages.len() > 2);
         for passage in &passages {
-            assert!(passage.text.chars().count() <= LONGEST && passage.text.ends_with('.'));
+            assert!(
+                passage.text.chars().count() <= MAX_PASSAGE_CHARS && passage.text.ends_with('.')
+            );
         }
         let solid = "字".repeat(3_000);
-        let whole: String = split(&solid, Format::Text).into_iter().map(|it| it.text).collect();
+        let whole: String =
+            split_document(&solid, DocumentFormat::Text).into_iter().map(|it| it.text).collect();
         assert_eq!(whole, solid);
-        let texts = split("a\n\nb\n", Format::Text);
+        let texts = split_document("a\n\nb\n", DocumentFormat::Text);
         assert_eq!((texts.len(), texts[0].anchor.as_str()), (1, "line=1"));
     }
 

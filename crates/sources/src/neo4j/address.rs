@@ -2,7 +2,7 @@
 
 /// An address that can be called.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct BoltAddress {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) encrypted: bool,
@@ -10,7 +10,7 @@ pub(super) struct Address {
     pub(super) login: Option<(String, String)>,
 }
 
-impl Address {
+impl BoltAddress {
     /// Reads an address; nothing where it is none. `neo4j://` is taken as `bolt://`: one server.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.trim().split_once("://")?;
@@ -23,7 +23,7 @@ impl Address {
         let (login, place) = match rest.rsplit_once('@') {
             Some((login, place)) => {
                 let (user, password) = login.split_once(':')?;
-                (Some((decoded(user)?, decoded(password)?)), place)
+                (Some((percent_decode(user)?, percent_decode(password)?)), place)
             }
             None => (None, rest),
         };
@@ -43,7 +43,7 @@ impl Address {
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -64,10 +64,10 @@ mod tests {
 
     #[test]
     fn addresses_are_read() {
-        let read = Address::parse("bolt+s://neo%40x:p%3Aw@graph.example:7688/").unwrap();
+        let read = BoltAddress::parse("bolt+s://neo%40x:p%3Aw@graph.example:7688/").unwrap();
         assert_eq!((read.host.as_str(), read.port, read.encrypted), ("graph.example", 7688, true));
         assert_eq!(read.login, Some(("neo@x".to_owned(), "p:w".to_owned())));
-        let read = Address::parse("bolt://[::1]").unwrap();
+        let read = BoltAddress::parse("bolt://[::1]").unwrap();
         assert_eq!((read.host.as_str(), read.port, read.login), ("::1", 7687, None));
         for bad in [
             "",
@@ -78,7 +78,7 @@ mod tests {
             "bolt://u:%zz@h",
             "bolt://h:99999",
         ] {
-            assert!(Address::parse(bad).is_none(), "{bad}");
+            assert!(BoltAddress::parse(bad).is_none(), "{bad}");
         }
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use super::{pack, unpack};
 
 /// What a server may send at once.
-const LARGEST_MESSAGE: usize = 4 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
 const HELLO: u8 = 0x01;
 const LOGON: u8 = 0x6A;
@@ -22,21 +22,21 @@ const RECORD: u8 = 0x71;
 const FAILURE: u8 = 0x7F;
 
 /// A stream of bytes both ways.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(super) trait BoltTransport: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Wire for S {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> BoltTransport for S {}
 
 /// A connection that was let in.
-pub(super) struct Bolt {
-    wire: Box<dyn Wire>,
+pub(super) struct BoltConnection {
+    transport: Box<dyn BoltTransport>,
 }
 
 /// What is asked.
-pub(super) struct Question<'q> {
+pub(super) struct BoltQuery<'q> {
     pub(super) text: &'q str,
     pub(super) params: Map<String, Value>,
     pub(super) database: Option<&'q str>,
-    pub(super) millis: u64,
+    pub(super) timeout_ms: u64,
     pub(super) limit: usize,
 }
 
@@ -44,20 +44,20 @@ pub(super) struct Question<'q> {
 #[derive(Debug, Error)]
 pub(super) enum BoltError {
     #[error("the connection broke")]
-    Broken(#[from] io::Error),
+    ConnectionLost(#[from] io::Error),
     #[error("the server speaks no Bolt that is known here")]
-    Strange,
+    UnexpectedMessage,
     /// The server's code, such as `Neo.ClientError.Statement.SyntaxError`. Its words may hold values.
     #[error("the server said {code}")]
     Refused { code: String },
-    #[error("the server sent a message of more than {LARGEST_MESSAGE} bytes")]
+    #[error("the server sent a message of more than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
 }
 
-impl Bolt {
+impl BoltConnection {
     /// Greets a server and logs in.
-    pub(super) async fn greet(
-        mut wire: Box<dyn Wire>,
+    pub(super) async fn connect(
+        mut wire: Box<dyn BoltTransport>,
         login: Option<&(String, String)>,
     ) -> Result<Self, BoltError> {
         // The magic, then what we speak, best first: 5.4 down to 5.0, and 4.4.
@@ -68,9 +68,9 @@ impl Bolt {
         wire.read_exact(&mut version).await?;
         let (minor, major) = (version[2], version[3]);
         if !matches!((major, minor), (4, 4) | (5, 0..=4)) {
-            return Err(BoltError::Strange);
+            return Err(BoltError::UnexpectedMessage);
         }
-        let mut bolt = Self { wire };
+        let mut bolt = Self { transport: wire };
         let auth = match login {
             Some((user, password)) => {
                 json!({ "scheme": "basic", "principal": user, "credentials": password })
@@ -86,9 +86,9 @@ impl Bolt {
         if !separate && let (Some(extra), Some(auth)) = (extra.as_object_mut(), auth.as_object()) {
             extra.extend(auth.clone());
         }
-        bolt.ask(HELLO, &[extra]).await?;
+        bolt.request(HELLO, &[extra]).await?;
         if separate {
-            bolt.ask(LOGON, &[auth]).await?;
+            bolt.request(LOGON, &[auth]).await?;
         }
         Ok(bolt)
     }
@@ -96,21 +96,21 @@ impl Bolt {
     /// Asks, and leaves the connection as it was. What the statement may have written is undone.
     ///
     /// After an error the connection is of no use any more.
-    pub(super) async fn read(
+    pub(super) async fn run_query(
         &mut self,
-        question: Question<'_>,
+        question: BoltQuery<'_>,
     ) -> Result<(Vec<Map<String, Value>>, bool), BoltError> {
-        let mut begin = json!({ "mode": "r", "tx_timeout": question.millis });
+        let mut begin = json!({ "mode": "r", "tx_timeout": question.timeout_ms });
         if let Some(database) = question.database {
             begin["db"] = json!(database);
         }
-        self.ask(BEGIN, &[begin]).await?;
+        self.request(BEGIN, &[begin]).await?;
         let run = [json!(question.text), Value::Object(question.params), json!({})];
-        let described = self.ask(RUN, &run).await?;
+        let described = self.request(RUN, &run).await?;
         let columns: Option<Vec<String>> = described["fields"]
             .as_array()
             .and_then(|names| names.iter().map(|name| name.as_str().map(str::to_owned)).collect());
-        let columns = columns.ok_or(BoltError::Strange)?;
+        let columns = columns.ok_or(BoltError::UnexpectedMessage)?;
         self.send(PULL, &[json!({ "n": question.limit + 1 })]).await?;
         let (mut rows, mut bytes) = (Vec::new(), 0);
         loop {
@@ -118,51 +118,51 @@ impl Bolt {
             match (message.kind, message.fields.into_iter().next()) {
                 (RECORD, Some(Value::Array(cells))) if cells.len() == columns.len() => {
                     bytes += size;
-                    if bytes > LARGEST_MESSAGE {
+                    if bytes > MAX_MESSAGE_BYTES {
                         return Err(BoltError::TooLarge);
                     }
                     rows.push(columns.iter().cloned().zip(cells).collect());
                 }
                 (SUCCESS, _) => break,
-                (FAILURE, about) => return Err(refused(about)),
-                _ => return Err(BoltError::Strange),
+                (FAILURE, about) => return Err(failure_error(about)),
+                _ => return Err(BoltError::UnexpectedMessage),
             }
         }
         // The transaction is open; this ends it without keeping anything.
-        self.ask(RESET, &[]).await?;
+        self.request(RESET, &[]).await?;
         let more = rows.len() > question.limit;
         rows.truncate(question.limit);
         Ok((rows, more))
     }
 
-    async fn ask(&mut self, kind: u8, fields: &[Value]) -> Result<Value, BoltError> {
+    async fn request(&mut self, kind: u8, fields: &[Value]) -> Result<Value, BoltError> {
         self.send(kind, fields).await?;
         let (message, _) = self.receive().await?;
         let about = message.fields.into_iter().next();
         match message.kind {
             SUCCESS => Ok(about.unwrap_or(Value::Null)),
-            FAILURE => Err(refused(about)),
-            _ => Err(BoltError::Strange),
+            FAILURE => Err(failure_error(about)),
+            _ => Err(BoltError::UnexpectedMessage),
         }
     }
 
     async fn send(&mut self, kind: u8, fields: &[Value]) -> Result<(), BoltError> {
-        let message = pack::message(kind, fields);
+        let message = pack::encode_message(kind, fields);
         let mut out = Vec::with_capacity(message.len() + 8);
         for chunk in message.chunks(0xFFFF) {
             out.extend((chunk.len() as u16).to_be_bytes());
             out.extend(chunk);
         }
         out.extend([0, 0]);
-        self.wire.write_all(&out).await?;
-        self.wire.flush().await?;
+        self.transport.write_all(&out).await?;
+        self.transport.flush().await?;
         Ok(())
     }
 
-    async fn receive(&mut self) -> Result<(unpack::Message, usize), BoltError> {
+    async fn receive(&mut self) -> Result<(unpack::BoltMessage, usize), BoltError> {
         let mut bytes = Vec::new();
         loop {
-            let size = usize::from(self.wire.read_u16().await?);
+            let size = usize::from(self.transport.read_u16().await?);
             if size == 0 {
                 // An empty message keeps the connection awake.
                 if bytes.is_empty() {
@@ -170,19 +170,19 @@ impl Bolt {
                 }
                 break;
             }
-            if bytes.len() + size > LARGEST_MESSAGE {
+            if bytes.len() + size > MAX_MESSAGE_BYTES {
                 return Err(BoltError::TooLarge);
             }
             let start = bytes.len();
             bytes.resize(start + size, 0);
-            self.wire.read_exact(&mut bytes[start..]).await?;
+            self.transport.read_exact(&mut bytes[start..]).await?;
         }
-        let message = unpack::message(&bytes).ok_or(BoltError::Strange)?;
+        let message = unpack::decode_message(&bytes).ok_or(BoltError::UnexpectedMessage)?;
         Ok((message, bytes.len()))
     }
 }
 
-fn refused(about: Option<Value>) -> BoltError {
+fn failure_error(about: Option<Value>) -> BoltError {
     let code = about.and_then(|about| about["code"].as_str().map(str::to_owned));
     // A code is letters and dots; anything else is not repeated.
     let plain = |code: &String| {
@@ -198,12 +198,20 @@ mod tests {
     use tokio::net::TcpStream;
 
     use super::*;
-    use crate::neo4j::address::Address;
+    use crate::neo4j::address::BoltAddress;
 
-    async fn asked(bolt: &mut Bolt, text: &str) -> Result<Vec<Map<String, Value>>, BoltError> {
-        let question =
-            Question { text, params: Map::new(), database: Some("graph"), millis: 3_000, limit: 5 };
-        bolt.read(question).await.map(|(rows, _)| rows)
+    async fn asked(
+        bolt: &mut BoltConnection,
+        text: &str,
+    ) -> Result<Vec<Map<String, Value>>, BoltError> {
+        let question = BoltQuery {
+            text,
+            params: Map::new(),
+            database: Some("graph"),
+            timeout_ms: 3_000,
+            limit: 5,
+        };
+        bolt.run_query(question).await.map(|(rows, _)| rows)
     }
 
     /// Past the look at the words of a query, which the source takes first.
@@ -211,13 +219,13 @@ mod tests {
     async fn what_is_written_is_not_kept() {
         let Ok(address) = std::env::var("COUNTERSIGN_TEST_BOLT") else {
             let why = "COUNTERSIGN_TEST_BOLT is not set; `cargo xtask verify` starts a server where it can";
-            testkit::not_run("neo4j::bolt::what_is_written_is_not_kept", why);
+            testkit::report_not_run("neo4j::bolt::what_is_written_is_not_kept", why);
             return;
         };
-        let address = Address::parse(&address).unwrap();
+        let address = BoltAddress::parse(&address).unwrap();
         let connect = async || {
             let stream = TcpStream::connect((address.host.as_str(), address.port)).await.unwrap();
-            Bolt::greet(Box::new(stream), address.login.as_ref()).await.unwrap()
+            BoltConnection::connect(Box::new(stream), address.login.as_ref()).await.unwrap()
         };
         let mut bolt = connect().await;
         let systems = "MATCH (s:System) RETURN count(s) AS n";

@@ -2,9 +2,9 @@
 
 mod pack;
 mod unpack;
-mod moment;
+mod temporal_values;
 mod address;
 mod bolt;
 mod source;
 
-pub(crate) use source::Neo4j;
+pub(crate) use source::Neo4jSource;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_runtime::effect::{BoxFuture, EffectError, EffectErrorKind, Source};
+use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverFuture, SourceRetriever};
 use rustls::pki_types::ServerName;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
@@ -10,20 +10,20 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::address::Address;
-use super::bolt::{Bolt, BoltError, Question, Wire};
-use crate::query::{Asked, Bound, Language, Queries};
-use crate::settings::{Settings, not_configured};
-use crate::tls::connector;
+use super::address::BoltAddress;
+use super::bolt::{BoltConnection, BoltError, BoltQuery, BoltTransport};
+use crate::query::{DeclaredQueries, ParamValue, QueryCall, QueryLanguage};
+use crate::settings::{SourceSettings, source_config_error};
+use crate::tls::build_source_connector;
 
 /// How long it may take to reach the server and be let in.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long after the server's own limit we still wait for its word.
-const GRACE: Duration = Duration::from_secs(1);
+const TIMEOUT_GRACE: Duration = Duration::from_secs(1);
 
 /// Words that begin clauses which write or rule. Nothing is committed either way.
-const WRITING: [&str; 16] = [
+const WRITE_KEYWORDS: [&str; 16] = [
     "ALTER",
     "CREATE",
     "DELETE",
@@ -43,44 +43,45 @@ const WRITING: [&str; 16] = [
 ];
 
 /// A graph that can be asked.
-pub(crate) struct Neo4j {
+pub(crate) struct Neo4jSource {
     name: String,
-    address: Address,
+    address: BoltAddress,
     tls: Option<TlsConnector>,
     database: Option<String>,
-    queries: Queries,
+    queries: DeclaredQueries,
     limit: usize,
     timeout: Duration,
     /// A connection that nobody uses. One that broke, or that was left in the middle, is not put back.
-    idle: Mutex<Option<Bolt>>,
+    idle: Mutex<Option<BoltConnection>>,
 }
 
-impl Neo4j {
+impl Neo4jSource {
     /// Reads the settings. The server is reached when it is asked.
-    pub(crate) fn configure(settings: &Settings<'_>) -> Result<Self, EffectError> {
-        let queries = Queries::read(settings, Language::Cypher)?;
-        for query in queries.all() {
-            let writes = |word: &&String| WRITING.contains(&word.as_str());
-            if let Some(word) = query.scan.words.iter().find(writes) {
+    pub(crate) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
+        let queries = DeclaredQueries::from_settings(settings, QueryLanguage::Cypher)?;
+        for query in queries.iter() {
+            let writes = |word: &&String| WRITE_KEYWORDS.contains(&word.as_str());
+            if let Some(word) = query.template.words.iter().find(writes) {
                 let name = &query.name;
                 let advice = "a name that is spelt like that stands between backticks";
-                return Err(settings.fault(format!(
+                return Err(settings.config_error(format!(
                     "has a query `{name}` with `{word}`, which does more than read; {advice}"
                 )));
             }
         }
-        let limit = settings.count("limit", 50, 500)? as usize;
-        let wait = settings.timeout()?;
-        let database = settings.text("database")?.map(str::to_owned);
-        let ca = settings.place("ca")?;
+        let limit = settings.get_count("limit", 50, 500)? as usize;
+        let wait = settings.get_timeout()?;
+        let database = settings.get_text("database")?.map(str::to_owned);
+        let ca = settings.get_path("ca")?;
         // What is wrong with it could show a password, so only that it is wrong is told.
-        let address = Address::parse(&settings.variable("url_env")?).ok_or_else(|| {
-            settings.fault(
+        let address = BoltAddress::parse(&settings.read_variable("url_env")?).ok_or_else(|| {
+            settings.config_error(
                 "has a variable `url_env` that does not hold a Bolt address, \
                  such as `bolt://user:password@host:7687`",
             )
         })?;
-        let encrypted = address.encrypted.then(|| connector(settings.name, ca.as_deref()));
+        let encrypted =
+            address.encrypted.then(|| build_source_connector(settings.name, ca.as_deref()));
         let tls = encrypted.transpose()?;
         let name = settings.name.to_owned();
         let idle = Mutex::new(None);
@@ -90,113 +91,116 @@ impl Neo4j {
     pub(crate) const SETTINGS: &[&str] =
         &["url_env", "ca", "ca_env", "database", "queries", "limit", "timeout", "confidence"];
 
-    async fn answer(&self, query: &Value) -> Result<Value, EffectError> {
-        let asked = Asked::read(&self.name, &self.queries, query)?;
-        let text = asked.query.scan.written(|name| format!("$`{name}`"));
+    async fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
+        let asked = QueryCall::parse(&self.name, &self.queries, query)?;
+        let text = asked.query.template.render(|name| format!("$`{name}`"));
         let kept = self.idle.lock().await.take();
         let was_kept = kept.is_some();
         let mut bolt = match kept {
             Some(bolt) => bolt,
             None => self.connect().await?,
         };
-        let mut answer = self.read(&mut bolt, &asked, &text).await?;
-        if was_kept && matches!(answer, Err(BoltError::Broken(_))) {
+        let mut answer = self.read_rows(&mut bolt, &asked, &text).await?;
+        if was_kept && matches!(answer, Err(BoltError::ConnectionLost(_))) {
             // A server ends connections that were idle for long; a new one is worth a try.
             bolt = self.connect().await?;
-            answer = self.read(&mut bolt, &asked, &text).await?;
+            answer = self.read_rows(&mut bolt, &asked, &text).await?;
         }
-        let (rows, more) = answer.map_err(|error| self.failed(&asked, &error))?;
+        let (rows, more) = answer.map_err(|error| self.query_error(&asked, &error))?;
         *self.idle.lock().await = Some(bolt);
-        asked.evidence(rows, more)
+        asked.build_evidence(rows, more)
     }
 
-    async fn read(
+    async fn read_rows(
         &self,
-        bolt: &mut Bolt,
-        asked: &Asked<'_>,
+        bolt: &mut BoltConnection,
+        asked: &QueryCall<'_>,
         text: &str,
     ) -> Result<Result<(Vec<Map<String, Value>>, bool), BoltError>, EffectError> {
-        let params = asked.values.iter().map(|(name, value)| (name.clone(), param(value)));
-        let question = Question {
+        let params = asked.values.iter().map(|(name, value)| (name.clone(), param_to_json(value)));
+        let question = BoltQuery {
             text,
             params: params.collect(),
             database: self.database.as_deref(),
-            millis: self.timeout.as_millis() as u64,
+            timeout_ms: self.timeout.as_millis() as u64,
             limit: self.limit,
         };
-        timeout(self.timeout + GRACE, bolt.read(question)).await.map_err(|_| self.late(asked))
+        timeout(self.timeout + TIMEOUT_GRACE, bolt.run_query(question))
+            .await
+            .map_err(|_| self.timeout_error(asked))
     }
 
-    async fn connect(&self) -> Result<Bolt, EffectError> {
+    async fn connect(&self) -> Result<BoltConnection, EffectError> {
         let unreachable = || {
             let message = format!("source `{}` does not reach its server", self.name);
-            EffectError::passing(EffectErrorKind::Unavailable, message)
+            EffectError::new_transient(EffectErrorKind::Unavailable, message)
         };
-        let greeted = timeout(CONNECTING, async {
+        let greeted = timeout(CONNECT_TIMEOUT, async {
             let place = (self.address.host.as_str(), self.address.port);
             let stream = TcpStream::connect(place).await?;
-            let wire: Box<dyn Wire> = match &self.tls {
+            let wire: Box<dyn BoltTransport> = match &self.tls {
                 None => Box::new(stream),
                 Some(tls) => {
                     let host = ServerName::try_from(self.address.host.clone());
-                    let host = host.map_err(|_| BoltError::Strange)?;
+                    let host = host.map_err(|_| BoltError::UnexpectedMessage)?;
                     Box::new(tls.connect(host, stream).await?)
                 }
             };
-            Bolt::greet(wire, self.address.login.as_ref()).await
+            BoltConnection::connect(wire, self.address.login.as_ref()).await
         });
         match greeted.await {
             Ok(Ok(bolt)) => Ok(bolt),
-            Ok(Err(BoltError::Refused { code })) => {
-                Err(not_configured(&self.name, format!("is not let in by its server ({code})")))
-            }
-            Ok(Err(BoltError::Strange)) => {
-                Err(not_configured(&self.name, "has a server that speaks no Bolt known here"))
+            Ok(Err(BoltError::Refused { code })) => Err(source_config_error(
+                &self.name,
+                format!("is not let in by its server ({code})"),
+            )),
+            Ok(Err(BoltError::UnexpectedMessage)) => {
+                Err(source_config_error(&self.name, "has a server that speaks no Bolt known here"))
             }
             Ok(Err(_)) | Err(_) => Err(unreachable()),
         }
     }
 
-    fn late(&self, asked: &Asked<'_>) -> EffectError {
+    fn timeout_error(&self, asked: &QueryCall<'_>) -> EffectError {
         let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
         let message = format!("{about} was ended after {:?}, its time limit", self.timeout);
-        EffectError::passing(EffectErrorKind::TimedOut, message)
+        EffectError::new_transient(EffectErrorKind::TimedOut, message)
     }
 
-    fn failed(&self, asked: &Asked<'_>, error: &BoltError) -> EffectError {
+    fn query_error(&self, asked: &QueryCall<'_>, error: &BoltError) -> EffectError {
         let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
         let kind = match error {
-            BoltError::Broken(_) => {
+            BoltError::ConnectionLost(_) => {
                 let message = format!("{about} lost its server");
-                return EffectError::passing(EffectErrorKind::Unavailable, message);
+                return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
             BoltError::Refused { code } if code.contains("TransactionTimedOut") => {
-                return self.late(asked);
+                return self.timeout_error(asked);
             }
             BoltError::Refused { code } if code.contains("TransientError") => {
                 let message = format!("{about} was not answered: {error}");
-                return EffectError::passing(EffectErrorKind::Unavailable, message);
+                return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
-            BoltError::Refused { .. } | BoltError::Strange => EffectErrorKind::Failed,
+            BoltError::Refused { .. } | BoltError::UnexpectedMessage => EffectErrorKind::Failed,
             BoltError::TooLarge => EffectErrorKind::TooLarge,
         };
-        EffectError::lasting(kind, format!("{about} failed: {error}"))
+        EffectError::new_permanent(kind, format!("{about} failed: {error}"))
     }
 }
 
-fn param(value: &Bound) -> Value {
+fn param_to_json(value: &ParamValue) -> Value {
     match value {
-        Bound::Nothing => Value::Null,
-        Bound::Text(text) | Bound::Date(text) => json!(text),
-        Bound::Integer(number) => json!(number),
+        ParamValue::Null => Value::Null,
+        ParamValue::Text(text) | ParamValue::Date(text) => json!(text),
+        ParamValue::Integer(number) => json!(number),
         // A whole number stays one with a point: Cypher tells them apart.
-        Bound::Number(number) => json!(number),
-        Bound::Boolean(value) => json!(value),
+        ParamValue::Number(number) => json!(number),
+        ParamValue::Boolean(value) => json!(value),
     }
 }
 
-impl Source for Neo4j {
-    fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>> {
-        Box::pin(self.answer(query))
+impl SourceRetriever for Neo4jSource {
+    fn retrieve<'a>(&'a self, query: &'a Value) -> RetrieverFuture<'a, Result<Value, EffectError>> {
+        Box::pin(self.run_query(query))
     }
 }

@@ -2,134 +2,134 @@
 
 use serde_json::{Map, Value, json};
 
-use super::moment;
+use super::temporal_values;
 
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A message: its kind and its fields.
 #[derive(Debug, PartialEq)]
-pub(super) struct Message {
+pub(super) struct BoltMessage {
     pub(super) kind: u8,
     pub(super) fields: Vec<Value>,
 }
 
 /// Reads a whole message; nothing where the bytes are not one.
-pub(super) fn message(bytes: &[u8]) -> Option<Message> {
-    let mut reader = Reader { bytes, depth: 0 };
-    let mark = reader.byte()?;
+pub(super) fn decode_message(bytes: &[u8]) -> Option<BoltMessage> {
+    let mut reader = PackStreamReader { bytes, depth: 0 };
+    let mark = reader.take_byte()?;
     if mark & 0xF0 != 0xB0 {
         return None;
     }
-    let kind = reader.byte()?;
-    let fields = reader.values(usize::from(mark & 0x0F))?;
-    reader.bytes.is_empty().then_some(Message { kind, fields })
+    let kind = reader.take_byte()?;
+    let fields = reader.read_values(usize::from(mark & 0x0F))?;
+    reader.bytes.is_empty().then_some(BoltMessage { kind, fields })
 }
 
-struct Reader<'b> {
+struct PackStreamReader<'b> {
     bytes: &'b [u8],
     depth: usize,
 }
 
-impl<'b> Reader<'b> {
-    fn take(&mut self, count: usize) -> Option<&'b [u8]> {
+impl<'b> PackStreamReader<'b> {
+    fn take_bytes(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
         Some(taken)
     }
 
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
+    fn take_byte(&mut self) -> Option<u8> {
+        self.take_bytes(1).map(|bytes| bytes[0])
     }
 
     /// A whole number of so many bytes, without a sign.
-    fn size(&mut self, bytes: usize) -> Option<usize> {
-        Some(self.take(bytes)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
+    fn read_size(&mut self, bytes: usize) -> Option<usize> {
+        Some(self.take_bytes(bytes)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
     }
 
-    fn values(&mut self, count: usize) -> Option<Vec<Value>> {
+    fn read_values(&mut self, count: usize) -> Option<Vec<Value>> {
         // Every value has a byte at least: a count beyond that is a lie, and is not believed.
         if count > self.bytes.len() {
             return None;
         }
-        (0..count).map(|_| self.value()).collect()
+        (0..count).map(|_| self.read_value()).collect()
     }
 
-    fn value(&mut self) -> Option<Value> {
+    fn read_value(&mut self) -> Option<Value> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return None;
         }
-        let value = self.inner();
+        let value = self.read_marked_value();
         self.depth -= 1;
         value
     }
 
-    fn inner(&mut self) -> Option<Value> {
-        let mark = self.byte()?;
+    fn read_marked_value(&mut self) -> Option<Value> {
+        let mark = self.take_byte()?;
         let low = usize::from(mark & 0x0F);
         Some(match mark {
             0x00..=0x7F | 0xF0..=0xFF => json!(mark as i8),
-            0x80..=0x8F => self.text(low)?,
-            0x90..=0x9F => Value::Array(self.values(low)?),
-            0xA0..=0xAF => self.map(low)?,
+            0x80..=0x8F => self.read_text(low)?,
+            0x90..=0x9F => Value::Array(self.read_values(low)?),
+            0xA0..=0xAF => self.read_map(low)?,
             0xB0..=0xBF => {
-                let kind = self.byte()?;
-                let fields = self.values(low)?;
-                structure(kind, &fields)?
+                let kind = self.take_byte()?;
+                let fields = self.read_values(low)?;
+                structure_to_json(kind, &fields)?
             }
             0xC0 => Value::Null,
             0xC1 => {
-                let number = f64::from_be_bytes(self.take(8)?.try_into().ok()?);
+                let number = f64::from_be_bytes(self.take_bytes(8)?.try_into().ok()?);
                 // What JSON does not know is told as a word.
                 serde_json::Number::from_f64(number)
                     .map_or_else(|| json!(number.to_string()), Value::Number)
             }
             0xC2 => json!(false),
             0xC3 => json!(true),
-            0xC8 => json!(i8::from_be_bytes(self.take(1)?.try_into().ok()?)),
-            0xC9 => json!(i16::from_be_bytes(self.take(2)?.try_into().ok()?)),
-            0xCA => json!(i32::from_be_bytes(self.take(4)?.try_into().ok()?)),
-            0xCB => json!(i64::from_be_bytes(self.take(8)?.try_into().ok()?)),
+            0xC8 => json!(i8::from_be_bytes(self.take_bytes(1)?.try_into().ok()?)),
+            0xC9 => json!(i16::from_be_bytes(self.take_bytes(2)?.try_into().ok()?)),
+            0xCA => json!(i32::from_be_bytes(self.take_bytes(4)?.try_into().ok()?)),
+            0xCB => json!(i64::from_be_bytes(self.take_bytes(8)?.try_into().ok()?)),
             0xCC..=0xCE => {
-                let size = self.size(1 << (mark - 0xCC))?;
-                let bytes = self.take(size)?;
+                let size = self.read_size(1 << (mark - 0xCC))?;
+                let bytes = self.take_bytes(size)?;
                 json!(format!("[{} bytes]", bytes.len()))
             }
             0xD0..=0xD2 => {
-                let size = self.size(1 << (mark - 0xD0))?;
-                self.text(size)?
+                let size = self.read_size(1 << (mark - 0xD0))?;
+                self.read_text(size)?
             }
             0xD4..=0xD6 => {
-                let size = self.size(1 << (mark - 0xD4))?;
-                Value::Array(self.values(size)?)
+                let size = self.read_size(1 << (mark - 0xD4))?;
+                Value::Array(self.read_values(size)?)
             }
             0xD8..=0xDA => {
-                let size = self.size(1 << (mark - 0xD8))?;
-                self.map(size)?
+                let size = self.read_size(1 << (mark - 0xD8))?;
+                self.read_map(size)?
             }
             _ => return None,
         })
     }
 
-    fn text(&mut self, size: usize) -> Option<Value> {
-        String::from_utf8(self.take(size)?.to_vec()).ok().map(Value::String)
+    fn read_text(&mut self, size: usize) -> Option<Value> {
+        String::from_utf8(self.take_bytes(size)?.to_vec()).ok().map(Value::String)
     }
 
-    fn map(&mut self, size: usize) -> Option<Value> {
+    fn read_map(&mut self, size: usize) -> Option<Value> {
         if size > self.bytes.len() {
             return None;
         }
         let mut fields = Map::new();
         for _ in 0..size {
-            let Value::String(key) = self.value()? else { return None };
-            fields.insert(key, self.value()?);
+            let Value::String(key) = self.read_value()? else { return None };
+            fields.insert(key, self.read_value()?);
         }
         Some(Value::Object(fields))
     }
 }
 
 /// Nodes, relations, paths, moments and points, as people would write them.
-fn structure(kind: u8, fields: &[Value]) -> Option<Value> {
+fn structure_to_json(kind: u8, fields: &[Value]) -> Option<Value> {
     let at = |index: usize| fields.get(index).cloned().unwrap_or(Value::Null);
     Some(match kind {
         b'N' => json!({ "labels": at(1), "properties": at(2) }),
@@ -141,7 +141,7 @@ fn structure(kind: u8, fields: &[Value]) -> Option<Value> {
         _ => {
             let numbers: Vec<i64> = fields.iter().filter_map(Value::as_i64).collect();
             let zone = fields.iter().find_map(Value::as_str);
-            json!(moment::written(kind, &numbers, zone)?)
+            json!(temporal_values::format_temporal(kind, &numbers, zone)?)
         }
     })
 }
@@ -161,8 +161,11 @@ mod tests {
             json!(many),
             json!("x".repeat(70_000)),
         ] {
-            let packed = pack::message(0x71, std::slice::from_ref(&value));
-            assert_eq!(message(&packed), Some(Message { kind: 0x71, fields: vec![value] }));
+            let packed = pack::encode_message(0x71, std::slice::from_ref(&value));
+            assert_eq!(
+                decode_message(&packed),
+                Some(BoltMessage { kind: 0x71, fields: vec![value] })
+            );
         }
     }
 
@@ -183,14 +186,14 @@ mod tests {
             &[0x01],
             &deep,
         ] {
-            assert_eq!(message(bytes), None, "{bytes:?}");
+            assert_eq!(decode_message(bytes), None, "{bytes:?}");
         }
     }
 
     #[test]
     fn nodes_read_as_their_properties() {
         let node = [0xB1, 0x71, 0xB3, b'N', 0x01, 0x91, 0x81, b'P', 0xA1, 0x81, b'a', 0x02];
-        let read = message(&node).unwrap();
+        let read = decode_message(&node).unwrap();
         assert_eq!(read.fields, [json!({"labels": ["P"], "properties": {"a": 2}})]);
     }
 }

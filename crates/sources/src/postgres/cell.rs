@@ -9,10 +9,10 @@ use serde_json::Value;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use crate::query::{Bound, ParamType};
+use crate::query::{ParamType, ParamValue};
 
 /// A parameter with its type, as it stands in the statement.
-pub(super) fn placeholder(number: usize, kind: ParamType) -> String {
+pub(super) fn format_placeholder(number: usize, kind: ParamType) -> String {
     let kind = match kind {
         ParamType::Text => "text",
         ParamType::Integer => "bigint",
@@ -25,16 +25,18 @@ pub(super) fn placeholder(number: usize, kind: ParamType) -> String {
 }
 
 /// A column's text as a value of its type.
-pub(super) fn cell(text: Option<&str>, kind: &Type) -> Value {
+pub(super) fn cell_to_json(text: Option<&str>, kind: &Type) -> Value {
     let Some(text) = text else { return Value::Null };
     let read = match *kind {
         Type::BOOL => Some(Value::Bool(text == "true")),
         Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => {
             text.parse::<i64>().ok().map(Value::from)
         }
-        Type::FLOAT4 | Type::FLOAT8 => number(text),
+        Type::FLOAT4 | Type::FLOAT8 => parse_number(text),
         // More digits than a number can hold stay a text, or figures would change.
-        Type::NUMERIC if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => number(text),
+        Type::NUMERIC if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => {
+            parse_number(text)
+        }
         Type::JSON | Type::JSONB => serde_json::from_str(text).ok(),
         _ => None,
     };
@@ -42,21 +44,21 @@ pub(super) fn cell(text: Option<&str>, kind: &Type) -> Value {
 }
 
 /// A number, where JSON knows it: `NaN` and `Infinity` are none.
-fn number(text: &str) -> Option<Value> {
+fn parse_number(text: &str) -> Option<Value> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(whole.into());
     }
     text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
 }
 
-impl ToSql for Bound {
+impl ToSql for ParamValue {
     fn to_sql(
         &self,
         kind: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
-            Self::Nothing => Ok(IsNull::Yes),
+            Self::Null => Ok(IsNull::Yes),
             Self::Text(text) | Self::Date(text) => text.to_sql(kind, out),
             Self::Integer(number) => number.to_sql(kind, out),
             Self::Number(number) => number.to_sql(kind, out),
@@ -88,8 +90,8 @@ mod tests {
             ("{\"a\":[1]}", Type::JSONB, json!({"a": [1]})),
             ("2026-11-16", Type::DATE, json!("2026-11-16")),
         ] {
-            assert_eq!(cell(Some(text), &kind), value, "{text}");
+            assert_eq!(cell_to_json(Some(text), &kind), value, "{text}");
         }
-        assert_eq!(cell(None, &Type::TEXT), Value::Null);
+        assert_eq!(cell_to_json(None, &Type::TEXT), Value::Null);
     }
 }

@@ -4,4 +4,4 @@ mod cell;
 mod server;
 mod source;
 
-pub(crate) use source::Postgres;
+pub(crate) use source::PostgresSource;

@@ -1,30 +1,34 @@
 //! The server of a source: its address from the settings, its outages in the words of a source.
 
-use countersign_postgres::{AddressError, Given, Outage};
+use countersign_postgres::{PgAddressError, PgConnectOptions, PgError};
 use countersign_runtime::effect::{EffectError, EffectErrorKind};
 use tokio_postgres::Client;
 
-use crate::settings::{Settings, not_configured};
-use crate::tls::unencrypted;
+use crate::settings::{SourceSettings, source_config_error};
+use crate::tls::tls_config_error;
 
 /// A server and a database on it.
-pub(super) struct Server {
+pub(super) struct PostgresSourceServer {
     name: String,
-    server: countersign_postgres::Server,
+    server: countersign_postgres::PgServer,
 }
 
-impl Server {
+impl PostgresSourceServer {
     /// Reads the address from the variable that `url_env` names, and `ca` where there is one.
-    pub(super) fn read(settings: &Settings<'_>) -> Result<Self, EffectError> {
-        let url = settings.variable("url_env")?;
-        let given = Given { authority: settings.place("ca")?, ..Given::default() };
-        let server = countersign_postgres::Server::parse(&url, &given).map_err(|fault| {
+    pub(super) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
+        let url = settings.read_variable("url_env")?;
+        let given =
+            PgConnectOptions { ca_file: settings.get_path("ca")?, ..PgConnectOptions::default() };
+        let server = countersign_postgres::PgServer::parse(&url, &given).map_err(|fault| {
             // What is wrong with it could show a password, so only that it is wrong is told.
             match fault {
-                AddressError::NoHost => settings.fault("has a PostgreSQL address without a host"),
-                AddressError::Tls(fault) => unencrypted(settings.name, fault),
-                _ => settings
-                    .fault("has a variable `url_env` that does not hold a PostgreSQL address"),
+                PgAddressError::NoHost => {
+                    settings.config_error("has a PostgreSQL address without a host")
+                }
+                PgAddressError::Tls(fault) => tls_config_error(settings.name, fault),
+                _ => settings.config_error(
+                    "has a variable `url_env` that does not hold a PostgreSQL address",
+                ),
             }
         })?;
         Ok(Self { name: settings.name.to_owned(), server })
@@ -32,19 +36,19 @@ impl Server {
 
     /// A new connection. It ends when the client is dropped.
     pub(super) async fn connect(&self) -> Result<Client, EffectError> {
-        self.server.connect().await.map_err(|outage| self.unreached(outage))
+        self.server.connect().await.map_err(|outage| self.connect_error(outage))
     }
 
     /// Where the server knows neither us nor the database, trying again does not help.
-    fn unreached(&self, outage: Outage) -> EffectError {
+    fn connect_error(&self, outage: PgError) -> EffectError {
         let code = match outage {
-            Outage::NotLetIn(code) => String::from_utf8_lossy(&code).into_owned(),
-            Outage::NoDatabase => "3D000".to_owned(),
+            PgError::AuthenticationFailed(code) => String::from_utf8_lossy(&code).into_owned(),
+            PgError::NoDatabase => "3D000".to_owned(),
             _ => {
                 let message = format!("source `{}` does not reach its server", self.name);
-                return EffectError::passing(EffectErrorKind::Unavailable, message);
+                return EffectError::new_transient(EffectErrorKind::Unavailable, message);
             }
         };
-        not_configured(&self.name, format!("is not let in by its server ({code})"))
+        source_config_error(&self.name, format!("is not let in by its server ({code})"))
     }
 }

@@ -1,10 +1,10 @@
 //! Named queries: what an author declares, what a caller may fill in, and nothing else.
 
-mod scan;
-mod value;
-mod declared;
-mod asked;
+mod statement_template;
+mod param_value;
+mod declared_query;
+mod query_call;
 
-pub(crate) use asked::Asked;
-pub(crate) use declared::{Language, Queries};
-pub(crate) use value::{Bound, ParamType};
+pub(crate) use declared_query::{DeclaredQueries, QueryLanguage};
+pub(crate) use param_value::{ParamType, ParamValue};
+pub(crate) use query_call::QueryCall;

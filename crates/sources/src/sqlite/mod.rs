@@ -4,4 +4,4 @@ mod guard;
 mod origin;
 mod source;
 
-pub(crate) use source::Sqlite;
+pub(crate) use source::SqliteSource;

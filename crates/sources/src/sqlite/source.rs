@@ -3,41 +3,41 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use countersign_runtime::effect::{BoxFuture, EffectError, EffectErrorKind, Source};
+use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverFuture, SourceRetriever};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
-use super::guard::Deadline;
-use super::origin::{Opened, Origin};
-use crate::query::{Asked, Bound, Language, Queries};
-use crate::settings::{Settings, not_configured};
+use super::guard::QueryDeadline;
+use super::origin::{OpenedDatabase, SqliteOrigin};
+use crate::query::{DeclaredQueries, ParamValue, QueryCall, QueryLanguage};
+use crate::settings::{SourceSettings, source_config_error};
 
 /// A `SQLite` database that can be asked.
-pub(crate) struct Sqlite {
-    inner: Arc<Inner>,
+pub(crate) struct SqliteSource {
+    inner: Arc<SqliteSourceInner>,
 }
 
-struct Inner {
+struct SqliteSourceInner {
     name: String,
-    origin: Origin,
-    queries: Queries,
+    origin: SqliteOrigin,
+    queries: DeclaredQueries,
     limit: usize,
     timeout: Duration,
     /// Opened at the first question.
-    open: Mutex<Option<Opened>>,
+    open: Mutex<Option<OpenedDatabase>>,
 }
 
-impl Sqlite {
+impl SqliteSource {
     /// Reads the settings. The database is opened when it is asked.
-    pub(crate) fn configure(settings: &Settings<'_>) -> Result<Self, EffectError> {
-        let inner = Inner {
+    pub(crate) fn from_settings(settings: &SourceSettings<'_>) -> Result<Self, EffectError> {
+        let inner = SqliteSourceInner {
             name: settings.name.to_owned(),
-            origin: Origin::read(settings)?,
-            queries: Queries::read(settings, Language::Sql)?,
-            limit: settings.count("limit", 50, 500)? as usize,
-            timeout: settings.timeout()?,
+            origin: SqliteOrigin::from_settings(settings)?,
+            queries: DeclaredQueries::from_settings(settings, QueryLanguage::Sql)?,
+            limit: settings.get_count("limit", 50, 500)? as usize,
+            timeout: settings.get_timeout()?,
             open: Mutex::new(None),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -47,118 +47,139 @@ impl Sqlite {
         &["path", "path_env", "script", "queries", "limit", "timeout", "confidence"];
 }
 
-impl Source for Sqlite {
-    fn retrieve<'a>(&'a self, query: &'a Value) -> BoxFuture<'a, Result<Value, EffectError>> {
+impl SourceRetriever for SqliteSource {
+    fn retrieve<'a>(&'a self, query: &'a Value) -> RetrieverFuture<'a, Result<Value, EffectError>> {
         Box::pin(async move {
             let (inner, query) = (Arc::clone(&self.inner), query.clone());
-            spawn_blocking(move || inner.answer(&query)).await.unwrap_or_else(|_| {
+            spawn_blocking(move || inner.run_query(&query)).await.unwrap_or_else(|_| {
                 let message = "the query was broken off because the runtime is shutting down";
-                Err(EffectError::passing(EffectErrorKind::Unavailable, message))
+                Err(EffectError::new_transient(EffectErrorKind::Unavailable, message))
             })
         })
     }
 }
 
-impl Inner {
-    fn answer(&self, query: &Value) -> Result<Value, EffectError> {
-        let asked = Asked::read(&self.name, &self.queries, query)?;
+impl SqliteSourceInner {
+    fn run_query(&self, query: &Value) -> Result<Value, EffectError> {
+        let asked = QueryCall::parse(&self.name, &self.queries, query)?;
         // A panic in here leaves a connection that is still whole.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = open.take();
         let opened = open.insert(self.origin.open(&self.name, kept)?);
-        let (rows, more) = self.rows(&mut opened.db, &asked)?;
-        asked.evidence(rows, more)
+        let (rows, more) = self.read_rows(&mut opened.db, &asked)?;
+        asked.build_evidence(rows, more)
     }
 
-    fn rows(
+    fn read_rows(
         &self,
         db: &mut Connection,
-        asked: &Asked<'_>,
+        asked: &QueryCall<'_>,
     ) -> Result<(Vec<Map<String, Value>>, bool), EffectError> {
-        let deadline =
-            Deadline::set(db, self.timeout).map_err(|error| self.failed(asked, &error, false))?;
-        let outcome = read(db, asked, self.limit);
+        let deadline = QueryDeadline::install(db, self.timeout)
+            .map_err(|error| self.query_error(asked, &error, false))?;
+        let outcome = execute_query(db, asked, self.limit);
         match outcome {
-            Ok(Read::Rows { rows, more }) => Ok((rows, more)),
-            Ok(Read::Writes) => Err(self.misdeclared(asked, "is no statement that only reads")),
-            Ok(Read::Twice(column)) => {
-                Err(self.misdeclared(asked, &format!("gives the column `{column}` twice")))
+            Ok(SqliteReadOutcome::Rows { rows, more }) => Ok((rows, more)),
+            Ok(SqliteReadOutcome::NotReadOnly) => {
+                Err(self.declaration_error(asked, "is no statement that only reads"))
             }
-            Ok(Read::Unprepared(error)) => Err(self.unprepared(asked, &error, deadline.was_hit())),
-            Err(error) => Err(self.failed(asked, &error, deadline.was_hit())),
+            Ok(SqliteReadOutcome::DuplicateColumn(column)) => {
+                Err(self.declaration_error(asked, &format!("gives the column `{column}` twice")))
+            }
+            Ok(SqliteReadOutcome::PrepareFailed(error)) => {
+                Err(self.prepare_error(asked, &error, deadline.was_hit()))
+            }
+            Err(error) => Err(self.query_error(asked, &error, deadline.was_hit())),
         }
     }
 
-    fn misdeclared(&self, asked: &Asked<'_>, what: &str) -> EffectError {
-        not_configured(&self.name, format!("has a query `{}` that {what}", asked.query.name))
+    fn declaration_error(&self, asked: &QueryCall<'_>, what: &str) -> EffectError {
+        source_config_error(&self.name, format!("has a query `{}` that {what}", asked.query.name))
     }
 
     /// While a statement is prepared no value has been seen: `SQLite`'s words are about the author's.
-    fn unprepared(&self, asked: &Asked<'_>, error: &rusqlite::Error, late: bool) -> EffectError {
+    fn prepare_error(
+        &self,
+        asked: &QueryCall<'_>,
+        error: &rusqlite::Error,
+        late: bool,
+    ) -> EffectError {
         match error {
             rusqlite::Error::SqlInputError { msg, .. } => {
-                self.misdeclared(asked, &format!("is refused: {msg}"))
+                self.declaration_error(asked, &format!("is refused: {msg}"))
             }
             rusqlite::Error::SqliteFailure(code, Some(said)) if code.code == ErrorCode::Unknown => {
-                self.misdeclared(asked, &format!("is refused: {said}"))
+                self.declaration_error(asked, &format!("is refused: {said}"))
             }
-            _ => self.failed(asked, error, late),
+            _ => self.query_error(asked, error, late),
         }
     }
 
-    fn failed(&self, asked: &Asked<'_>, error: &rusqlite::Error, late: bool) -> EffectError {
+    fn query_error(
+        &self,
+        asked: &QueryCall<'_>,
+        error: &rusqlite::Error,
+        late: bool,
+    ) -> EffectError {
         let about = format!("source `{}`: its query `{}`", self.name, asked.query.name);
         let code = error.sqlite_error_code();
         match code {
-            _ if late => EffectError::passing(
+            _ if late => EffectError::new_transient(
                 EffectErrorKind::TimedOut,
                 format!("{about} was ended after {:?}, its time limit", self.timeout),
             ),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
-                self.misdeclared(asked, "does more than read, and was refused")
+                self.declaration_error(asked, "does more than read, and was refused")
             }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => EffectError::passing(
-                EffectErrorKind::Unavailable,
-                format!("{about} found the database locked by somebody else"),
-            ),
-            Some(ErrorCode::TooBig) => EffectError::lasting(
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                EffectError::new_transient(
+                    EffectErrorKind::Unavailable,
+                    format!("{about} found the database locked by somebody else"),
+                )
+            }
+            Some(ErrorCode::TooBig) => EffectError::new_permanent(
                 EffectErrorKind::TooLarge,
                 format!("{about} made a value of more than 1 MiB"),
             ),
-            _ => {
-                EffectError::lasting(EffectErrorKind::Failed, format!("{about} failed ({code:?})"))
-            }
+            _ => EffectError::new_permanent(
+                EffectErrorKind::Failed,
+                format!("{about} failed ({code:?})"),
+            ),
         }
     }
 }
 
-enum Read {
+enum SqliteReadOutcome {
     Rows {
         rows: Vec<Map<String, Value>>,
         more: bool,
     },
     /// The statement would change something, or gives no rows.
-    Writes,
+    NotReadOnly,
     /// Two columns have one name.
-    Twice(String),
+    DuplicateColumn(String),
     /// It was not taken.
-    Unprepared(rusqlite::Error),
+    PrepareFailed(rusqlite::Error),
 }
 
-fn read(db: &Connection, asked: &Asked<'_>, limit: usize) -> rusqlite::Result<Read> {
-    let text = asked.query.scan.written(|name| format!(":{name}"));
+fn execute_query(
+    db: &Connection,
+    asked: &QueryCall<'_>,
+    limit: usize,
+) -> rusqlite::Result<SqliteReadOutcome> {
+    let text = asked.query.template.render(|name| format!(":{name}"));
     let mut statement = match db.prepare(&text) {
         Ok(statement) => statement,
-        Err(error) => return Ok(Read::Unprepared(error)),
+        Err(error) => return Ok(SqliteReadOutcome::PrepareFailed(error)),
     };
     if !statement.readonly() || statement.column_count() == 0 {
-        return Ok(Read::Writes);
+        return Ok(SqliteReadOutcome::NotReadOnly);
     }
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     if let Some((_, twice)) =
         columns.iter().enumerate().find(|(at, name)| columns[..*at].contains(name))
     {
-        return Ok(Read::Twice(twice.clone()));
+        return Ok(SqliteReadOutcome::DuplicateColumn(twice.clone()));
     }
     for (name, value) in &asked.values {
         if let Some(index) = statement.parameter_index(&format!(":{name}"))? {
@@ -169,18 +190,18 @@ fn read(db: &Connection, asked: &Asked<'_>, limit: usize) -> rusqlite::Result<Re
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         if found.len() == limit {
-            return Ok(Read::Rows { rows: found, more: true });
+            return Ok(SqliteReadOutcome::Rows { rows: found, more: true });
         }
         let mut cells = Map::new();
         for (index, column) in columns.iter().enumerate() {
-            cells.insert(column.clone(), cell(row.get_ref(index)?));
+            cells.insert(column.clone(), cell_to_json(row.get_ref(index)?));
         }
         found.push(cells);
     }
-    Ok(Read::Rows { rows: found, more: false })
+    Ok(SqliteReadOutcome::Rows { rows: found, more: false })
 }
 
-fn cell(value: ValueRef<'_>) -> Value {
+fn cell_to_json(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),
@@ -191,10 +212,10 @@ fn cell(value: ValueRef<'_>) -> Value {
     }
 }
 
-impl ToSql for Bound {
+impl ToSql for ParamValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
-            Self::Nothing => ToSqlOutput::Borrowed(ValueRef::Null),
+            Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Self::Text(text) | Self::Date(text) => ToSqlOutput::from(text.as_str()),
             Self::Integer(number) => ToSqlOutput::from(*number),
             Self::Number(number) => ToSqlOutput::from(*number),

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use countersign_contracts::registry;
-use countersign_core::contract::Registry;
-use countersign_core::protocol::{Policy, RetrievalSource};
-use countersign_core::reply::{Context, Finish, Verdict};
-use countersign_runtime::effect::{EffectError, EffectErrorKind, Sources};
-use countersign_sources::{Kinds, PdfReader};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::ContractRegistry;
+use countersign_core::protocol::{ProtocolPolicy, RetrievalSource};
+use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
+use countersign_runtime::effect::{EffectError, EffectErrorKind, RetrieverRegistry};
+use countersign_sources::{BuiltinSources, PdfReader};
 use serde_json::Value;
 
-static SHIPPED: LazyLock<Registry> = LazyLock::new(registry);
+static SHIPPED: LazyLock<ContractRegistry> = LazyLock::new(load_shipped_contracts);
 
 /// One source that can be asked again and again.
 pub(crate) struct Asking {
-    kinds: Kinds,
-    policy: Policy,
+    kinds: BuiltinSources,
+    policy: ProtocolPolicy,
     base: PathBuf,
     name: String,
 }
@@ -24,28 +24,31 @@ pub(crate) struct Asking {
 impl Asking {
     /// A source of a kind, under a name that the contract of evidence knows.
     pub(crate) fn of(name: &str, kind: &str, settings: &Value, base: &Path) -> Self {
-        let mut policy = Policy::default();
+        let mut policy = ProtocolPolicy::default();
         let declared = RetrievalSource { kind: kind.to_owned(), settings: settings.clone() };
         policy.sources.insert(name.to_owned(), declared);
-        let kinds = Kinds::new(PdfReader::Here, Box::new(|name| std::env::var(name).ok()));
+        let kinds =
+            BuiltinSources::new(PdfReader::InProcess, Box::new(|name| std::env::var(name).ok()));
         Self { kinds, policy, base: base.to_owned(), name: name.to_owned() }
     }
 
     /// The same with one variable in the environment.
     pub(crate) fn with_variable(self, name: &'static str, value: String) -> Self {
         let environment = move |asked: &str| (asked == name).then(|| value.clone());
-        Self { kinds: Kinds::new(PdfReader::Here, Box::new(environment)), ..self }
+        Self { kinds: BuiltinSources::new(PdfReader::InProcess, Box::new(environment)), ..self }
     }
 
     /// Asks. Whatever comes back is evidence as the contract has it.
     pub(crate) async fn ask(&self, query: Value) -> Result<Value, EffectError> {
-        let sources = Sources::open_with(&self.policy, &self.base, Some(&self.kinds));
+        let sources =
+            RetrieverRegistry::open_with_factory(&self.policy, &self.base, Some(&self.kinds));
         let answer = sources.retrieve(&self.name, &query).await?;
         let items = answer["items"].as_array().unwrap();
         let contract = SHIPPED.get("evidence_item").unwrap();
         for item in items {
-            let verdict = contract.admit(&item.to_string(), Finish::Stop, &Context::default());
-            assert!(matches!(verdict, Verdict::Accepted(_)), "{item}");
+            let verdict =
+                contract.admit(&item.to_string(), FinishReason::Stop, &RuleContext::default());
+            assert!(matches!(verdict, AdmissionVerdict::Accepted(_)), "{item}");
         }
         assert_eq!(answer["data"].as_array().unwrap().len(), items.len());
         assert!(answer["truncated"].is_boolean() && answer["skipped"].is_array());
@@ -67,5 +70,5 @@ pub(crate) fn refs(answer: &Value) -> Vec<&str> {
 
 /// The data set that ships with the protocol `answer`.
 pub(crate) fn data_set() -> PathBuf {
-    testkit::root().join("crates/protocols/templates/answer")
+    testkit::workspace_root().join("crates/protocols/templates/answer")
 }

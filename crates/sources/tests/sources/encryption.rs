@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::asking::Asking;
 
 fn certificates() -> PathBuf {
-    testkit::root().join("crates/sources/tests")
+    testkit::workspace_root().join("crates/sources/tests")
 }
 
 /// What a server says before it is encrypted, and behind that.

@@ -16,7 +16,7 @@ fn served(test: &str) -> bool {
     if !set {
         let why =
             format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
-        testkit::not_run(&format!("neo4j::{test}"), &why);
+        testkit::report_not_run(&format!("neo4j::{test}"), &why);
     }
     set
 }

@@ -13,7 +13,7 @@ async fn server(test: &str) -> Option<tokio_postgres::Client> {
     let Ok(address) = std::env::var(ADDRESS) else {
         let why =
             format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
-        testkit::not_run(&format!("postgres::{test}"), &why);
+        testkit::report_not_run(&format!("postgres::{test}"), &why);
         return None;
     };
     let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();

@@ -5,150 +5,176 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_postgres::{Outage, Pool, Server};
+use countersign_postgres::{PgError, PgPool, PgServer};
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_postgres::Row;
 
 use super::migrate::{PostgresSchema, migrate};
-use super::pipeline::{Aim, Call, Scope, run, run_alone};
+use super::pipeline::{PgAccessMode, SqlStatement, TenantScope, run_statement, run_transaction};
 use super::settings::PostgresSettings;
 use crate::StoreError;
 
 /// The longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// A database that is reached when it is asked.
 #[derive(Debug)]
 pub struct PostgresDatabase {
-    pool: Pool,
+    pool: PgPool,
     settings: PostgresSettings,
     schema: PostgresSchema,
     /// The schema that was found, once it was looked at.
-    ready: OnceCell<u32>,
+    schema_version: OnceCell<u32>,
 }
 
 impl PostgresDatabase {
     /// A database. Nothing is reached yet: its schema is brought forward before the first question.
     #[must_use]
-    pub fn new(server: Server, settings: PostgresSettings, schema: PostgresSchema) -> Self {
-        let pool = Pool::new(server, settings.connections);
-        Self { pool, settings, schema, ready: OnceCell::new() }
+    pub fn new(server: PgServer, settings: PostgresSettings, schema: PostgresSchema) -> Self {
+        let pool = PgPool::new(server, settings.connections);
+        Self { pool, settings, schema, schema_version: OnceCell::new() }
     }
 
     /// Brings the schema forward and gives the one that is there; done once.
     ///
     /// A server that nobody has reached yet and that is not there is told at once: its address may be
     /// wrong. One that is there and not ready is waited for.
-    pub async fn ready(&self) -> Result<u32, StoreError> {
-        self.ready.get_or_try_init(|| self.migrated()).await.copied()
+    pub async fn ensure_migrated(&self) -> Result<u32, StoreError> {
+        self.schema_version.get_or_try_init(|| self.migrate_with_retry()).await.copied()
     }
 
-    async fn migrated(&self) -> Result<u32, StoreError> {
-        let mut patience = self.patience();
+    async fn migrate_with_retry(&self) -> Result<u32, StoreError> {
+        let mut patience = self.new_retry_window();
         loop {
             let answer = migrate(self.pool.server(), self.schema).await;
             let outage = match &answer {
-                Err(StoreError::Unavailable { source }) => source.downcast_ref::<Outage>().copied(),
+                Err(StoreError::Unavailable { source }) => {
+                    source.downcast_ref::<PgError>().copied()
+                }
                 _ => None,
             };
             match outage {
-                Some(outage @ (Outage::StartingUp | Outage::TooManyConnections | Outage::Cut))
-                    if patience.pause(outage).await => {}
+                Some(
+                    outage @ (PgError::StartingUp
+                    | PgError::TooManyConnections
+                    | PgError::ConnectionLost),
+                ) if patience.wait_before_retry(outage).await => {}
                 _ => return answer,
             }
         }
     }
 
     /// Answers questions from one consistent view; asked again for a while where that may help.
-    pub async fn look(
+    pub async fn query_all(
         &self,
-        scope: Scope<'_>,
-        calls: &[Call<'_>],
+        scope: TenantScope<'_>,
+        calls: &[SqlStatement<'_>],
     ) -> Result<Vec<Vec<Row>>, StoreError> {
-        self.insisting(scope, Aim::Look, calls).await
+        self.run_with_retry(scope, PgAccessMode::ReadOnly, calls).await
     }
 
     /// Changes what may be changed twice with the same end; tried again for a while where that may help.
-    pub async fn change(
+    pub async fn execute_all(
         &self,
-        scope: Scope<'_>,
-        calls: &[Call<'_>],
+        scope: TenantScope<'_>,
+        calls: &[SqlStatement<'_>],
     ) -> Result<Vec<Vec<Row>>, StoreError> {
-        self.insisting(scope, Aim::Change, calls).await
+        self.run_with_retry(scope, PgAccessMode::ReadWrite, calls).await
     }
 
-    async fn insisting(
+    async fn run_with_retry(
         &self,
-        scope: Scope<'_>,
-        aim: Aim,
-        calls: &[Call<'_>],
+        scope: TenantScope<'_>,
+        aim: PgAccessMode,
+        calls: &[SqlStatement<'_>],
     ) -> Result<Vec<Vec<Row>>, StoreError> {
-        self.ready().await?;
-        let mut patience = self.patience();
+        self.ensure_migrated().await?;
+        let mut patience = self.new_retry_window();
         loop {
-            match self.attempt(scope, aim, calls).await {
+            match self.run_once(scope, aim, calls).await {
                 Ok(rows) => return Ok(rows),
-                Err(outage) if outage.passes() && patience.pause(outage).await => {}
+                Err(outage)
+                    if outage.is_transient() && patience.wait_before_retry(outage).await => {}
                 Err(outage) => return Err(outage.into()),
             }
         }
     }
 
-    async fn attempt(
+    async fn run_once(
         &self,
-        scope: Scope<'_>,
-        aim: Aim,
-        calls: &[Call<'_>],
-    ) -> Result<Vec<Vec<Row>>, Outage> {
-        let client = self.pool.lend().await?;
+        scope: TenantScope<'_>,
+        aim: PgAccessMode,
+        calls: &[SqlStatement<'_>],
+    ) -> Result<Vec<Vec<Row>>, PgError> {
+        let client = self.pool.acquire().await?;
         let answer =
-            match timeout(self.settings.answer_within, run(&client, scope, aim, calls)).await {
+            match timeout(self.settings.query_timeout, run_transaction(&client, scope, aim, calls))
+                .await
+            {
                 Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(error)) => Outage::of(&error),
-                Err(_) => Outage::Unreached,
+                Ok(Err(error)) => PgError::from_client_error(&error),
+                Err(_) => PgError::Unresponsive,
             };
-        self.after(answer, client);
+        self.discard_if_broken(answer, client);
         Err(answer)
     }
 
     /// Has several calls kept as one transaction, once. `calls` set their tenant themselves.
-    pub(super) async fn keep(&self, calls: &[Call<'_>]) -> Result<Vec<Vec<Row>>, Outage> {
-        let client = self.pool.lend().await?;
+    pub(super) async fn commit_once(
+        &self,
+        calls: &[SqlStatement<'_>],
+    ) -> Result<Vec<Vec<Row>>, PgError> {
+        let client = self.pool.acquire().await?;
         let kept = async {
             match calls {
                 // Alone, a call is its own transaction.
-                [one] => run_alone(&client, one).await.map(|rows| vec![rows]),
-                several => run(&client, Scope::Tenant(""), Aim::Change, several).await,
+                [one] => run_statement(&client, one).await.map(|rows| vec![rows]),
+                several => {
+                    run_transaction(
+                        &client,
+                        TenantScope::Tenant(""),
+                        PgAccessMode::ReadWrite,
+                        several,
+                    )
+                    .await
+                }
             }
         };
-        let answer = match timeout(self.settings.answer_within, kept).await {
+        let answer = match timeout(self.settings.query_timeout, kept).await {
             Ok(Ok(rows)) => return Ok(rows),
-            Ok(Err(error)) => Outage::of(&error),
-            Err(_) => Outage::Unreached,
+            Ok(Err(error)) => PgError::from_client_error(&error),
+            Err(_) => PgError::Unresponsive,
         };
-        self.after(answer, client);
+        self.discard_if_broken(answer, client);
         Err(answer)
     }
 
-    pub(super) fn after(&self, outage: Outage, client: countersign_postgres::Lent<'_>) {
-        if outage.ends_connection() {
+    pub(super) fn discard_if_broken(
+        &self,
+        outage: PgError,
+        client: countersign_postgres::PooledClient<'_>,
+    ) {
+        if outage.is_connection_broken() {
             client.discard();
-            self.pool.forget();
+            self.pool.close_idle();
         }
     }
 
-    pub(super) fn patience(&self) -> Patience {
-        Patience { until: Instant::now() + self.settings.patience, next: Duration::ZERO }
+    pub(super) fn new_retry_window(&self) -> PgRetryWindow {
+        PgRetryWindow {
+            deadline: Instant::now() + self.settings.retry_for,
+            next_pause: Duration::ZERO,
+        }
     }
 
     /// The server behind it.
     #[must_use]
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &PgServer {
         self.pool.server()
     }
 
-    pub(super) fn pool(&self) -> &Pool {
+    pub(super) fn pool(&self) -> &PgPool {
         &self.pool
     }
 
@@ -158,33 +184,33 @@ impl PostgresDatabase {
 }
 
 /// How long something is still tried.
-pub(super) struct Patience {
-    until: Instant,
-    next: Duration,
+pub(super) struct PgRetryWindow {
+    deadline: Instant,
+    next_pause: Duration,
 }
 
-impl Patience {
+impl PgRetryWindow {
     /// Waits a while, or says that it has been long enough.
-    pub(super) async fn pause(&mut self, outage: Outage) -> bool {
+    pub(super) async fn wait_before_retry(&mut self, outage: PgError) -> bool {
         let now = Instant::now();
-        if now >= self.until {
+        if now >= self.deadline {
             return false;
         }
         // A connection that was cut while nobody used it says nothing about the server.
-        if !(self.next.is_zero() && outage == Outage::Cut) {
-            let pause = jittered(self.next.max(Duration::from_millis(40)));
-            tokio::time::sleep(pause.min(self.until - now)).await;
+        if !(self.next_pause.is_zero() && outage == PgError::ConnectionLost) {
+            let pause = add_jitter(self.next_pause.max(Duration::from_millis(40)));
+            tokio::time::sleep(pause.min(self.deadline - now)).await;
         }
-        self.next = (self.next.max(Duration::from_millis(40)) * 2).min(LONGEST_PAUSE);
+        self.next_pause = (self.next_pause.max(Duration::from_millis(40)) * 2).min(MAX_RETRY_PAUSE);
         true
     }
 }
 
 /// Between half of a while and all of it, so that many who were cut off do not come back at once.
-fn jittered(pause: Duration) -> Duration {
+fn add_jitter(pause: Duration) -> Duration {
     let chance = RandomState::new().hash_one(0_u8) % 1024;
     pause / 2 + pause.mul_f64(chance as f64 / 2048.0)
 }
 
 /// A database that several share.
-pub(super) type Shared = Arc<PostgresDatabase>;
+pub(super) type SharedPgDatabase = Arc<PostgresDatabase>;

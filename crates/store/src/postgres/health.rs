@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_postgres::{Outage, Server};
+use countersign_postgres::{PgError, PgServer};
 
-use super::migrate::{RUNS_SCHEMA, found};
+use super::migrate::{RUNS_SCHEMA, read_schema_version};
 use crate::StoreError;
 
-const LOOK: &str = "SELECT current_setting('server_version'), current_user::text,
+const HEALTH_QUERY: &str = "SELECT current_setting('server_version'), current_user::text,
     (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user),
     pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('fsync'),
     (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('countersign')
@@ -23,7 +23,7 @@ pub struct PostgresHealth {
     /// The schema of the database; 0 where it has none yet.
     pub schema: u32,
     /// The newest schema that this program knows.
-    pub known: u32,
+    pub known_schema: u32,
     /// The role that logged in.
     pub role: String,
     /// Whether the second wall between tenants stands for this role: it is no superuser, and every table
@@ -39,11 +39,12 @@ pub struct PostgresHealth {
 
 impl PostgresHealth {
     /// Looks at a server.
-    pub async fn of(server: &Server) -> Result<Self, StoreError> {
+    pub async fn probe(server: &PgServer) -> Result<Self, StoreError> {
         let client = server.connect().await?;
-        let unavailable = |error: tokio_postgres::Error| StoreError::from(Outage::of(&error));
-        let row = client.query_typed_one(LOOK, &[]).await.map_err(unavailable)?;
-        let schema = found(&client, RUNS_SCHEMA).await?;
+        let unavailable =
+            |error: tokio_postgres::Error| StoreError::from(PgError::from_client_error(&error));
+        let row = client.query_typed_one(HEALTH_QUERY, &[]).await.map_err(unavailable)?;
+        let schema = read_schema_version(&client, RUNS_SCHEMA).await?;
         let begun = Instant::now();
         client.batch_execute("SELECT 1").await.map_err(unavailable)?;
         let latency = begun.elapsed();
@@ -52,7 +53,7 @@ impl PostgresHealth {
         Ok(Self {
             version: row.get(0),
             schema,
-            known: RUNS_SCHEMA.steps.last().map_or(0, |step| step.number),
+            known_schema: RUNS_SCHEMA.migrations.last().map_or(0, |step| step.number),
             role: row.get(1),
             walled: !above && row.get::<_, i64>(6) == 0,
             standby: row.get(3),

@@ -3,11 +3,11 @@
 //!
 //! A step says which older programs may go on beside it, so that workers can be replaced one by one.
 
-use countersign_postgres::{Outage, Server};
+use countersign_postgres::{PgError, PgServer};
 use tokio_postgres::Client;
 
 use crate::StoreError;
-use crate::checksum::checksum;
+use crate::checksum::sql_checksum;
 
 /// What a database is known by, and how it came to be what it is.
 #[derive(Debug, Clone, Copy)]
@@ -16,14 +16,14 @@ pub struct PostgresSchema {
     pub name: &'static str,
     /// The table in it that counts the steps. Its name ends in `migrations`: two that share a schema know each
     /// other by that.
-    pub ledger: &'static str,
+    pub migrations_table: &'static str,
     /// Every step, in order.
-    pub steps: &'static [PostgresStep],
+    pub migrations: &'static [PostgresMigration],
 }
 
 /// One step of a schema. Its text never changes once it has been released.
 #[derive(Debug, Clone, Copy)]
-pub struct PostgresStep {
+pub struct PostgresMigration {
     /// From 1, without a gap.
     pub number: u32,
     /// What it brought.
@@ -37,15 +37,15 @@ pub struct PostgresStep {
 /// The databases that runs are kept in.
 pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
     name: "countersign",
-    ledger: "migrations",
-    steps: &[
-        PostgresStep {
+    migrations_table: "migrations",
+    migrations: &[
+        PostgresMigration {
             number: 1,
             name: "runs",
             serves: 1,
             sql: include_str!("migrations/0001_runs.sql"),
         },
-        PostgresStep {
+        PostgresMigration {
             number: 2,
             name: "pruning",
             serves: 1,
@@ -55,42 +55,45 @@ pub(super) const RUNS_SCHEMA: PostgresSchema = PostgresSchema {
 };
 
 /// What all programs lock while they bring a schema forward: the bytes "CNTS".
-const LOCK: i64 = 0x434E_5453;
+const MIGRATION_LOCK_KEY: i64 = 0x434E_5453;
 
 /// A step that was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Applied {
+struct AppliedMigration {
     number: u32,
     serves: u32,
     checksum: String,
 }
 
 /// Brings a database to the newest schema and gives the one it has then. Several may do so at once.
-pub(super) async fn migrate(server: &Server, schema: PostgresSchema) -> Result<u32, StoreError> {
+pub(super) async fn migrate(server: &PgServer, schema: PostgresSchema) -> Result<u32, StoreError> {
     // Not one of the pool's: what is dropped in the middle must not be used again.
     let client = server.connect().await?;
     loop {
-        let found = applied(&client, schema).await?;
-        let Some(_) = next(&found, schema)? else { return Ok(newest(&found)) };
-        client.batch_execute("BEGIN").await.map_err(unavailable)?;
-        step(&client, schema).await?;
-        client.batch_execute("COMMIT").await.map_err(unavailable)?;
+        let found = load_applied_migrations(&client, schema).await?;
+        let Some(_) = next_migration(&found, schema)? else { return Ok(newest_number(&found)) };
+        client.batch_execute("BEGIN").await.map_err(to_store_error)?;
+        apply_next_migration(&client, schema).await?;
+        client.batch_execute("COMMIT").await.map_err(to_store_error)?;
     }
 }
 
 /// The schema a database has; 0 where it has none yet.
-pub(super) async fn found(client: &Client, schema: PostgresSchema) -> Result<u32, StoreError> {
-    Ok(newest(&applied(client, schema).await?))
+pub(super) async fn read_schema_version(
+    client: &Client,
+    schema: PostgresSchema,
+) -> Result<u32, StoreError> {
+    Ok(newest_number(&load_applied_migrations(client, schema).await?))
 }
 
-async fn step(client: &Client, schema: PostgresSchema) -> Result<(), StoreError> {
-    let lock = format!("SELECT pg_advisory_xact_lock({LOCK})");
-    client.batch_execute(&lock).await.map_err(unavailable)?;
+async fn apply_next_migration(client: &Client, schema: PostgresSchema) -> Result<(), StoreError> {
+    let lock = format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK_KEY})");
+    client.batch_execute(&lock).await.map_err(to_store_error)?;
     // Asked again under the lock: another program may have done it meanwhile.
-    let found = applied(client, schema).await?;
-    let Some(step) = next(&found, schema)? else { return Ok(()) };
-    let PostgresStep { number, name, serves, sql } = step;
-    let PostgresSchema { name: space, ledger, .. } = schema;
+    let found = load_applied_migrations(client, schema).await?;
+    let Some(step) = next_migration(&found, schema)? else { return Ok(()) };
+    let PostgresMigration { number, name, serves, sql } = step;
+    let PostgresSchema { name: space, migrations_table: ledger, .. } = schema;
     let prepared = format!(
         "DO $$ BEGIN
             IF to_regnamespace('{space}') IS NULL THEN CREATE SCHEMA {space}; END IF;
@@ -99,39 +102,42 @@ async fn step(client: &Client, schema: PostgresSchema) -> Result<(), StoreError>
             serves integer NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL);
         {sql}
         INSERT INTO {space}.{ledger} VALUES ({number}, '{name}', {serves}, '{}', now());",
-        checksum(sql)
+        sql_checksum(sql)
     );
-    client.batch_execute(&prepared).await.map_err(unavailable)
+    client.batch_execute(&prepared).await.map_err(to_store_error)
 }
 
-fn newest(found: &[Applied]) -> u32 {
+fn newest_number(found: &[AppliedMigration]) -> u32 {
     found.last().map_or(0, |step| step.number)
 }
 
 /// The first step that was not applied; checks those that were.
-fn next(
-    found: &[Applied],
+fn next_migration(
+    found: &[AppliedMigration],
     schema: PostgresSchema,
-) -> Result<Option<&'static PostgresStep>, StoreError> {
-    let known = schema.steps.last().map_or(0, |last| last.number);
+) -> Result<Option<&'static PostgresMigration>, StoreError> {
+    let known = schema.migrations.last().map_or(0, |last| last.number);
     let serves = found.iter().map(|step| step.serves).max().unwrap_or_default();
-    if newest(found) > known && serves > known {
-        return Err(StoreError::TooNew { found: newest(found), known });
+    if newest_number(found) > known && serves > known {
+        return Err(StoreError::SchemaTooNew { found: newest_number(found), known });
     }
-    for (step, found) in schema.steps.iter().zip(found) {
-        if step.number != found.number || checksum(step.sql) != found.checksum {
+    for (step, found) in schema.migrations.iter().zip(found) {
+        if step.number != found.number || sql_checksum(step.sql) != found.checksum {
             let what = format!(
                 "schema step {} is not the one this program knows as `{}`",
                 found.number, step.name
             );
-            return Err(StoreError::Corrupt { what });
+            return Err(StoreError::Corrupt { reason: what });
         }
     }
-    Ok(schema.steps.get(found.len()))
+    Ok(schema.migrations.get(found.len()))
 }
 
-async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>, StoreError> {
-    let PostgresSchema { name: space, ledger, .. } = schema;
+async fn load_applied_migrations(
+    client: &Client,
+    schema: PostgresSchema,
+) -> Result<Vec<AppliedMigration>, StoreError> {
+    let PostgresSchema { name: space, migrations_table: ledger, .. } = schema;
     let look = format!(
         "SELECT to_regclass('{space}.{ledger}') IS NOT NULL,
             EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('{space}'))
@@ -139,15 +145,15 @@ async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>
                     AND relkind = 'r' AND relname LIKE '%migrations')"
     );
     // Unnamed, like every statement of ours: between two of them a pooler may change the session.
-    let row = client.query_typed_one(&look, &[]).await.map_err(unavailable)?;
+    let row = client.query_typed_one(&look, &[]).await.map_err(to_store_error)?;
     match (row.get(0), row.get(1)) {
         (true, _) => {}
-        (false, true) => return Err(StoreError::Foreign),
+        (false, true) => return Err(StoreError::ForeignDatabase),
         (false, false) => return Ok(Vec::new()),
     }
     let look = format!("SELECT number, serves, checksum FROM {space}.{ledger} ORDER BY number");
-    let rows = client.query_typed(&look, &[]).await.map_err(unavailable)?;
-    let read = |row: &tokio_postgres::Row| Applied {
+    let rows = client.query_typed(&look, &[]).await.map_err(to_store_error)?;
+    let read = |row: &tokio_postgres::Row| AppliedMigration {
         number: row.get::<_, i32>(0) as u32,
         serves: row.get::<_, i32>(1) as u32,
         checksum: row.get(2),
@@ -156,8 +162,8 @@ async fn applied(client: &Client, schema: PostgresSchema) -> Result<Vec<Applied>
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is the end of an error")]
-fn unavailable(error: tokio_postgres::Error) -> StoreError {
-    Outage::of(&error).into()
+fn to_store_error(error: tokio_postgres::Error) -> StoreError {
+    PgError::from_client_error(&error).into()
 }
 
 #[cfg(test)]
@@ -175,16 +181,19 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        let steps =
-            RUNS_SCHEMA.steps.iter().map(|step| format!("{:04}_{}.sql", step.number, step.name));
+        let steps = RUNS_SCHEMA
+            .migrations
+            .iter()
+            .map(|step| format!("{:04}_{}.sql", step.number, step.name));
         assert_eq!(files, steps.collect::<Vec<_>>());
-        let numbers = RUNS_SCHEMA.steps.iter().map(|step| step.number);
-        assert!(numbers.eq(1..=RUNS_SCHEMA.steps.len() as u32));
+        let numbers = RUNS_SCHEMA.migrations.iter().map(|step| step.number);
+        assert!(numbers.eq(1..=RUNS_SCHEMA.migrations.len() as u32));
     }
 
     #[test]
     fn released_steps_do_not_change() {
-        let sums: Vec<String> = RUNS_SCHEMA.steps.iter().map(|step| checksum(step.sql)).collect();
+        let sums: Vec<String> =
+            RUNS_SCHEMA.migrations.iter().map(|step| sql_checksum(step.sql)).collect();
         assert_eq!(
             sums,
             [

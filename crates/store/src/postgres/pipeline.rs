@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Error, Row};
 
 /// What a transaction may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum TenantScope<'a> {
     /// The rows of a tenant.
     Tenant(&'a str),
     /// The heads of all: a worker looks for runs to take.
@@ -20,13 +20,13 @@ pub enum Scope<'a> {
     Audit,
 }
 
-impl Scope<'_> {
+impl TenantScope<'_> {
     /// The statements that say so, for the rest of a transaction.
-    pub(super) fn told(self) -> String {
+    pub(super) fn to_set_statements(self) -> String {
         match self {
             Self::Tenant(name) => format!(
                 "SET LOCAL countersign.tenant = {}; SET LOCAL countersign.audit = 'off'",
-                quoted(name)
+                quote_literal(name)
             ),
             Self::Across => "SET LOCAL countersign.across = 'on'".to_owned(),
             Self::Audit => {
@@ -38,20 +38,20 @@ impl Scope<'_> {
 
 /// What a transaction is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(super) enum PgAccessMode {
     /// It sees one moment and changes nothing.
-    Look,
+    ReadOnly,
     /// It changes something.
-    Change,
+    ReadWrite,
 }
 
 /// A statement with its values.
-pub struct Call<'a> {
+pub struct SqlStatement<'a> {
     sql: &'a str,
     values: Vec<(&'a (dyn ToSql + Sync), Type)>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> SqlStatement<'a> {
     /// A statement.
     #[must_use]
     pub fn new(sql: &'a str) -> Self {
@@ -60,67 +60,69 @@ impl<'a> Call<'a> {
 
     /// The same with the next value.
     #[must_use]
-    pub fn with(mut self, value: &'a (dyn ToSql + Sync), kind: Type) -> Self {
+    pub fn bind(mut self, value: &'a (dyn ToSql + Sync), kind: Type) -> Self {
         self.values.push((value, kind));
         self
     }
 
     /// The same with the next value, a text.
     #[must_use]
-    pub fn text(self, value: &'a (dyn ToSql + Sync)) -> Self {
-        self.with(value, Type::TEXT)
+    pub fn bind_text(self, value: &'a (dyn ToSql + Sync)) -> Self {
+        self.bind(value, Type::TEXT)
     }
 
     /// The same with the next value, a whole number.
     #[must_use]
-    pub fn number(self, value: &'a (dyn ToSql + Sync)) -> Self {
-        self.with(value, Type::INT8)
+    pub fn bind_int8(self, value: &'a (dyn ToSql + Sync)) -> Self {
+        self.bind(value, Type::INT8)
     }
 }
 
 /// Asks several at once, in their order and behind statements without values, and gives the rows of each; the first
 /// fault where there is one.
-pub(super) async fn ask(
+pub(super) async fn query_pipelined(
     client: &Client,
     before: Option<&str>,
-    calls: &[Call<'_>],
+    calls: &[SqlStatement<'_>],
 ) -> Result<Vec<Vec<Row>>, Error> {
-    let mut asked: Vec<Asked<'_>> = Vec::with_capacity(calls.len() + 1);
+    let mut asked: Vec<PgRowsFuture<'_>> = Vec::with_capacity(calls.len() + 1);
     if let Some(before) = before {
         asked.push(Box::pin(async { client.batch_execute(before).await.map(|()| Vec::new()) }));
     }
     for call in calls {
         asked.push(Box::pin(client.query_typed(call.sql, &call.values)));
     }
-    let mut rows = all(asked).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut rows = join_in_order(asked).await.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(rows.split_off(usize::from(before.is_some())))
 }
 
-type Asked<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
+type PgRowsFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Row>, Error>> + Send + 'a>>;
 
 /// Runs statements as one transaction and gives the rows of each.
-pub(super) async fn run(
+pub(super) async fn run_transaction(
     client: &Client,
-    scope: Scope<'_>,
-    aim: Aim,
-    calls: &[Call<'_>],
+    scope: TenantScope<'_>,
+    aim: PgAccessMode,
+    calls: &[SqlStatement<'_>],
 ) -> Result<Vec<Vec<Row>>, Error> {
     let mode = match (aim, calls.len()) {
-        (Aim::Change, _) => "BEGIN",
-        (Aim::Look, 1) => "BEGIN READ ONLY",
-        (Aim::Look, _) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+        (PgAccessMode::ReadWrite, _) => "BEGIN",
+        (PgAccessMode::ReadOnly, 1) => "BEGIN READ ONLY",
+        (PgAccessMode::ReadOnly, _) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
     };
     let begin = match scope {
-        Scope::Tenant(name) => format!("{mode}; SET LOCAL countersign.tenant = {}", quoted(name)),
-        other => format!("{mode}; {}", other.told()),
+        TenantScope::Tenant(name) => {
+            format!("{mode}; SET LOCAL countersign.tenant = {}", quote_literal(name))
+        }
+        other => format!("{mode}; {}", other.to_set_statements()),
     };
-    let mut asked: Vec<Asked<'_>> = Vec::with_capacity(calls.len() + 2);
+    let mut asked: Vec<PgRowsFuture<'_>> = Vec::with_capacity(calls.len() + 2);
     asked.push(Box::pin(async move { client.batch_execute(&begin).await.map(|()| Vec::new()) }));
     for call in calls {
         asked.push(Box::pin(client.query_typed(call.sql, &call.values)));
     }
     asked.push(Box::pin(async { client.batch_execute("COMMIT").await.map(|()| Vec::new()) }));
-    let answers = all(asked).await;
+    let answers = join_in_order(asked).await;
     // The first fault is the cause; what follows it only says that the transaction is over.
     let mut rows = answers.into_iter().collect::<Result<Vec<_>, _>>()?;
     rows.pop();
@@ -129,13 +131,16 @@ pub(super) async fn run(
 }
 
 /// Runs one statement, which is its own transaction.
-pub(super) async fn run_alone(client: &Client, call: &Call<'_>) -> Result<Vec<Row>, Error> {
+pub(super) async fn run_statement(
+    client: &Client,
+    call: &SqlStatement<'_>,
+) -> Result<Vec<Row>, Error> {
     client.query_typed(call.sql, &call.values).await
 }
 
 /// Waits for all. They are begun in their order, and what is begun is sent: dropping this later leaves
 /// no transaction open.
-async fn all(mut asked: Vec<Asked<'_>>) -> Vec<Result<Vec<Row>, Error>> {
+async fn join_in_order(mut asked: Vec<PgRowsFuture<'_>>) -> Vec<Result<Vec<Row>, Error>> {
     let mut answers: Vec<Option<Result<Vec<Row>, Error>>> = asked.iter().map(|_| None).collect();
     std::future::poll_fn(|cx| {
         let mut waiting = false;
@@ -154,7 +159,7 @@ async fn all(mut asked: Vec<Asked<'_>>) -> Vec<Result<Vec<Row>, Error>> {
 }
 
 /// A text as a literal of SQL.
-fn quoted(text: &str) -> String {
+fn quote_literal(text: &str) -> String {
     // Without backslashes a literal means the same whatever the server's settings are.
     if text.contains('\\') {
         format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
@@ -165,12 +170,12 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::quote_literal;
 
     #[test]
     fn a_literal_ends_where_its_text_ends() {
-        assert_eq!(quoted("a"), "'a'");
-        assert_eq!(quoted("a'; DROP"), "'a''; DROP'");
-        assert_eq!(quoted("a\\'"), "E'a\\\\'''");
+        assert_eq!(quote_literal("a"), "'a'");
+        assert_eq!(quote_literal("a'; DROP"), "'a''; DROP'");
+        assert_eq!(quote_literal("a\\'"), "E'a\\\\'''");
     }
 }

@@ -10,9 +10,9 @@ pub struct PostgresSettings {
     /// How many connections there are at most, those that write among them.
     pub connections: usize,
     /// How long what fails for a while is tried again before it is told.
-    pub patience: Duration,
+    pub retry_for: Duration,
     /// How long an answer is waited for.
-    pub answer_within: Duration,
+    pub query_timeout: Duration,
     /// By whose clock leases end.
     pub clock: LeaseClock,
 }
@@ -22,8 +22,8 @@ impl Default for PostgresSettings {
         Self {
             writers: 2,
             connections: 10,
-            patience: Duration::from_secs(3),
-            answer_within: Duration::from_secs(30),
+            retry_for: Duration::from_secs(3),
+            query_timeout: Duration::from_secs(30),
             clock: LeaseClock::Server,
         }
     }
@@ -41,24 +41,24 @@ pub enum LeaseClock {
 
 impl LeaseClock {
     /// A time as the server keeps it is told as this one, where its clock shows `now`.
-    pub(super) fn told(self, until: i64, now: i64) -> i64 {
+    pub(super) fn to_caller_time(self, until: i64, now: i64) -> i64 {
         match self {
             Self::Caller => until,
-            Self::Server => until.saturating_sub(now).saturating_add(local()),
+            Self::Server => until.saturating_sub(now).saturating_add(local_now_ms()),
         }
     }
 
     /// What a commit says about its lease, as the server takes it: a time, or a term from now.
-    pub(super) fn asked(self, until: i64) -> i64 {
+    pub(super) fn to_server_time(self, until: i64) -> i64 {
         match self {
             Self::Caller => until,
-            Self::Server => until.saturating_sub(local()),
+            Self::Server => until.saturating_sub(local_now_ms()),
         }
     }
 }
 
 /// This machine's time.
-fn local() -> i64 {
+fn local_now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

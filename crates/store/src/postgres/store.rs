@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use countersign_postgres::Server;
+use countersign_postgres::PgServer;
 use tokio_postgres::types::Type;
 
-use super::database::{PostgresDatabase, Shared};
+use super::database::{PostgresDatabase, SharedPgDatabase};
 use super::health::PostgresHealth;
 use super::migrate::RUNS_SCHEMA;
-use super::notices::Notices;
-use super::pipeline::{Call, Scope};
+use super::pipeline::{SqlStatement, TenantScope};
 use super::settings::PostgresSettings;
-use super::writer::Writer;
-use super::{lease, prune, read, workers};
-use crate::lease::check_request;
-use crate::prune::check_pruning;
-use crate::rounds::Round;
-use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
+use super::wake_channel::PgWakeChannel;
+use super::writer::PgWriter;
+use super::{lease, prune, queries, workers};
+use crate::lease::check_lease_term;
+use crate::prune::check_prune_request;
+use crate::round_robin::TenantRoundRobin;
+use crate::validation::{check_blob, check_commit, check_creation, check_name, check_text};
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning, Reply,
-    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
-    WorkerRow,
+    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
+    PruneStats, RunCommit, RunFilter, RunHead, RunId, Store, StoreError, StoreFuture,
+    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 const ADD_BLOB: &str = "INSERT INTO countersign.blobs (tenant, digest, bytes) VALUES ($1, $2, $3)
@@ -35,213 +35,245 @@ const ADD_PROTOCOL: &str = "INSERT INTO countersign.protocols (tenant, digest, t
 /// tokio runtime; where that ends, the next one gets new connections.
 #[derive(Debug)]
 pub struct PostgresStore {
-    database: Shared,
-    writer: Writer,
-    round: Round,
-    notices: Notices,
+    database: SharedPgDatabase,
+    writer: PgWriter,
+    round_robin: TenantRoundRobin,
+    wake_channel: PgWakeChannel,
 }
 
 impl PostgresStore {
     /// A store on a server. Nothing is reached before it is asked, and its schema is brought forward
     /// before the first answer.
     #[must_use]
-    pub fn new(server: Server, settings: PostgresSettings) -> Self {
+    pub fn new(server: PgServer, settings: PostgresSettings) -> Self {
         let database = Arc::new(PostgresDatabase::new(server, settings, RUNS_SCHEMA));
-        let writer = Writer::new(Arc::clone(&database));
-        let notices = Notices::new(Arc::clone(&database));
-        Self { database, writer, round: Round::default(), notices }
+        let writer = PgWriter::new(Arc::clone(&database));
+        let wake_channel = PgWakeChannel::new(Arc::clone(&database));
+        Self { database, writer, round_robin: TenantRoundRobin::default(), wake_channel }
     }
 
     /// The same, reached and brought forward.
-    pub async fn open(server: Server, settings: PostgresSettings) -> Result<Self, StoreError> {
+    pub async fn open(server: PgServer, settings: PostgresSettings) -> Result<Self, StoreError> {
         let store = Self::new(server, settings);
-        store.database.ready().await?;
+        store.database.ensure_migrated().await?;
         Ok(store)
     }
 
     /// The server behind it.
     #[must_use]
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &PgServer {
         self.database.server()
     }
 
-    fn ring(&self, calls: bool) {
+    fn notify_if(&self, calls: bool) {
         if calls {
-            self.notices.tell();
+            self.wake_channel.notify();
         }
     }
 
     /// What the server is like.
-    pub async fn health(&self) -> Result<PostgresHealth, StoreError> {
-        PostgresHealth::of(self.server()).await
+    pub async fn probe_health(&self) -> Result<PostgresHealth, StoreError> {
+        PostgresHealth::probe(self.server()).await
     }
 }
 
 impl Store for PostgresStore {
-    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
+    fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             check_creation(&run, &commit)?;
-            let calls = commit.calls();
-            self.writer.submit(Some(run), commit).await?;
-            self.ring(calls);
+            let calls = commit.makes_run_due();
+            self.writer.submit_commit(Some(run), commit).await?;
+            self.notify_if(calls);
             Ok(())
         })
     }
 
-    fn append(&self, commit: Commit) -> Reply<'_, ()> {
+    fn append_commit(&self, commit: RunCommit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             check_commit(&commit)?;
-            let calls = commit.calls();
-            self.writer.submit(None, commit).await?;
-            self.ring(calls);
+            let calls = commit.makes_run_due();
+            self.writer.submit_commit(None, commit).await?;
+            self.notify_if(calls);
             Ok(())
         })
     }
 
-    fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>> {
-        Box::pin(read::head(&self.database, run))
+    fn load_head<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Option<RunHead>> {
+        Box::pin(queries::load_head(&self.database, run))
     }
 
-    fn load<'a>(&'a self, run: &'a RunId, at: Option<u64>) -> Reply<'a, Option<Loaded>> {
-        Box::pin(read::load(&self.database, run, at))
+    fn load_run<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: Option<u64>,
+    ) -> StoreFuture<'a, Option<LoadedRun>> {
+        Box::pin(queries::load_run(&self.database, run, at))
     }
 
-    fn log<'a>(
+    fn read_log<'a>(
         &'a self,
         run: &'a RunId,
         after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EntryRow>> {
-        Box::pin(read::log(&self.database, run, after_version, limit))
+    ) -> StoreFuture<'a, Vec<LogEntryRow>> {
+        Box::pin(queries::read_log(&self.database, run, after_version, limit))
     }
 
-    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>> {
-        Box::pin(read::runs(&self.database, filter))
+    fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
+        Box::pin(queries::list_runs(&self.database, filter))
     }
 
-    fn waits<'a>(&'a self, filter: &'a WaitFilter) -> Reply<'a, Vec<WaitRow>> {
-        Box::pin(read::waits(&self.database, filter))
+    fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>> {
+        Box::pin(queries::list_waits(&self.database, filter))
     }
 
-    fn actions<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<ActionRow>> {
-        Box::pin(read::actions(&self.database, run))
+    fn list_actions<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<ActionRow>> {
+        Box::pin(queries::list_actions(&self.database, run))
     }
 
-    fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>> {
-        Box::pin(read::keyed(&self.database, run, key))
+    fn find_key_version<'a>(
+        &'a self,
+        run: &'a RunId,
+        key: &'a str,
+    ) -> StoreFuture<'a, Option<u64>> {
+        Box::pin(queries::find_key_version(&self.database, run, key))
     }
 
-    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
-        Box::pin(read::keys(&self.database, run))
+    fn list_keys<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<(String, u64)>> {
+        Box::pin(queries::list_keys(&self.database, run))
     }
 
-    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+    fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         Box::pin(async move {
-            check_request(&taking.worker, taking.now, taking.until)?;
-            let taken = workers::take(&self.database, taking, self.round.last().as_ref()).await?;
-            taken.last().inspect(|lease| self.round.served(&lease.run.tenant));
+            check_lease_term(&taking.worker, taking.now, taking.until)?;
+            let taken = workers::acquire_due_runs(
+                &self.database,
+                taking,
+                self.round_robin.last_served().as_ref(),
+            )
+            .await?;
+            taken.last().inspect(|lease| self.round_robin.set_last_served(&lease.run.tenant));
             Ok(taken)
         })
     }
 
-    fn lease<'a>(
+    fn acquire_lease<'a>(
         &'a self,
         run: &'a RunId,
         worker: &'a str,
         now: i64,
         until: i64,
-    ) -> Reply<'a, Option<Lease>> {
+    ) -> StoreFuture<'a, Option<Lease>> {
         Box::pin(async move {
-            check_request(worker, now, until)?;
-            lease::lease(&self.database, run, worker, now, until).await
+            check_lease_term(worker, now, until)?;
+            lease::acquire_lease(&self.database, run, worker, now, until).await
         })
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.ring(lease::release(&self.database, lease).await?);
+            self.notify_if(lease::release_lease(&self.database, lease).await?);
             Ok(())
         })
     }
 
-    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+    fn expire_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            self.ring(lease::expire(&self.database, lease).await?);
+            self.notify_if(lease::expire_lease(&self.database, lease).await?);
             Ok(())
         })
     }
 
-    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
-        Box::pin(read::parked(&self.database, tenant, now, limit))
+    fn list_parked_runs<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        now: i64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<RunHead>> {
+        Box::pin(queries::list_parked_runs(&self.database, tenant, now, limit))
     }
 
-    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+    fn unpark_run<'a>(&'a self, run: &'a RunId, now: i64) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let unparked = lease::unpark(&self.database, run, now).await?;
-            self.ring(unparked);
+            let unparked = lease::unpark_run(&self.database, run, now).await?;
+            self.notify_if(unparked);
             Ok(unparked)
         })
     }
 
-    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+    fn suspend_run<'a>(
+        &'a self,
+        lease: &'a Lease,
+        version: u64,
+        wake_at: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let rests = lease::rest(&self.database, lease, version, wake_at).await?;
-            self.ring(!rests);
+            let rests = lease::suspend_run(&self.database, lease, version, wake_at).await?;
+            self.notify_if(!rests);
             Ok(rests)
         })
     }
 
-    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
-        Box::pin(workers::held(&self.database, now, limit))
+    fn list_leases(&self, now: i64, limit: usize) -> StoreFuture<'_, Vec<Lease>> {
+        Box::pin(workers::list_leases(&self.database, now, limit))
     }
 
-    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+    fn record_heartbeat<'a>(
+        &'a self,
+        worker: &'a WorkerInfo,
+        now: i64,
+        until: i64,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_worker(worker, now, until)?;
-            workers::announce(&self.database, worker, now, until).await
+            workers::record_heartbeat(&self.database, worker, now, until).await
         })
     }
 
-    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
-        Box::pin(workers::retire(&self.database, name))
+    fn remove_worker<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(workers::remove_worker(&self.database, name))
     }
 
-    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
-        Box::pin(workers::workers(&self.database, now))
+    fn list_workers(&self, now: i64) -> StoreFuture<'_, Vec<WorkerRow>> {
+        Box::pin(workers::list_workers(&self.database, now))
     }
 
-    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
-        Box::pin(workers::tenants(&self.database))
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        Box::pin(workers::list_tenants(&self.database))
     }
 
-    fn moment(&self) -> Reply<'_, Moment> {
-        Box::pin(prune::moment(&self.database))
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        Box::pin(prune::read_watermark(&self.database))
     }
 
-    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
         Box::pin(async move {
-            check_pruning(pruning)?;
-            prune::prune(&self.database, pruning.clone()).await
+            check_prune_request(pruning)?;
+            prune::prune_run(&self.database, pruning.clone()).await
         })
     }
 
-    fn wakes(&self) -> Wakes {
-        self.notices.listen()
+    fn subscribe_wakes(&self) -> WakeListener {
+        self.wake_channel.subscribe()
     }
 
-    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {
+    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            name("tenant", tenant.as_str())?;
+            check_name("tenant", tenant.as_str())?;
             check_blob(&blob)?;
             let tenant = tenant.as_str();
-            let call = Call::new(ADD_BLOB).text(&tenant).text(&blob.digest);
-            let call = call.with(&blob.bytes, Type::BYTEA);
-            self.database.change(Scope::Tenant(tenant), &[call]).await.map(|_| ())
+            let call = SqlStatement::new(ADD_BLOB).bind_text(&tenant).bind_text(&blob.digest);
+            let call = call.bind(&blob.bytes, Type::BYTEA);
+            self.database.execute_all(TenantScope::Tenant(tenant), &[call]).await.map(|_| ())
         })
     }
 
-    fn blob<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<Vec<u8>>> {
-        Box::pin(read::blob(&self.database, tenant, digest))
+    fn load_blob<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<Vec<u8>>> {
+        Box::pin(queries::load_blob(&self.database, tenant, digest))
     }
 
     fn put_protocol<'a>(
@@ -249,22 +281,33 @@ impl Store for PostgresStore {
         tenant: &'a TenantId,
         digest: &'a str,
         text: &'a str,
-    ) -> Reply<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            name("tenant", tenant.as_str())?;
-            name("digest", digest)?;
-            plain("protocol", text)?;
+            check_name("tenant", tenant.as_str())?;
+            check_name("digest", digest)?;
+            check_text("protocol", text)?;
             let tenant = tenant.as_str();
-            let call = Call::new(ADD_PROTOCOL).text(&tenant).text(&digest).text(&text);
-            self.database.change(Scope::Tenant(tenant), &[call]).await.map(|_| ())
+            let call = SqlStatement::new(ADD_PROTOCOL)
+                .bind_text(&tenant)
+                .bind_text(&digest)
+                .bind_text(&text);
+            self.database.execute_all(TenantScope::Tenant(tenant), &[call]).await.map(|_| ())
         })
     }
 
-    fn protocol<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<String>> {
-        Box::pin(read::protocol(&self.database, tenant, digest))
+    fn load_protocol<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<String>> {
+        Box::pin(queries::load_protocol(&self.database, tenant, digest))
     }
 
-    fn resolve<'a>(&'a self, tenant: &'a TenantId, prefix: &'a str) -> Reply<'a, Vec<RunId>> {
-        Box::pin(read::resolve(&self.database, tenant, prefix))
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
+        Box::pin(queries::resolve_run_id(&self.database, tenant, prefix))
     }
 }

@@ -4,11 +4,11 @@
 use tokio_postgres::types::Type;
 
 use super::database::PostgresDatabase;
-use super::pipeline::{Call, Scope};
-use super::read::{count, get, number, read_id};
+use super::pipeline::{SqlStatement, TenantScope};
+use super::queries::{get_column, get_u64, limit_to_i64, read_run_id};
 use super::settings::LeaseClock;
-use crate::worker::LOST_FOR;
-use crate::{Lease, StoreError, Taking, TenantId, Worker, WorkerRow};
+use crate::worker::LOST_WORKER_RETENTION_MS;
+use crate::{DueRunsRequest, Lease, StoreError, TenantId, WorkerInfo, WorkerRow};
 
 /// `$1` is the time of the caller, or nothing where the server's counts.
 macro_rules! clock {
@@ -18,14 +18,14 @@ macro_rules! clock {
     };
 }
 
-pub(super) const TAKE: &str =
+pub(super) const ACQUIRE_DUE_RUNS: &str =
     "SELECT tenant, id, epoch FROM countersign.take_1($1, $2, $3, $4, $5, $6, $7, $8)";
-pub(super) const HELD: &str = concat!(
+pub(super) const LEASES: &str = concat!(
     clock!(),
     "SELECT tenant, id, lease_worker, lease_epoch, lease_until - now FROM countersign.runs, clock
     WHERE lease_worker IS NOT NULL AND lease_until > now ORDER BY tenant, id LIMIT $2"
 );
-const ANNOUNCE: &str = concat!(
+const HEARTBEAT: &str = concat!(
     clock!(),
     "INSERT INTO countersign.workers
         SELECT $2, $3, $4, $5, $6, $7, now, now + $8 FROM clock
@@ -33,7 +33,7 @@ const ANNOUNCE: &str = concat!(
         version = excluded.version, capacity = excluded.capacity, started_at = excluded.started_at,
         seen_at = excluded.seen_at, until = excluded.until"
 );
-const TIDY: &str =
+const DELETE_LOST_WORKERS: &str =
     concat!(clock!(), "DELETE FROM countersign.workers USING clock WHERE until <= now - $2");
 /// From one tenant to the next, however many runs each of them has.
 const TENANTS: &str = "WITH RECURSIVE tenants AS (
@@ -43,7 +43,7 @@ const TENANTS: &str = "WITH RECURSIVE tenants AS (
             ORDER BY r.tenant LIMIT 1)
         FROM tenants t WHERE t.tenant IS NOT NULL)
     SELECT tenant FROM tenants WHERE tenant IS NOT NULL";
-const RETIRE: &str = "DELETE FROM countersign.workers WHERE name = $1";
+const DELETE_WORKER: &str = "DELETE FROM countersign.workers WHERE name = $1";
 const WORKERS: &str = concat!(
     clock!(),
     ", holding AS (SELECT lease_worker, count(*) AS holds FROM countersign.runs, clock
@@ -55,87 +55,114 @@ const WORKERS: &str = concat!(
 );
 
 /// Takes what is due, in turn.
-pub(super) async fn take(
+pub(super) async fn acquire_due_runs(
     db: &PostgresDatabase,
-    taking: &Taking,
+    taking: &DueRunsRequest,
     last: Option<&TenantId>,
 ) -> Result<Vec<Lease>, StoreError> {
-    let Taking { worker, now, until, limit, per_tenant, tenants } = taking;
-    let (by, term, most) = (caller(db, *now), until.saturating_sub(*now), count(*limit));
-    let share = (*per_tenant != usize::MAX).then(|| count(*per_tenant));
+    let DueRunsRequest { worker, now, until, limit, per_tenant, tenants } = taking;
+    let (by, term, most) =
+        (caller_time(db, *now), until.saturating_sub(*now), limit_to_i64(*limit));
+    let share = (*per_tenant != usize::MAX).then(|| limit_to_i64(*per_tenant));
     let last = last.map(TenantId::as_str);
     let only: Vec<&str> = tenants.iter().map(TenantId::as_str).collect();
-    let call = Call::new(TAKE).text(worker).number(now).number(&by).number(&term);
-    let call = call.number(&most).number(&share).text(&last);
-    let call = call.with(&only, Type::TEXT_ARRAY);
-    let answers = db.change(Scope::Across, &[call]).await?;
+    let call = SqlStatement::new(ACQUIRE_DUE_RUNS)
+        .bind_text(worker)
+        .bind_int8(now)
+        .bind_int8(&by)
+        .bind_int8(&term);
+    let call = call.bind_int8(&most).bind_int8(&share).bind_text(&last);
+    let call = call.bind(&only, Type::TEXT_ARRAY);
+    let answers = db.execute_all(TenantScope::Across, &[call]).await?;
     let lease = |row| {
-        let (run, epoch) = (read_id(row)?, number(row, 2)?);
+        let (run, epoch) = (read_run_id(row)?, get_u64(row, 2)?);
         Ok(Lease { run, worker: worker.clone(), epoch, until: *until })
     };
     answers.iter().flatten().map(lease).collect()
 }
 
-pub(super) async fn held(
+pub(super) async fn list_leases(
     db: &PostgresDatabase,
     now: i64,
     limit: usize,
 ) -> Result<Vec<Lease>, StoreError> {
-    let (by, most) = (caller(db, now), count(limit));
-    let answers = db.look(Scope::Across, &[Call::new(HELD).number(&by).number(&most)]).await?;
+    let (by, most) = (caller_time(db, now), limit_to_i64(limit));
+    let answers = db
+        .query_all(
+            TenantScope::Across,
+            &[SqlStatement::new(LEASES).bind_int8(&by).bind_int8(&most)],
+        )
+        .await?;
     let lease = |row| {
-        let left: i64 = get(row, 4)?;
+        let left: i64 = get_column(row, 4)?;
         let until = now.saturating_add(left);
-        Ok(Lease { run: read_id(row)?, worker: get(row, 2)?, epoch: number(row, 3)?, until })
+        Ok(Lease {
+            run: read_run_id(row)?,
+            worker: get_column(row, 2)?,
+            epoch: get_u64(row, 3)?,
+            until,
+        })
     };
     answers.iter().flatten().map(lease).collect()
 }
 
-pub(super) async fn announce(
+pub(super) async fn record_heartbeat(
     db: &PostgresDatabase,
-    worker: &Worker,
+    worker: &WorkerInfo,
     now: i64,
     until: i64,
 ) -> Result<(), StoreError> {
-    let Worker { name, host, pid, version, capacity, started_at } = worker;
-    let (by, term) = (caller(db, now), until.saturating_sub(now));
+    let WorkerInfo { name, host, pid, version, capacity, started_at } = worker;
+    let (by, term) = (caller_time(db, now), until.saturating_sub(now));
     let (pid, capacity) = (i64::from(*pid), *capacity as i64);
-    let tidy = Call::new(TIDY).number(&by).number(&LOST_FOR);
-    let there = Call::new(ANNOUNCE).number(&by).text(name).text(host).number(&pid).text(version);
-    let there = there.number(&capacity).number(started_at).number(&term);
-    db.change(Scope::Across, &[tidy, there]).await.map(|_| ())
+    let tidy =
+        SqlStatement::new(DELETE_LOST_WORKERS).bind_int8(&by).bind_int8(&LOST_WORKER_RETENTION_MS);
+    let there = SqlStatement::new(HEARTBEAT)
+        .bind_int8(&by)
+        .bind_text(name)
+        .bind_text(host)
+        .bind_int8(&pid)
+        .bind_text(version);
+    let there = there.bind_int8(&capacity).bind_int8(started_at).bind_int8(&term);
+    db.execute_all(TenantScope::Across, &[tidy, there]).await.map(|_| ())
 }
 
-pub(super) async fn retire(db: &PostgresDatabase, name: &str) -> Result<(), StoreError> {
-    db.change(Scope::Across, &[Call::new(RETIRE).text(&name)]).await.map(|_| ())
+pub(super) async fn remove_worker(db: &PostgresDatabase, name: &str) -> Result<(), StoreError> {
+    db.execute_all(TenantScope::Across, &[SqlStatement::new(DELETE_WORKER).bind_text(&name)])
+        .await
+        .map(|_| ())
 }
 
-pub(super) async fn workers(db: &PostgresDatabase, now: i64) -> Result<Vec<WorkerRow>, StoreError> {
-    let by = caller(db, now);
-    let answers = db.look(Scope::Across, &[Call::new(WORKERS).number(&by)]).await?;
+pub(super) async fn list_workers(
+    db: &PostgresDatabase,
+    now: i64,
+) -> Result<Vec<WorkerRow>, StoreError> {
+    let by = caller_time(db, now);
+    let answers =
+        db.query_all(TenantScope::Across, &[SqlStatement::new(WORKERS).bind_int8(&by)]).await?;
     let read = |row| {
-        let worker = Worker {
-            name: get(row, 0)?,
-            host: get(row, 1)?,
-            pid: get::<i64>(row, 2)? as u32,
-            version: get(row, 3)?,
-            capacity: number(row, 4)?,
-            started_at: get(row, 5)?,
+        let worker = WorkerInfo {
+            name: get_column(row, 0)?,
+            host: get_column(row, 1)?,
+            pid: get_column::<i64>(row, 2)? as u32,
+            version: get_column(row, 3)?,
+            capacity: get_u64(row, 4)?,
+            started_at: get_column(row, 5)?,
         };
         // Told in the clock of who asks.
-        let (seen, until): (i64, i64) = (get(row, 6)?, get(row, 7)?);
+        let (seen, until): (i64, i64) = (get_column(row, 6)?, get_column(row, 7)?);
         let (seen_at, until) = (now.saturating_add(seen), now.saturating_add(until));
-        Ok(WorkerRow { worker, seen_at, until, holds: number(row, 8)? })
+        Ok(WorkerRow { info: worker, seen_at, until, holds: get_u64(row, 8)? })
     };
     answers.iter().flatten().map(read).collect()
 }
 
-pub(super) async fn tenants(db: &PostgresDatabase) -> Result<Vec<TenantId>, StoreError> {
-    let answers = db.look(Scope::Across, &[Call::new(TENANTS)]).await?;
-    let read = |row| Ok(TenantId::new(get::<String>(row, 0)?));
+pub(super) async fn list_tenants(db: &PostgresDatabase) -> Result<Vec<TenantId>, StoreError> {
+    let answers = db.query_all(TenantScope::Across, &[SqlStatement::new(TENANTS)]).await?;
+    let read = |row| Ok(TenantId::new(get_column::<String>(row, 0)?));
     answers.iter().flatten().map(read).collect()
 }
 
-fn caller(db: &PostgresDatabase, now: i64) -> Option<i64> {
+fn caller_time(db: &PostgresDatabase, now: i64) -> Option<i64> {
     (db.settings().clock == LeaseClock::Caller).then_some(now)
 }

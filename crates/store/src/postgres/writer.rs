@@ -10,131 +10,135 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_postgres::Outage;
+use countersign_postgres::PgError;
 use tokio::sync::oneshot;
 
-use super::batch::{Batch, verdicts};
-use super::database::Shared;
-use super::read;
-use super::verdict::Verdict;
-use crate::{Commit, NewRun, RunId, StoreError};
+use super::commit_batch::{PgCommitBatch, read_verdicts};
+use super::commit_verdict::PgCommitVerdict;
+use super::database::SharedPgDatabase;
+use super::queries;
+use crate::{NewRun, RunCommit, RunId, StoreError};
 
 /// At most so many commits share a call: the first of them must not wait for ever.
-const LARGEST_BATCH: usize = 128;
+const MAX_BATCH_COMMITS: usize = 128;
 
 /// At most so many bytes of events share a call, however few commits that are.
-const LARGEST_BODY: usize = 4 << 20;
+const MAX_BATCH_BYTES: usize = 4 << 20;
 
 /// Takes commits to the server.
 #[derive(Debug)]
-pub(super) struct Writer {
-    desk: Arc<Desk>,
+pub(super) struct PgWriter {
+    shared: Arc<PgWriterShared>,
 }
 
 #[derive(Debug)]
-struct Desk {
-    database: Shared,
-    queue: Mutex<Queue>,
+struct PgWriterShared {
+    database: SharedPgDatabase,
+    queue: Mutex<PgWriteQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Job>,
+struct PgWriteQueue {
+    waiting: VecDeque<PgWriteJob>,
     /// Runs whose commit is on its way: the next one of such a run waits.
-    under_way: HashSet<RunId>,
+    in_flight: HashSet<RunId>,
     writers: usize,
 }
 
 #[derive(Debug)]
-struct Job {
+struct PgWriteJob {
     new: Option<NewRun>,
-    commit: Commit,
+    commit: RunCommit,
     /// Whether it was sent before and nobody knows what came of that.
-    doubtful: bool,
+    in_doubt: bool,
     reply: oneshot::Sender<Result<(), StoreError>>,
 }
 
-impl Writer {
-    pub(super) fn new(database: Shared) -> Self {
-        Self { desk: Arc::new(Desk { database, queue: Mutex::default() }) }
+impl PgWriter {
+    pub(super) fn new(database: SharedPgDatabase) -> Self {
+        Self { shared: Arc::new(PgWriterShared { database, queue: Mutex::default() }) }
     }
 
     /// Has a commit kept, and a run made for it where one is given.
-    pub(super) async fn submit(
+    pub(super) async fn submit_commit(
         &self,
         new: Option<NewRun>,
-        commit: Commit,
+        commit: RunCommit,
     ) -> Result<(), StoreError> {
-        self.desk.database.ready().await?;
+        self.shared.database.ensure_migrated().await?;
         let (reply, answer) = oneshot::channel();
-        let most = self.desk.database.settings().writers.max(1);
+        let most = self.shared.database.settings().writers.max(1);
         let starts = {
-            let mut queue = self.desk.queue();
-            queue.waiting.push_back(Job { new, commit, doubtful: false, reply });
+            let mut queue = self.shared.lock_queue();
+            queue.waiting.push_back(PgWriteJob { new, commit, in_doubt: false, reply });
             let starts = queue.writers < most;
             queue.writers += usize::from(starts);
             starts
         };
         if starts {
-            let lane = Lane { desk: Arc::clone(&self.desk), runs: Vec::new(), counted: true };
-            drop(tokio::spawn(lane.serve()));
+            let lane = PgWriterTask {
+                shared: Arc::clone(&self.shared),
+                runs: Vec::new(),
+                is_counted: true,
+            };
+            drop(tokio::spawn(lane.run_until_idle()));
         }
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
-impl Desk {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+impl PgWriterShared {
+    fn lock_queue(&self) -> MutexGuard<'_, PgWriteQueue> {
         // Whatever panicked left whole jobs behind.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One writer while it has something to write.
-struct Lane {
-    desk: Arc<Desk>,
+struct PgWriterTask {
+    shared: Arc<PgWriterShared>,
     /// The runs it has under way.
     runs: Vec<RunId>,
     /// Whether it counts as a writer still.
-    counted: bool,
+    is_counted: bool,
 }
 
-impl Drop for Lane {
+impl Drop for PgWriterTask {
     fn drop(&mut self) {
         // Also where the runtime ends in the middle of a call: others must not wait for it.
-        let mut queue = self.desk.queue();
+        let mut queue = self.shared.lock_queue();
         for run in &self.runs {
-            queue.under_way.remove(run);
+            queue.in_flight.remove(run);
         }
-        queue.writers -= usize::from(self.counted);
+        queue.writers -= usize::from(self.is_counted);
     }
 }
 
-impl Lane {
-    async fn serve(mut self) {
+impl PgWriterTask {
+    async fn run_until_idle(mut self) {
         loop {
-            let jobs = self.take();
+            let jobs = self.take_batch();
             if jobs.is_empty() {
                 return;
             }
-            self.send(jobs).await;
+            self.send_batch(jobs).await;
         }
     }
 
     /// The next batch, sorted; what was under way is done. Where there is none, this is a writer no more in
     /// the same moment: whoever comes then begins another.
-    fn take(&mut self) -> Vec<Job> {
-        let mut queue = self.desk.queue();
+    fn take_batch(&mut self) -> Vec<PgWriteJob> {
+        let mut queue = self.shared.lock_queue();
         for run in self.runs.drain(..) {
-            queue.under_way.remove(&run);
+            queue.in_flight.remove(&run);
         }
         let (mut taken, mut left, mut size) = (Vec::new(), VecDeque::new(), 0);
         while let Some(job) = queue.waiting.pop_front() {
-            if taken.len() == LARGEST_BATCH || size >= LARGEST_BODY {
+            if taken.len() == MAX_BATCH_COMMITS || size >= MAX_BATCH_BYTES {
                 left.push_back(job);
                 break;
             }
-            if queue.under_way.insert(job.commit.run.clone()) {
+            if queue.in_flight.insert(job.commit.run.clone()) {
                 self.runs.push(job.commit.run.clone());
                 size += job.commit.entry.body.len();
                 taken.push(job);
@@ -145,77 +149,80 @@ impl Lane {
         left.append(&mut queue.waiting);
         queue.waiting = left;
         if taken.is_empty() {
-            queue.writers -= usize::from(std::mem::take(&mut self.counted));
+            queue.writers -= usize::from(std::mem::take(&mut self.is_counted));
         }
         taken.sort_by(|one, other| one.commit.run.cmp(&other.commit.run));
         taken
     }
 
     /// Sends a batch until it is answered, and answers each job.
-    async fn send(&self, mut jobs: Vec<Job>) {
-        let mut patience = self.desk.database.patience();
+    async fn send_batch(&self, mut jobs: Vec<PgWriteJob>) {
+        let mut patience = self.shared.database.new_retry_window();
         loop {
-            let outage = match self.attempt(&jobs).await {
-                Ok(Ok(verdicts)) => return self.answer(jobs, &verdicts).await,
-                Ok(Err(error)) => return refuse_all(jobs, &error),
+            let outage = match self.send_once(&jobs).await {
+                Ok(Ok(verdicts)) => return self.reply_to_jobs(jobs, &verdicts).await,
+                Ok(Err(error)) => return fail_all(jobs, &error),
                 Err(outage) => outage,
             };
-            if outage.passes() {
+            if outage.is_transient() {
                 for job in &mut jobs {
-                    job.doubtful |= outage.leaves_doubt();
+                    job.in_doubt |= outage.is_outcome_unknown();
                 }
-                if patience.pause(outage).await {
+                if patience.wait_before_retry(outage).await {
                     continue;
                 }
             } else if jobs.len() > 1 {
                 // One of them is at fault, and the others are not to suffer for it.
                 for job in jobs {
-                    Box::pin(self.send(vec![job])).await;
+                    Box::pin(self.send_batch(vec![job])).await;
                 }
                 return;
             }
             return match (outage, jobs.pop()) {
-                (Outage::Failed(code), Some(job)) if code == *b"23505" => {
-                    let refused = in_use(&self.desk.database, &job.commit).await;
+                (PgError::Other(code), Some(job)) if code == *b"23505" => {
+                    let refused = id_conflict_error(&self.shared.database, &job.commit).await;
                     let _ = job.reply.send(Err(refused));
                 }
-                (_, last) => refuse_all(jobs.into_iter().chain(last).collect(), &outage.into()),
+                (_, last) => fail_all(jobs.into_iter().chain(last).collect(), &outage.into()),
             };
         }
     }
 
-    async fn attempt(&self, jobs: &[Job]) -> Result<Result<Vec<Verdict>, StoreError>, Outage> {
-        let clock = self.desk.database.settings().clock;
-        let mut batches: Vec<Batch<'_>> = Vec::new();
+    async fn send_once(
+        &self,
+        jobs: &[PgWriteJob],
+    ) -> Result<Result<Vec<PgCommitVerdict>, StoreError>, PgError> {
+        let clock = self.shared.database.settings().clock;
+        let mut batches: Vec<PgCommitBatch<'_>> = Vec::new();
         let mut tenant = None;
         for job in jobs {
             let owner = job.commit.run.tenant.as_str();
             if tenant != Some(owner) {
-                batches.push(Batch::new(owner, clock));
+                batches.push(PgCommitBatch::new(owner, clock));
                 tenant = Some(owner);
             }
             if let Some(batch) = batches.last_mut() {
-                batch.add(job.new.as_ref(), &job.commit, clock);
+                batch.push_commit(job.new.as_ref(), &job.commit, clock);
             }
         }
-        let calls: Vec<_> = batches.iter().map(Batch::call).collect();
-        let answers = self.desk.database.keep(&calls).await?;
+        let calls: Vec<_> = batches.iter().map(PgCommitBatch::to_statement).collect();
+        let answers = self.shared.database.commit_once(&calls).await?;
         let rows: Vec<_> = answers.into_iter().flatten().collect();
-        let found = verdicts(&rows);
+        let found = read_verdicts(&rows);
         Ok(found.and_then(|found| {
             if found.len() == jobs.len() {
                 return Ok(found);
             }
             let what = format!("{} answers to {} commits", found.len(), jobs.len());
-            Err(StoreError::Corrupt { what })
+            Err(StoreError::Corrupt { reason: what })
         }))
     }
 
-    async fn answer(&self, jobs: Vec<Job>, verdicts: &[Verdict]) {
+    async fn reply_to_jobs(&self, jobs: Vec<PgWriteJob>, verdicts: &[PgCommitVerdict]) {
         for (job, verdict) in jobs.into_iter().zip(verdicts) {
-            let mut answer = verdict.rule(&job.commit);
-            if answer.is_err() && job.doubtful {
-                match is_kept(&self.desk.database, &job.commit).await {
+            let mut answer = verdict.to_result(&job.commit);
+            if answer.is_err() && job.in_doubt {
+                match is_committed(&self.shared.database, &job.commit).await {
                     Ok(true) => answer = Ok(()),
                     Ok(false) => {}
                     Err(error) => answer = Err(error),
@@ -227,24 +234,24 @@ impl Lane {
     }
 }
 
-fn refuse_all(jobs: Vec<Job>, error: &StoreError) {
+fn fail_all(jobs: Vec<PgWriteJob>, error: &StoreError) {
     for job in jobs {
         let _ = job.reply.send(Err(error.clone()));
     }
 }
 
 /// Whether the log has this very entry at its version.
-async fn is_kept(database: &Shared, commit: &Commit) -> Result<bool, StoreError> {
-    let found = read::log(database, &commit.run, commit.expected_version, 1).await?;
+async fn is_committed(database: &SharedPgDatabase, commit: &RunCommit) -> Result<bool, StoreError> {
+    let found = queries::read_log(database, &commit.run, commit.expected_version, 1).await?;
     Ok(found.first().is_some_and(|entry| *entry == commit.entry))
 }
 
 /// Which id of a commit is in use already.
-async fn in_use(database: &Shared, commit: &Commit) -> StoreError {
-    match read::in_use(database, commit).await {
+async fn id_conflict_error(database: &SharedPgDatabase, commit: &RunCommit) -> StoreError {
+    match queries::describe_id_conflict(database, commit).await {
         Ok(Some(what)) => StoreError::malformed(what),
         Ok(None) => StoreError::Corrupt {
-            what: format!("the log of run `{}` goes beyond its head", commit.run),
+            reason: format!("the log of run `{}` goes beyond its head", commit.run),
         },
         Err(error) => error,
     }
@@ -252,7 +259,7 @@ async fn in_use(database: &Shared, commit: &Commit) -> StoreError {
 
 #[cfg(test)]
 mod tests {
-    use countersign_postgres::{Given, Server};
+    use countersign_postgres::{PgConnectOptions, PgServer};
 
     use super::super::database::PostgresDatabase;
     use super::super::migrate::RUNS_SCHEMA;
@@ -262,15 +269,17 @@ mod tests {
     /// Whoever queues a commit after a writer has found nothing, and before it is gone, must not wait for it.
     #[test]
     fn who_finds_nothing_is_a_writer_no_more_in_the_same_moment() {
-        let server = Server::parse("postgresql://nobody@127.0.0.1:1/none", &Given::default());
+        let server =
+            PgServer::parse("postgresql://nobody@127.0.0.1:1/none", &PgConnectOptions::default());
         let database =
             PostgresDatabase::new(server.unwrap(), PostgresSettings::default(), RUNS_SCHEMA);
-        let queue = Mutex::new(Queue { writers: 1, ..Queue::default() });
-        let desk = Arc::new(Desk { database: Arc::new(database), queue });
-        let mut lane = Lane { desk: Arc::clone(&desk), runs: Vec::new(), counted: true };
-        assert!(lane.take().is_empty());
-        assert_eq!(desk.queue().writers, 0);
+        let queue = Mutex::new(PgWriteQueue { writers: 1, ..PgWriteQueue::default() });
+        let desk = Arc::new(PgWriterShared { database: Arc::new(database), queue });
+        let mut lane =
+            PgWriterTask { shared: Arc::clone(&desk), runs: Vec::new(), is_counted: true };
+        assert!(lane.take_batch().is_empty());
+        assert_eq!(desk.lock_queue().writers, 0);
         drop(lane);
-        assert_eq!(desk.queue().writers, 0);
+        assert_eq!(desk.lock_queue().writers, 0);
     }
 }

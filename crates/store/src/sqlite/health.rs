@@ -3,40 +3,41 @@
 
 use std::path::Path;
 
-use super::connection::{Place, Settings};
-use super::migrate::{RUNS_SCHEMA, applied};
+use super::connector::{SqliteConnector, SqliteSettings};
+use super::migrate::{RUNS_SCHEMA, load_applied_migrations};
 use crate::StoreError;
 
 /// How many faults are told at most.
-const MOST_FAULTS: u32 = 10;
+const MAX_INTEGRITY_ERRORS: u32 = 10;
 
 /// What a file is like.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
+pub struct SqliteHealth {
     /// The schema it has; 0 where it has none yet.
     pub schema: u32,
     /// How changes are kept safe: `wal`.
-    pub journal: String,
+    pub journal_mode: String,
     /// The version of `SQLite` that looked.
-    pub engine: String,
+    pub sqlite_version: String,
     /// What a quick look at every page found wrong.
-    pub faults: Vec<String>,
+    pub integrity_errors: Vec<String>,
 }
 
-impl Health {
+impl SqliteHealth {
     /// Looks at a file.
-    pub fn of(path: &Path) -> Result<Self, StoreError> {
-        let place = Place { path: path.to_owned(), settings: Settings::default() };
-        let db = place.reader()?;
-        let schema =
-            applied(&db, RUNS_SCHEMA.application_id)?.last().map_or(0, |(number, _)| *number);
+    pub fn probe(path: &Path) -> Result<Self, StoreError> {
+        let place = SqliteConnector { path: path.to_owned(), settings: SqliteSettings::default() };
+        let db = place.open_reader()?;
+        let schema = load_applied_migrations(&db, RUNS_SCHEMA.application_id)?
+            .last()
+            .map_or(0, |(number, _)| *number);
         let journal = db.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         let engine = db.query_row("SELECT sqlite_version()", [], |row| row.get(0))?;
-        let mut check = db.prepare(&format!("PRAGMA quick_check({MOST_FAULTS})"))?;
+        let mut check = db.prepare(&format!("PRAGMA quick_check({MAX_INTEGRITY_ERRORS})"))?;
         let told = check.query_map([], |row| row.get::<_, String>(0))?;
         let mut faults = told.collect::<Result<Vec<_>, _>>()?;
         faults.retain(|fault| fault != "ok");
-        Ok(Self { schema, journal, engine, faults })
+        Ok(Self { schema, journal_mode: journal, sqlite_version: engine, integrity_errors: faults })
     }
 }
 
@@ -53,21 +54,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.db");
         drop(SqliteStore::open(&path).unwrap());
-        let health = Health::of(&path).unwrap();
-        assert_eq!((health.schema, health.journal.as_str()), (3, "wal"));
-        assert_eq!(health.faults, [] as [String; 0]);
+        let health = SqliteHealth::probe(&path).unwrap();
+        assert_eq!((health.schema, health.journal_mode.as_str()), (3, "wal"));
+        assert_eq!(health.integrity_errors, [] as [String; 0]);
 
         let size = fs::metadata(&path).unwrap().len();
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.write_all_at(&vec![0xAA; 4096], size - 4096).unwrap();
-        assert!(Health::of(&path).is_err() || !Health::of(&path).unwrap().faults.is_empty());
+        assert!(
+            SqliteHealth::probe(&path).is_err()
+                || !SqliteHealth::probe(&path).unwrap().integrity_errors.is_empty()
+        );
     }
 
     #[test]
     fn a_file_that_is_not_there_is_not_made() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.db");
-        assert!(Health::of(&path).is_err());
+        assert!(SqliteHealth::probe(&path).is_err());
         assert!(!path.exists());
     }
 }

@@ -4,20 +4,20 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::StoreError;
-use crate::checksum::checksum;
+use crate::checksum::sql_checksum;
 
 /// What a kind of file is known by, and how it came to be what it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Schema {
+pub struct SqliteSchema {
     /// `PRAGMA application_id`, set by the first step.
     pub application_id: i32,
     /// Every step, in order.
-    pub migrations: &'static [Migration],
+    pub migrations: &'static [SqliteMigration],
 }
 
 /// One step of a schema. Its text never changes once it has been released.
 #[derive(Debug, Clone, Copy)]
-pub struct Migration {
+pub struct SqliteMigration {
     /// From 1, without a gap.
     pub number: u32,
     /// What it brought.
@@ -27,12 +27,20 @@ pub struct Migration {
 }
 
 /// The files that runs are kept in.
-pub(super) const RUNS_SCHEMA: Schema = Schema {
+pub(super) const RUNS_SCHEMA: SqliteSchema = SqliteSchema {
     application_id: 0x434E_5453,
     migrations: &[
-        Migration { number: 1, name: "runs", sql: include_str!("migrations/0001_runs.sql") },
-        Migration { number: 2, name: "workers", sql: include_str!("migrations/0002_workers.sql") },
-        Migration { number: 3, name: "pruning", sql: include_str!("migrations/0003_pruning.sql") },
+        SqliteMigration { number: 1, name: "runs", sql: include_str!("migrations/0001_runs.sql") },
+        SqliteMigration {
+            number: 2,
+            name: "workers",
+            sql: include_str!("migrations/0002_workers.sql"),
+        },
+        SqliteMigration {
+            number: 3,
+            name: "pruning",
+            sql: include_str!("migrations/0003_pruning.sql"),
+        },
     ],
 };
 
@@ -40,39 +48,42 @@ const APPLIED_TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT";
 
 /// Brings the file to the newest schema. Two processes may do so at once.
-pub(super) fn migrate(db: &mut Connection, schema: Schema) -> Result<(), StoreError> {
+pub(super) fn migrate(db: &mut Connection, schema: SqliteSchema) -> Result<(), StoreError> {
     loop {
         // One look, so that another process cannot finish its first step in the middle of it.
-        if next(&*db.transaction()?, schema)?.is_none() {
+        if next_migration(&*db.transaction()?, schema)?.is_none() {
             return Ok(());
         }
         let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Asked again under the lock: another process may have done it meanwhile.
-        let Some(migration) = next(&step, schema)? else { return Ok(()) };
+        let Some(migration) = next_migration(&step, schema)? else { return Ok(()) };
         step.execute_batch(APPLIED_TABLE)?;
         step.execute_batch(migration.sql)?;
         step.execute(
             "INSERT INTO migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
-            (migration.number, migration.name, checksum(migration.sql)),
+            (migration.number, migration.name, sql_checksum(migration.sql)),
         )?;
         step.commit()?;
     }
 }
 
 /// The first step the file has not seen; checks those it has.
-fn next(db: &Connection, schema: Schema) -> Result<Option<&'static Migration>, StoreError> {
-    let Schema { application_id, migrations } = schema;
-    let applied = applied(db, application_id)?;
+fn next_migration(
+    db: &Connection,
+    schema: SqliteSchema,
+) -> Result<Option<&'static SqliteMigration>, StoreError> {
+    let SqliteSchema { application_id, migrations } = schema;
+    let applied = load_applied_migrations(db, application_id)?;
     let known = migrations.last().map_or(0, |last| last.number);
     if let Some((found, _)) = applied.last()
         && *found > known
     {
-        return Err(StoreError::TooNew { found: *found, known });
+        return Err(StoreError::SchemaTooNew { found: *found, known });
     }
     for (migration, (number, found)) in migrations.iter().zip(&applied) {
-        if migration.number != *number || checksum(migration.sql) != *found {
+        if migration.number != *number || sql_checksum(migration.sql) != *found {
             return Err(StoreError::Corrupt {
-                what: format!(
+                reason: format!(
                     "schema step {number} is not the one this program knows as `{}`",
                     migration.name
                 ),
@@ -83,7 +94,7 @@ fn next(db: &Connection, schema: Schema) -> Result<Option<&'static Migration>, S
 }
 
 /// The steps the file has seen: number and checksum.
-pub(super) fn applied(
+pub(super) fn load_applied_migrations(
     db: &Connection,
     application_id: i32,
 ) -> Result<Vec<(u32, String)>, StoreError> {
@@ -91,7 +102,11 @@ pub(super) fn applied(
     if id != application_id {
         let first = "SELECT name FROM sqlite_schema LIMIT 1";
         let table: Option<String> = db.query_row(first, [], |row| row.get(0)).optional()?;
-        return if id == 0 && table.is_none() { Ok(Vec::new()) } else { Err(StoreError::Foreign) };
+        return if id == 0 && table.is_none() {
+            Ok(Vec::new())
+        } else {
+            Err(StoreError::ForeignDatabase)
+        };
     }
     let mut query = db.prepare("SELECT number, checksum FROM migrations ORDER BY number")?;
     let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -100,7 +115,7 @@ pub(super) fn applied(
 
 /// How `SQLite` goes about a statement on the newest schema, a line a step.
 #[cfg(test)]
-pub(super) fn plan(sql: &str) -> Vec<String> {
+pub(super) fn explain_plan(sql: &str) -> Vec<String> {
     let mut db = Connection::open_in_memory().unwrap();
     migrate(&mut db, RUNS_SCHEMA).unwrap();
     let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
@@ -116,22 +131,22 @@ mod tests {
 
     use super::*;
 
-    const SECOND: Migration = Migration {
+    const SECOND: SqliteMigration = SqliteMigration {
         number: 2,
         name: "colour",
         sql: "ALTER TABLE runs ADD COLUMN colour TEXT NOT NULL DEFAULT 'none';",
     };
-    const ALTERED: Migration = Migration { number: 1, name: "runs", sql: "SELECT 1;" };
-    const BROKEN: Migration = Migration {
+    const ALTERED: SqliteMigration = SqliteMigration { number: 1, name: "runs", sql: "SELECT 1;" };
+    const BROKEN: SqliteMigration = SqliteMigration {
         number: 2,
         name: "broken",
         sql: "CREATE TABLE half (x INTEGER); INSERT INTO nowhere VALUES (1);",
     };
 
-    const FIRST: Migration = RUNS_SCHEMA.migrations[0];
+    const FIRST: SqliteMigration = RUNS_SCHEMA.migrations[0];
 
-    fn of(migrations: &'static [Migration]) -> Schema {
-        Schema { migrations, ..RUNS_SCHEMA }
+    fn of(migrations: &'static [SqliteMigration]) -> SqliteSchema {
+        SqliteSchema { migrations, ..RUNS_SCHEMA }
     }
 
     #[test]
@@ -159,7 +174,7 @@ mod tests {
     #[test]
     fn released_steps_do_not_change() {
         let sums: Vec<String> =
-            RUNS_SCHEMA.migrations.iter().map(|step| checksum(step.sql)).collect();
+            RUNS_SCHEMA.migrations.iter().map(|step| sql_checksum(step.sql)).collect();
         assert_eq!(
             sums,
             [
@@ -222,7 +237,7 @@ mod tests {
     fn a_file_of_another_program_is_left_alone() {
         let mut db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE theirs (x INTEGER)").unwrap();
-        assert!(matches!(migrate(&mut db, RUNS_SCHEMA), Err(StoreError::Foreign)));
+        assert!(matches!(migrate(&mut db, RUNS_SCHEMA), Err(StoreError::ForeignDatabase)));
         db.execute_batch("SELECT x FROM theirs").unwrap();
     }
 }

@@ -2,28 +2,28 @@
 //! How many processes share the file is no matter; how fast the disk is, is.
 
 mod store;
-mod file;
-mod connection;
-mod identity;
+mod sqlite_file;
+mod connector;
+mod file_identity;
 mod migrate;
 mod writer;
-mod readers;
-mod raw;
+mod reader_pool;
+mod raw_file;
 mod ahead;
-mod log;
-mod outstanding;
-mod write;
-mod read;
-mod due;
+mod run_log;
+mod action_codec;
+mod mutations;
+mod queries;
+mod due_runs;
 mod workers;
 mod prune;
-mod fault;
+mod sqlite_error;
 mod health;
 
 pub use ahead::{Sought, Trees};
-pub use connection::Settings;
-pub use file::SqliteFile;
-pub use health::Health;
-pub use migrate::{Migration, Schema};
-pub use raw::RawFile;
+pub use connector::SqliteSettings;
+pub use health::SqliteHealth;
+pub use migrate::{SqliteMigration, SqliteSchema};
+pub use raw_file::RawFile;
+pub use sqlite_file::SqliteFile;
 pub use store::SqliteStore;

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::connection::Settings;
-use super::file::SqliteFile;
+use super::connector::SqliteSettings;
 use super::migrate::RUNS_SCHEMA;
-use super::{due, prune, read, workers, write};
-use crate::lease::{Tenure, check_request};
-use crate::prune::check_pruning;
-use crate::rounds::Round;
-use crate::wakes::Bell;
-use crate::well_formed::{check_blob, check_commit, check_creation, name, plain};
+use super::sqlite_file::SqliteFile;
+use super::{due_runs, mutations, prune, queries, workers};
+use crate::lease::{LeaseState, check_lease_term};
+use crate::prune::check_prune_request;
+use crate::round_robin::TenantRoundRobin;
+use crate::validation::{check_blob, check_commit, check_creation, check_name, check_text};
+use crate::wake::WakeNotifier;
 use crate::worker::check_worker;
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, Lease, Loaded, Moment, NewRun, Pruned, Pruning, Reply,
-    RunFilter, RunId, Store, StoreError, Taking, TenantId, WaitFilter, WaitRow, Wakes, Worker,
-    WorkerRow,
+    ActionRow, Blob, DueRunsRequest, Lease, LoadedRun, LogEntryRow, NewRun, PruneRequest,
+    PruneStats, RunCommit, RunFilter, RunHead, RunId, Store, StoreError, StoreFuture,
+    StoreWatermark, TenantId, WaitFilter, WaitRow, WakeListener, WorkerInfo, WorkerRow,
 };
 
 /// Keeps runs in one `SQLite` file.
@@ -27,27 +27,31 @@ use crate::{
 #[derive(Debug)]
 pub struct SqliteStore {
     file: SqliteFile,
-    round: Round,
-    bell: Bell,
+    round_robin: TenantRoundRobin,
+    wake_notifier: WakeNotifier,
 }
 
 impl SqliteStore {
     /// Opens a file, makes it where there is none, and brings its schema forward.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_with(path, Settings::default())
+        Self::open_with(path, SqliteSettings::default())
     }
 
     /// Opens a file in another way than the usual one.
-    pub fn open_with(path: impl AsRef<Path>, settings: Settings) -> Result<Self, StoreError> {
+    pub fn open_with(path: impl AsRef<Path>, settings: SqliteSettings) -> Result<Self, StoreError> {
         let file = SqliteFile::open(path, settings, RUNS_SCHEMA)?;
-        Ok(Self { file, round: Round::default(), bell: Bell::default() })
+        Ok(Self {
+            file,
+            round_robin: TenantRoundRobin::default(),
+            wake_notifier: WakeNotifier::default(),
+        })
     }
 
-    fn write<T: Send + 'static>(
+    fn run_write<T: Send + 'static>(
         &self,
         check: Result<(), StoreError>,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Reply<'_, T> {
+    ) -> StoreFuture<'_, T> {
         Box::pin(async move {
             check?;
             self.file.write(work).await
@@ -55,209 +59,248 @@ impl SqliteStore {
     }
 
     /// Keeps a commit, and tells who listens where it makes a run due.
-    fn keep(
+    fn write_commit(
         &self,
         check: Result<(), StoreError>,
         calls: bool,
         work: impl Fn(&Connection) -> Result<(), StoreError> + Send + 'static,
-    ) -> Reply<'_, ()> {
-        let kept = self.write(check, work);
+    ) -> StoreFuture<'_, ()> {
+        let kept = self.run_write(check, work);
         Box::pin(async move {
             kept.await?;
-            self.ring(calls);
+            self.notify_if(calls);
             Ok(())
         })
     }
 
-    fn ring(&self, calls: bool) {
+    fn notify_if(&self, calls: bool) {
         if calls {
-            self.bell.ring();
+            self.wake_notifier.notify();
         }
     }
 
-    fn read<T: Send + 'static>(
+    fn run_read<T: Send + 'static>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Reply<'_, T> {
+    ) -> StoreFuture<'_, T> {
         Box::pin(self.file.read(question))
     }
 }
 
 impl Store for SqliteStore {
-    fn create(&self, run: NewRun, commit: Commit) -> Reply<'_, ()> {
+    fn create_run(&self, run: NewRun, commit: RunCommit) -> StoreFuture<'_, ()> {
         let check = check_creation(&run, &commit);
-        self.keep(check, commit.calls(), move |db| write::create(db, &run, &commit))
+        self.write_commit(check, commit.makes_run_due(), move |db| {
+            mutations::create_run(db, &run, &commit)
+        })
     }
 
-    fn append(&self, commit: Commit) -> Reply<'_, ()> {
-        self.keep(check_commit(&commit), commit.calls(), move |db| write::append(db, &commit))
+    fn append_commit(&self, commit: RunCommit) -> StoreFuture<'_, ()> {
+        self.write_commit(check_commit(&commit), commit.makes_run_due(), move |db| {
+            mutations::append_commit(db, &commit)
+        })
     }
 
-    fn head<'a>(&'a self, run: &'a RunId) -> Reply<'a, Option<Head>> {
+    fn load_head<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Option<RunHead>> {
         let run = run.clone();
-        self.read(move |db| read::head(db, &run))
+        self.run_read(move |db| queries::load_head(db, &run))
     }
 
-    fn load<'a>(&'a self, run: &'a RunId, at: Option<u64>) -> Reply<'a, Option<Loaded>> {
+    fn load_run<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: Option<u64>,
+    ) -> StoreFuture<'a, Option<LoadedRun>> {
         let run = run.clone();
-        self.read(move |db| read::load(db, &run, at))
+        self.run_read(move |db| queries::load_run(db, &run, at))
     }
 
-    fn log<'a>(
+    fn read_log<'a>(
         &'a self,
         run: &'a RunId,
         after_version: u64,
         limit: usize,
-    ) -> Reply<'a, Vec<EntryRow>> {
+    ) -> StoreFuture<'a, Vec<LogEntryRow>> {
         let run = run.clone();
-        self.read(move |db| read::log(db, &run, after_version, limit))
+        self.run_read(move |db| queries::read_log(db, &run, after_version, limit))
     }
 
-    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Reply<'a, Vec<Head>> {
+    fn list_runs<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunHead>> {
         let filter = filter.clone();
-        self.read(move |db| read::runs(db, &filter))
+        self.run_read(move |db| queries::list_runs(db, &filter))
     }
 
-    fn waits<'a>(&'a self, filter: &'a WaitFilter) -> Reply<'a, Vec<WaitRow>> {
+    fn list_waits<'a>(&'a self, filter: &'a WaitFilter) -> StoreFuture<'a, Vec<WaitRow>> {
         let filter = filter.clone();
-        self.read(move |db| read::waits(db, &filter))
+        self.run_read(move |db| queries::list_waits(db, &filter))
     }
 
-    fn actions<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<ActionRow>> {
+    fn list_actions<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<ActionRow>> {
         let run = run.clone();
-        self.read(move |db| read::actions(db, &run))
+        self.run_read(move |db| queries::list_actions(db, &run))
     }
 
-    fn keyed<'a>(&'a self, run: &'a RunId, key: &'a str) -> Reply<'a, Option<u64>> {
+    fn find_key_version<'a>(
+        &'a self,
+        run: &'a RunId,
+        key: &'a str,
+    ) -> StoreFuture<'a, Option<u64>> {
         let (run, key) = (run.clone(), key.to_owned());
-        self.read(move |db| read::keyed(db, &run, &key))
+        self.run_read(move |db| queries::find_key_version(db, &run, &key))
     }
 
-    fn keys<'a>(&'a self, run: &'a RunId) -> Reply<'a, Vec<(String, u64)>> {
+    fn list_keys<'a>(&'a self, run: &'a RunId) -> StoreFuture<'a, Vec<(String, u64)>> {
         let run = run.clone();
-        self.read(move |db| read::keys(db, &run))
+        self.run_read(move |db| queries::list_keys(db, &run))
     }
 
-    fn take<'a>(&'a self, taking: &'a Taking) -> Reply<'a, Vec<Lease>> {
+    fn acquire_due_runs<'a>(&'a self, taking: &'a DueRunsRequest) -> StoreFuture<'a, Vec<Lease>> {
         Box::pin(async move {
-            check_request(&taking.worker, taking.now, taking.until)?;
-            let (taking, asked, last) = (taking.clone(), taking.clone(), self.round.last());
+            check_lease_term(&taking.worker, taking.now, taking.until)?;
+            let (taking, asked, last) =
+                (taking.clone(), taking.clone(), self.round_robin.last_served());
             // Workers ask often and mostly for nothing: that must not stand in the way of who writes.
-            if taking.limit == 0 || !self.file.read(move |db| due::is_any(db, &asked)).await? {
+            if taking.limit == 0
+                || !self.file.read(move |db| due_runs::has_due_runs(db, &asked)).await?
+            {
                 return Ok(Vec::new());
             }
-            let taken = self.file.write(move |db| workers::take(db, &taking, last.as_ref()));
+            let taken =
+                self.file.write(move |db| workers::acquire_due_runs(db, &taking, last.as_ref()));
             let taken = taken.await?;
-            taken.last().inspect(|lease| self.round.served(&lease.run.tenant));
+            taken.last().inspect(|lease| self.round_robin.set_last_served(&lease.run.tenant));
             Ok(taken)
         })
     }
 
-    fn lease<'a>(
+    fn acquire_lease<'a>(
         &'a self,
         run: &'a RunId,
         worker: &'a str,
         now: i64,
         until: i64,
-    ) -> Reply<'a, Option<Lease>> {
+    ) -> StoreFuture<'a, Option<Lease>> {
         let (run, name) = (run.clone(), worker.to_owned());
-        let check = check_request(worker, now, until);
-        self.write(check, move |db| write::lease(db, &run, &name, now, until))
+        let check = check_lease_term(worker, now, until);
+        self.run_write(check, move |db| mutations::acquire_lease(db, &run, &name, now, until))
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+    fn release_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         let lease = lease.clone();
-        let released =
-            self.write(Ok(()), move |db| write::free(db, &lease, |known, _| known.released()));
+        let released = self.run_write(Ok(()), move |db| {
+            mutations::release_lease_as(db, &lease, |known, _| known.to_released())
+        });
         Box::pin(async move {
-            self.ring(released.await?);
+            self.notify_if(released.await?);
             Ok(())
         })
     }
 
-    fn expire<'a>(&'a self, lease: &'a Lease) -> Reply<'a, ()> {
+    fn expire_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         let lease = lease.clone();
-        let expired = self.write(Ok(()), move |db| write::free(db, &lease, Tenure::expired));
+        let expired = self.run_write(Ok(()), move |db| {
+            mutations::release_lease_as(db, &lease, LeaseState::to_expired)
+        });
         Box::pin(async move {
-            self.ring(expired.await?);
+            self.notify_if(expired.await?);
             Ok(())
         })
     }
 
-    fn parked<'a>(&'a self, tenant: &'a TenantId, now: i64, limit: usize) -> Reply<'a, Vec<Head>> {
+    fn list_parked_runs<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        now: i64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<RunHead>> {
         let tenant = tenant.clone();
-        self.read(move |db| read::parked(db, &tenant, now, limit))
+        self.run_read(move |db| queries::list_parked_runs(db, &tenant, now, limit))
     }
 
-    fn unpark<'a>(&'a self, run: &'a RunId, now: i64) -> Reply<'a, bool> {
+    fn unpark_run<'a>(&'a self, run: &'a RunId, now: i64) -> StoreFuture<'a, bool> {
         let run = run.clone();
-        let unparked = self.write(Ok(()), move |db| write::unpark(db, &run, now));
+        let unparked = self.run_write(Ok(()), move |db| mutations::unpark_run(db, &run, now));
         Box::pin(async move {
             let unparked = unparked.await?;
-            self.ring(unparked);
+            self.notify_if(unparked);
             Ok(unparked)
         })
     }
 
-    fn rest<'a>(&'a self, lease: &'a Lease, version: u64, wake_at: Option<i64>) -> Reply<'a, bool> {
+    fn suspend_run<'a>(
+        &'a self,
+        lease: &'a Lease,
+        version: u64,
+        wake_at: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
         let lease = lease.clone();
-        let rested = self.write(Ok(()), move |db| workers::rest(db, &lease, version, wake_at));
+        let rested =
+            self.run_write(Ok(()), move |db| workers::suspend_run(db, &lease, version, wake_at));
         Box::pin(async move {
             let rests = rested.await?;
-            self.ring(!rests);
+            self.notify_if(!rests);
             Ok(rests)
         })
     }
 
-    fn held(&self, now: i64, limit: usize) -> Reply<'_, Vec<Lease>> {
-        self.read(move |db| workers::held(db, now, limit))
+    fn list_leases(&self, now: i64, limit: usize) -> StoreFuture<'_, Vec<Lease>> {
+        self.run_read(move |db| workers::list_leases(db, now, limit))
     }
 
-    fn announce<'a>(&'a self, worker: &'a Worker, now: i64, until: i64) -> Reply<'a, ()> {
+    fn record_heartbeat<'a>(
+        &'a self,
+        worker: &'a WorkerInfo,
+        now: i64,
+        until: i64,
+    ) -> StoreFuture<'a, ()> {
         let check = check_worker(worker, now, until);
         let worker = worker.clone();
-        self.write(check, move |db| workers::announce(db, &worker, now, until))
+        self.run_write(check, move |db| workers::record_heartbeat(db, &worker, now, until))
     }
 
-    fn retire<'a>(&'a self, name: &'a str) -> Reply<'a, ()> {
+    fn remove_worker<'a>(&'a self, name: &'a str) -> StoreFuture<'a, ()> {
         let name = name.to_owned();
-        self.write(Ok(()), move |db| workers::retire(db, &name))
+        self.run_write(Ok(()), move |db| workers::remove_worker(db, &name))
     }
 
-    fn workers(&self, now: i64) -> Reply<'_, Vec<WorkerRow>> {
-        self.read(move |db| workers::workers(db, now))
+    fn list_workers(&self, now: i64) -> StoreFuture<'_, Vec<WorkerRow>> {
+        self.run_read(move |db| workers::list_workers(db, now))
     }
 
-    fn tenants(&self) -> Reply<'_, Vec<TenantId>> {
-        self.read(workers::tenants)
+    fn list_tenants(&self) -> StoreFuture<'_, Vec<TenantId>> {
+        self.run_read(workers::list_tenants)
     }
 
-    fn moment(&self) -> Reply<'_, Moment> {
-        self.read(prune::moment)
+    fn read_watermark(&self) -> StoreFuture<'_, StoreWatermark> {
+        self.run_read(prune::read_watermark)
     }
 
-    fn prune<'a>(&'a self, pruning: &'a Pruning) -> Reply<'a, Pruned> {
-        let (check, pruning) = (check_pruning(pruning), pruning.clone());
-        self.write(check, move |db| prune::prune(db, &pruning))
+    fn prune_run<'a>(&'a self, pruning: &'a PruneRequest) -> StoreFuture<'a, PruneStats> {
+        let (check, pruning) = (check_prune_request(pruning), pruning.clone());
+        self.run_write(check, move |db| prune::prune_run(db, &pruning))
     }
 
-    fn check_ready(&self) -> Reply<'_, ()> {
+    fn check_ready(&self) -> StoreFuture<'_, ()> {
         Box::pin(self.file.check_ready())
     }
 
-    fn wakes(&self) -> Wakes {
-        self.bell.listen()
+    fn subscribe_wakes(&self) -> WakeListener {
+        self.wake_notifier.subscribe()
     }
 
-    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> Reply<'a, ()> {
-        let check = name("tenant", tenant.as_str()).and_then(|()| check_blob(&blob));
+    fn put_blob<'a>(&'a self, tenant: &'a TenantId, blob: Blob) -> StoreFuture<'a, ()> {
+        let check = check_name("tenant", tenant.as_str()).and_then(|()| check_blob(&blob));
         let tenant = tenant.clone();
-        self.write(check, move |db| write::add_blob(db, &tenant, &blob))
+        self.run_write(check, move |db| mutations::insert_blob(db, &tenant, &blob))
     }
 
-    fn blob<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<Vec<u8>>> {
+    fn load_blob<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<Vec<u8>>> {
         let (tenant, digest) = (tenant.clone(), digest.to_owned());
-        self.read(move |db| read::blob(db, &tenant, &digest))
+        self.run_read(move |db| queries::load_blob(db, &tenant, &digest))
     }
 
     fn put_protocol<'a>(
@@ -265,21 +308,29 @@ impl Store for SqliteStore {
         tenant: &'a TenantId,
         digest: &'a str,
         text: &'a str,
-    ) -> Reply<'a, ()> {
-        let check = name("tenant", tenant.as_str())
-            .and_then(|()| name("digest", digest))
-            .and_then(|()| plain("protocol", text));
+    ) -> StoreFuture<'a, ()> {
+        let check = check_name("tenant", tenant.as_str())
+            .and_then(|()| check_name("digest", digest))
+            .and_then(|()| check_text("protocol", text));
         let (tenant, digest, text) = (tenant.clone(), digest.to_owned(), text.to_owned());
-        self.write(check, move |db| write::add_protocol(db, &tenant, &digest, &text))
+        self.run_write(check, move |db| mutations::insert_protocol(db, &tenant, &digest, &text))
     }
 
-    fn protocol<'a>(&'a self, tenant: &'a TenantId, digest: &'a str) -> Reply<'a, Option<String>> {
+    fn load_protocol<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        digest: &'a str,
+    ) -> StoreFuture<'a, Option<String>> {
         let (tenant, digest) = (tenant.clone(), digest.to_owned());
-        self.read(move |db| read::protocol(db, &tenant, &digest))
+        self.run_read(move |db| queries::load_protocol(db, &tenant, &digest))
     }
 
-    fn resolve<'a>(&'a self, tenant: &'a TenantId, prefix: &'a str) -> Reply<'a, Vec<RunId>> {
+    fn resolve_run_id<'a>(
+        &'a self,
+        tenant: &'a TenantId,
+        prefix: &'a str,
+    ) -> StoreFuture<'a, Vec<RunId>> {
         let (tenant, prefix) = (tenant.clone(), prefix.to_owned());
-        self.read(move |db| read::resolve(db, &tenant, &prefix))
+        self.run_read(move |db| queries::resolve_run_id(db, &tenant, &prefix))
     }
 }

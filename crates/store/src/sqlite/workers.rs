@@ -2,29 +2,29 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::due::choose;
-use super::write::{free, set_tenure, tenure};
-use crate::worker::LOST_FOR;
-use crate::{Lease, RunId, StoreError, Taking, TenantId, Worker, WorkerRow};
+use super::due_runs::select_due_runs;
+use super::mutations::{load_lease_state, release_lease_as, save_lease_state};
+use crate::worker::LOST_WORKER_RETENTION_MS;
+use crate::{DueRunsRequest, Lease, RunId, StoreError, TenantId, WorkerInfo, WorkerRow};
 
-const REST: &str = "UPDATE runs SET wake_at = ?4
+const SUSPEND_RUN: &str = "UPDATE runs SET wake_at = ?4
     WHERE tenant = ?1 AND id = ?2 AND version = ?3 AND wake_at IS NOT ?4";
 const VERSION: &str = "SELECT version FROM runs WHERE tenant = ?1 AND id = ?2";
 /// The index stands in the order of runs.
-const HELD: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
+const LEASES: &str = "SELECT tenant, id, lease_worker, lease_epoch, lease_until
     FROM runs INDEXED BY runs_held
     WHERE lease_worker IS NOT NULL AND lease_until > ?1 ORDER BY tenant, id LIMIT ?2";
-const ANNOUNCE: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+const HEARTBEAT: &str = "INSERT INTO workers VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
     ON CONFLICT (name) DO UPDATE SET host = ?2, pid = ?3, version = ?4, capacity = ?5,
         started_at = ?6, seen_at = ?7, until = ?8";
-const TIDY: &str = "DELETE FROM workers WHERE until <= ?1";
+const DELETE_LOST_WORKERS: &str = "DELETE FROM workers WHERE until <= ?1";
 /// From one tenant to the next, however many runs each of them has.
 const TENANTS: &str = "WITH RECURSIVE tenants (name) AS (
         SELECT min(tenant) FROM runs
         UNION ALL
         SELECT (SELECT min(tenant) FROM runs WHERE tenant > name) FROM tenants WHERE name IS NOT NULL)
     SELECT name FROM tenants WHERE name IS NOT NULL";
-const RETIRE: &str = "DELETE FROM workers WHERE name = ?1";
+const DELETE_WORKER: &str = "DELETE FROM workers WHERE name = ?1";
 const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, seen_at, until,
         ifnull(holds, 0)
     FROM workers LEFT JOIN (SELECT lease_worker, count(*) AS holds FROM runs
@@ -32,31 +32,31 @@ const WORKERS: &str = "SELECT name, host, pid, version, capacity, started_at, se
         ON lease_worker = name
     ORDER BY name";
 
-pub(super) fn take(
+pub(super) fn acquire_due_runs(
     db: &Connection,
-    taking: &Taking,
+    taking: &DueRunsRequest,
     last: Option<&TenantId>,
 ) -> Result<Vec<Lease>, StoreError> {
     let mut taken = Vec::new();
-    for run in choose(db, taking, last)? {
-        let (known, version) = tenure(db, &run)?.unwrap_or_default();
-        if let Some(asked) = known.asked(&taking.worker, taking.now, taking.until, version) {
-            set_tenure(db, &run, &asked)?;
-            taken.extend(asked.lease(&run));
+    for run in select_due_runs(db, taking, last)? {
+        let (known, version) = load_lease_state(db, &run)?.unwrap_or_default();
+        if let Some(asked) = known.to_acquired(&taking.worker, taking.now, taking.until, version) {
+            save_lease_state(db, &run, &asked)?;
+            taken.extend(asked.to_lease(&run));
         }
     }
     Ok(taken)
 }
 
 /// Whether the run rests now.
-pub(super) fn rest(
+pub(super) fn suspend_run(
     db: &Connection,
     lease: &Lease,
     version: u64,
     wake_at: Option<i64>,
 ) -> Result<bool, StoreError> {
     let (owner, id) = (lease.run.tenant.as_str(), &lease.run.id);
-    if !free(db, lease, |known, _| known.rested())? {
+    if !release_lease_as(db, lease, |known, _| known.to_reset())? {
         return Ok(false);
     }
     let mut statement = db.prepare_cached(VERSION)?;
@@ -64,12 +64,16 @@ pub(super) fn rest(
     if found as u64 != version {
         return Ok(false);
     }
-    db.prepare_cached(REST)?.execute(params![owner, id, found, wake_at])?;
+    db.prepare_cached(SUSPEND_RUN)?.execute(params![owner, id, found, wake_at])?;
     Ok(true)
 }
 
-pub(super) fn held(db: &Connection, now: i64, limit: usize) -> Result<Vec<Lease>, StoreError> {
-    let mut statement = db.prepare_cached(HELD)?;
+pub(super) fn list_leases(
+    db: &Connection,
+    now: i64,
+    limit: usize,
+) -> Result<Vec<Lease>, StoreError> {
+    let mut statement = db.prepare_cached(LEASES)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map((now, limit), |row| {
         let tenant = TenantId::new(row.get::<_, String>(0)?);
@@ -83,15 +87,16 @@ pub(super) fn held(db: &Connection, now: i64, limit: usize) -> Result<Vec<Lease>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn announce(
+pub(super) fn record_heartbeat(
     db: &Connection,
-    worker: &Worker,
+    worker: &WorkerInfo,
     now: i64,
     until: i64,
 ) -> Result<(), StoreError> {
-    let Worker { name, host, pid, version, capacity, started_at } = worker;
-    db.prepare_cached(TIDY)?.execute([now.saturating_sub(LOST_FOR)])?;
-    db.prepare_cached(ANNOUNCE)?.execute(params![
+    let WorkerInfo { name, host, pid, version, capacity, started_at } = worker;
+    db.prepare_cached(DELETE_LOST_WORKERS)?
+        .execute([now.saturating_sub(LOST_WORKER_RETENTION_MS)])?;
+    db.prepare_cached(HEARTBEAT)?.execute(params![
         name,
         host,
         pid,
@@ -104,25 +109,25 @@ pub(super) fn announce(
     Ok(())
 }
 
-pub(super) fn retire(db: &Connection, name: &str) -> Result<(), StoreError> {
-    db.prepare_cached(RETIRE)?.execute([name])?;
+pub(super) fn remove_worker(db: &Connection, name: &str) -> Result<(), StoreError> {
+    db.prepare_cached(DELETE_WORKER)?.execute([name])?;
     Ok(())
 }
 
-pub(super) fn workers(db: &Connection, now: i64) -> Result<Vec<WorkerRow>, StoreError> {
+pub(super) fn list_workers(db: &Connection, now: i64) -> Result<Vec<WorkerRow>, StoreError> {
     let mut statement = db.prepare_cached(WORKERS)?;
     let rows = statement.query_map([now], read_worker)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn tenants(db: &Connection) -> Result<Vec<TenantId>, StoreError> {
+pub(super) fn list_tenants(db: &Connection) -> Result<Vec<TenantId>, StoreError> {
     let mut statement = db.prepare_cached(TENANTS)?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0).map(TenantId::new))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
-    let worker = Worker {
+    let worker = WorkerInfo {
         name: row.get(0)?,
         host: row.get(1)?,
         pid: row.get(2)?,
@@ -131,18 +136,18 @@ fn read_worker(row: &Row<'_>) -> rusqlite::Result<WorkerRow> {
         started_at: row.get(5)?,
     };
     let holds = row.get::<_, i64>(8)? as u64;
-    Ok(WorkerRow { worker, seen_at: row.get(6)?, until: row.get(7)?, holds })
+    Ok(WorkerRow { info: worker, seen_at: row.get(6)?, until: row.get(7)?, holds })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::migrate::plan;
+    use crate::sqlite::migrate::explain_plan;
 
     #[test]
     fn what_is_held_is_found_without_the_rest() {
-        assert_eq!(plan(HELD), ["SCAN runs USING INDEX runs_held"]);
-        let steps = plan(WORKERS).join("; ");
+        assert_eq!(explain_plan(LEASES), ["SCAN runs USING INDEX runs_held"]);
+        let steps = explain_plan(WORKERS).join("; ");
         assert!(steps.contains("SCAN runs USING INDEX runs_held"), "{steps}");
     }
 }

@@ -17,20 +17,20 @@ use tokio::sync::oneshot;
 use crate::StoreError;
 
 /// At most so many jobs share a flush: the first of them must not wait for ever.
-const LARGEST_BATCH: usize = 256;
+const MAX_BATCH_JOBS: usize = 256;
 
 /// A handle to the writer. Dropping it finishes what is queued.
 #[derive(Debug)]
-pub(super) struct Writer {
-    desk: Arc<Desk>,
-    queue: Option<Sender<Box<dyn Job>>>,
+pub(super) struct SqliteWriter {
+    shared: Arc<SqliteWriterShared>,
+    queue: Option<Sender<Box<dyn SqliteWriteJob>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Begins to write on a connection. `check` is asked before every commit, which it may refuse; `reopen` makes
     /// another connection when this one is beyond use.
-    pub(super) fn start(
+    pub(super) fn start_thread(
         db: Connection,
         check: impl Fn() -> Result<(), StoreError> + Send + 'static,
         reopen: impl Fn() -> Result<Connection, StoreError> + Send + 'static,
@@ -38,32 +38,33 @@ impl Writer {
         let (queue, jobs) = mpsc::channel();
         let broken = Arc::new(AtomicBool::new(false));
         let (check, reopen) = (Box::new(check), Box::new(reopen));
-        let file = Mutex::new(File { db, check, reopen, broken: Arc::clone(&broken) });
-        let desk = Arc::new(Desk { file, queued: AtomicUsize::new(0), broken });
+        let file =
+            Mutex::new(SqliteWriteConnection { db, check, reopen, broken: Arc::clone(&broken) });
+        let desk = Arc::new(SqliteWriterShared { file, queued: AtomicUsize::new(0), broken });
         let served = Arc::clone(&desk);
-        let work = move || served.serve(&jobs);
+        let work = move || served.run_loop(&jobs);
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(work)?;
-        Ok(Self { desk, queue: Some(queue), thread: Some(thread) })
+        Ok(Self { shared: desk, queue: Some(queue), thread: Some(thread) })
     }
 
     /// Whether the last commit failed for a reason that is not its own: no room, no file, a disk that fails.
     pub(super) fn is_broken(&self) -> bool {
-        self.desk.broken.load(Ordering::Acquire)
+        self.shared.broken.load(Ordering::Acquire)
     }
 
     /// Has work done inside the next commit and answers when it is on the disk. It is done again where
     /// another job of the same batch has to be undone.
-    pub(super) async fn submit<T: Send + 'static>(
+    pub(super) async fn submit_write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, result: None, reply });
-        if let Some(mut file) = self.desk.idle()? {
-            tokio::task::block_in_place(|| file.serve(job, || None));
+        let job = Box::new(SqliteWriteTask { work, result: None, reply });
+        if let Some(mut file) = self.shared.try_lock_idle()? {
+            tokio::task::block_in_place(|| file.write_batch(job, || None));
         } else {
             let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
-            self.desk.queued.fetch_add(1, Ordering::AcqRel);
+            self.shared.queued.fetch_add(1, Ordering::AcqRel);
             queue.send(job).map_err(|_| StoreError::Closed)?;
         }
         let (answer, work) = answer.await.map_err(|_| StoreError::Closed)?;
@@ -72,14 +73,14 @@ impl Writer {
     }
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Does what cannot be done inside a transaction, while nobody else writes.
-    pub(super) async fn alone<T: Send + 'static>(
+    pub(super) async fn run_exclusive<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let desk = Arc::clone(&self.desk);
+        let desk = Arc::clone(&self.shared);
         let work = move || {
             let done = match desk.file.lock() {
                 Ok(file) => work(&file.db),
@@ -95,7 +96,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for SqliteWriter {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -106,26 +107,26 @@ impl Drop for Writer {
 }
 
 /// A write with someone waiting for it.
-trait Job: Send {
+trait SqliteWriteJob: Send {
     /// Does the work; an error means that it is to be undone.
     fn run(&mut self, db: &Connection) -> Result<(), StoreError>;
 
     /// Whether the work was refused because there is no room.
-    fn is_out_of_room(&self) -> bool;
+    fn is_disk_full(&self) -> bool;
 
     /// Tells whoever waits: what came of the work, or why the batch was lost. A refusal is not told
     /// when the batch is lost: it may rest on a job that was lost too.
-    fn answer(self: Box<Self>, flushed: Result<(), StoreError>);
+    fn send_reply(self: Box<Self>, flushed: Result<(), StoreError>);
 }
 
-struct Task<T, W> {
+struct SqliteWriteTask<T, W> {
     work: W,
     result: Option<Result<T, StoreError>>,
     /// Takes the work back too: to give its memory back is for the thread that asked for it.
     reply: oneshot::Sender<(Result<T, StoreError>, W)>,
 }
 
-impl<T, W> Job for Task<T, W>
+impl<T, W> SqliteWriteJob for SqliteWriteTask<T, W>
 where
     T: Send,
     W: Fn(&Connection) -> Result<T, StoreError> + Send,
@@ -137,11 +138,11 @@ where
         kept
     }
 
-    fn is_out_of_room(&self) -> bool {
-        matches!(self.result, Some(Err(StoreError::Full)))
+    fn is_disk_full(&self) -> bool {
+        matches!(self.result, Some(Err(StoreError::DiskFull)))
     }
 
-    fn answer(self: Box<Self>, flushed: Result<(), StoreError>) {
+    fn send_reply(self: Box<Self>, flushed: Result<(), StoreError>) {
         let Self { work, result, reply } = *self;
         let answer = flushed.and_then(|()| result.unwrap_or(Err(StoreError::Closed)));
         // Nobody may be waiting any more; the work is kept all the same.
@@ -150,22 +151,22 @@ where
 }
 
 /// Where jobs meet the file.
-struct Desk {
-    file: Mutex<File>,
+struct SqliteWriterShared {
+    file: Mutex<SqliteWriteConnection>,
     queued: AtomicUsize,
     broken: Arc<AtomicBool>,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for SqliteWriterShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Desk").field("queued", &self.queued).finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl SqliteWriterShared {
     /// The file, where nobody writes or queues and this thread may wait for the disk: others of its
     /// runtime go on meanwhile.
-    fn idle(&self) -> Result<Option<MutexGuard<'_, File>>, StoreError> {
+    fn try_lock_idle(&self) -> Result<Option<MutexGuard<'_, SqliteWriteConnection>>, StoreError> {
         let may_wait = Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
         if !may_wait || self.queued.load(Ordering::Acquire) > 0 {
@@ -180,11 +181,11 @@ impl Desk {
         }
     }
 
-    fn serve(&self, jobs: &Receiver<Box<dyn Job>>) {
+    fn run_loop(&self, jobs: &Receiver<Box<dyn SqliteWriteJob>>) {
         while let Ok(first) = jobs.recv() {
             let Ok(mut file) = self.file.lock() else { return };
             self.queued.fetch_sub(1, Ordering::AcqRel);
-            file.serve(first, || {
+            file.write_batch(first, || {
                 let next = jobs.try_recv().ok()?;
                 self.queued.fetch_sub(1, Ordering::AcqRel);
                 Some(next)
@@ -193,7 +194,7 @@ impl Desk {
     }
 }
 
-struct File {
+struct SqliteWriteConnection {
     db: Connection,
     check: Box<dyn Fn() -> Result<(), StoreError> + Send>,
     broken: Arc<AtomicBool>,
@@ -201,34 +202,38 @@ struct File {
 }
 
 /// Why a batch was not kept.
-enum Lost {
+enum WriteBatchFailure {
     /// A job was refused after it had written: the others are to be run without it.
     Dirty,
     /// The whole batch.
     Batch(StoreError),
 }
 
-impl From<StoreError> for Lost {
+impl From<StoreError> for WriteBatchFailure {
     fn from(error: StoreError) -> Self {
         Self::Batch(error)
     }
 }
 
-impl File {
+impl SqliteWriteConnection {
     /// Writes a job and as many more as come meanwhile, and answers them all.
-    fn serve(&mut self, first: Box<dyn Job>, more: impl FnMut() -> Option<Box<dyn Job>>) {
+    fn write_batch(
+        &mut self,
+        first: Box<dyn SqliteWriteJob>,
+        more: impl FnMut() -> Option<Box<dyn SqliteWriteJob>>,
+    ) {
         let mut batch = Vec::new();
-        let flushed = match self.run(first, more, &mut batch) {
+        let flushed = match self.run_batch(first, more, &mut batch) {
             Ok(()) => Ok(()),
-            Err(Lost::Batch(lost)) => Err(lost),
-            Err(Lost::Dirty) => self.execute("ROLLBACK").and_then(|()| {
+            Err(WriteBatchFailure::Batch(lost)) => Err(lost),
+            Err(WriteBatchFailure::Dirty) => self.execute("ROLLBACK").and_then(|()| {
                 // One alone is undone by that.
-                if batch.len() == 1 { Ok(()) } else { self.run_each_alone(&mut batch) }
+                if batch.len() == 1 { Ok(()) } else { self.run_with_savepoints(&mut batch) }
             }),
         };
         let broken = match &flushed {
             // A job may have been refused for want of room, and then the commit says nothing about it.
-            Ok(()) => Some(batch.iter().any(|job| job.is_out_of_room())),
+            Ok(()) => Some(batch.iter().any(|job| job.is_disk_full())),
             Err(StoreError::Busy { .. }) => None,
             Err(_) => Some(true),
         };
@@ -239,18 +244,18 @@ impl File {
             self.recover(lost);
         }
         for job in batch {
-            job.answer(flushed.clone());
+            job.send_reply(flushed.clone());
         }
     }
 
     /// Runs a batch as one and flushes it. Most refusals come before anything is written, and then
     /// there is nothing to undo.
-    fn run(
+    fn run_batch(
         &self,
-        first: Box<dyn Job>,
-        mut more: impl FnMut() -> Option<Box<dyn Job>>,
-        batch: &mut Vec<Box<dyn Job>>,
-    ) -> Result<(), Lost> {
+        first: Box<dyn SqliteWriteJob>,
+        mut more: impl FnMut() -> Option<Box<dyn SqliteWriteJob>>,
+        batch: &mut Vec<Box<dyn SqliteWriteJob>>,
+    ) -> Result<(), WriteBatchFailure> {
         if let Err(error) = self.execute("BEGIN IMMEDIATE") {
             // All who queued have waited as long for the lock as the first one.
             batch.extend(std::iter::once(first).chain(std::iter::from_fn(more)));
@@ -269,13 +274,13 @@ impl File {
                 }
                 dirty = self.db.total_changes() != written;
             }
-            next = if batch.len() < LARGEST_BATCH { more() } else { None };
+            next = if batch.len() < MAX_BATCH_JOBS { more() } else { None };
         }
-        if dirty { Err(Lost::Dirty) } else { Ok(self.commit()?) }
+        if dirty { Err(WriteBatchFailure::Dirty) } else { Ok(self.commit()?) }
     }
 
     /// Runs a batch so that each job can be undone alone.
-    fn run_each_alone(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    fn run_with_savepoints(&self, batch: &mut [Box<dyn SqliteWriteJob>]) -> Result<(), StoreError> {
         self.execute("BEGIN IMMEDIATE")?;
         for job in batch {
             self.execute("SAVEPOINT job")?;
@@ -298,7 +303,7 @@ impl File {
     /// Makes the connection usable after a batch was lost.
     fn recover(&mut self, lost: &StoreError) {
         let undone = self.db.is_autocommit() || self.execute("ROLLBACK").is_ok();
-        if undone && matches!(lost, StoreError::Busy { .. } | StoreError::Full) {
+        if undone && matches!(lost, StoreError::Busy { .. } | StoreError::DiskFull) {
             return;
         }
         // Where the file is out of reach, the next batch is told so, and this is tried again.
@@ -345,24 +350,24 @@ mod tests {
 
     /// Queues a job that holds the thread until the sender is gone, so that what is queued behind it
     /// surely shares its batch.
-    async fn hold(writer: &Writer, gate: Receiver<()>) -> Result<(), StoreError> {
-        writer.submit(move |_| gate.recv().or(Ok(()))).await
+    async fn hold(writer: &SqliteWriter, gate: Receiver<()>) -> Result<(), StoreError> {
+        writer.submit_write(move |_| gate.recv().or(Ok(()))).await
     }
 
     #[tokio::test]
     async fn a_refused_job_is_undone_alone() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
+        let writer = SqliteWriter::start_thread(open().unwrap(), || Ok(()), open.clone()).unwrap();
         let (release, gate) = mpsc::channel();
-        let refused = writer.submit(|db| {
+        let refused = writer.submit_write(|db| {
             note(2)(db)?;
             Err::<(), _>(StoreError::malformed("no"))
         });
         let (held, first, second, third, ()) = tokio::join!(
             hold(&writer, gate),
-            writer.submit(note(1)),
+            writer.submit_write(note(1)),
             refused,
-            writer.submit(note(3)),
+            writer.submit_write(note(3)),
             async { drop(release) },
         );
         held.unwrap();
@@ -379,13 +384,13 @@ mod tests {
         let failing = Arc::new(AtomicBool::new(true));
         let hook = Arc::clone(&failing);
         db.commit_hook(Some(move || hook.load(Ordering::SeqCst))).unwrap();
-        let writer = Writer::start(db, || Ok(()), open.clone()).unwrap();
+        let writer = SqliteWriter::start_thread(db, || Ok(()), open.clone()).unwrap();
         let (release, gate) = mpsc::channel();
         let (held, first, refused, second, ()) = tokio::join!(
             hold(&writer, gate),
-            writer.submit(note(1)),
-            writer.submit(|_| Err::<(), _>(StoreError::malformed("no"))),
-            writer.submit(note(2)),
+            writer.submit_write(note(1)),
+            writer.submit_write(|_| Err::<(), _>(StoreError::malformed("no"))),
+            writer.submit_write(note(2)),
             async { drop(release) },
         );
         for answer in [held, first, refused, second] {
@@ -393,7 +398,7 @@ mod tests {
         }
         assert!(notes(&open().unwrap()).is_empty());
         failing.store(false, Ordering::SeqCst);
-        writer.submit(note(3)).await.unwrap();
+        writer.submit_write(note(3)).await.unwrap();
         assert_eq!(notes(&open().unwrap()), [3]);
     }
 
@@ -404,49 +409,50 @@ mod tests {
         db.busy_timeout(std::time::Duration::ZERO).unwrap();
         let other = open().unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let writer = Writer::start(db, || Ok(()), open.clone()).unwrap();
-        let answer = writer.submit(note(1)).await;
+        let writer = SqliteWriter::start_thread(db, || Ok(()), open.clone()).unwrap();
+        let answer = writer.submit_write(note(1)).await;
         assert!(matches!(answer, Err(StoreError::Busy { .. })), "{answer:?}");
         other.execute_batch("ROLLBACK").unwrap();
-        writer.submit(note(2)).await.unwrap();
+        writer.submit_write(note(2)).await.unwrap();
         assert_eq!(notes(&open().unwrap()), [2]);
     }
 
     #[tokio::test]
     async fn a_job_that_panics_closes_the_store_and_keeps_nothing() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
-        let answer = writer.submit(|db| {
+        let writer = SqliteWriter::start_thread(open().unwrap(), || Ok(()), open.clone()).unwrap();
+        let answer = writer.submit_write(|db| {
             note(1)(db)?;
             db.execute("no statement", []).expect("a panic on purpose");
             Ok(())
         });
         assert!(matches!(answer.await, Err(StoreError::Closed)));
-        assert!(matches!(writer.submit(note(2)).await, Err(StoreError::Closed)));
+        assert!(matches!(writer.submit_write(note(2)).await, Err(StoreError::Closed)));
         assert!(notes(&open().unwrap()).is_empty());
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn alone_a_job_is_written_where_it_is_asked_for() {
         let (_folder, open) = place();
-        let writer = Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap();
+        let writer = SqliteWriter::start_thread(open().unwrap(), || Ok(()), open.clone()).unwrap();
         let place = || thread::current().name().map(str::to_owned);
-        let alone = writer.submit(move |db| note(1)(db).map(|()| place())).await.unwrap();
+        let alone = writer.submit_write(move |db| note(1)(db).map(|()| place())).await.unwrap();
         assert_ne!(alone.as_deref(), Some("store-writer"));
         // Refused alone, after it wrote, it leaves nothing and nobody behind it is held up.
-        let refused = writer.submit(|db| {
+        let refused = writer.submit_write(|db| {
             note(2)(db)?;
             Err::<(), _>(StoreError::malformed("no"))
         });
         assert!(matches!(refused.await, Err(StoreError::Malformed { .. })));
-        writer.submit(note(3)).await.unwrap();
+        writer.submit_write(note(3)).await.unwrap();
         assert_eq!(notes(&open().unwrap()), [1, 3]);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn in_company_a_job_is_written_by_the_thread() {
         let (_folder, open) = place();
-        let writer = Arc::new(Writer::start(open().unwrap(), || Ok(()), open.clone()).unwrap());
+        let writer =
+            Arc::new(SqliteWriter::start_thread(open().unwrap(), || Ok(()), open.clone()).unwrap());
         let (release, gate) = mpsc::channel();
         let (begun, heard) = oneshot::channel();
         let begun = std::sync::Mutex::new(Some(begun));
@@ -458,12 +464,12 @@ mod tests {
                     begun.send(()).unwrap();
                     gate.recv().map_err(|_| StoreError::Closed)
                 };
-                writer.submit(hold).await
+                writer.submit_write(hold).await
             }
         });
         heard.await.unwrap();
         let place = || thread::current().name().map(str::to_owned);
-        let second = writer.submit(move |db| note(1)(db).map(|()| place()));
+        let second = writer.submit_write(move |db| note(1)(db).map(|()| place()));
         let (second, ()) = tokio::join!(second, async { release.send(()).unwrap() });
         assert_eq!(second.unwrap().as_deref(), Some("store-writer"));
         first.await.unwrap().unwrap();

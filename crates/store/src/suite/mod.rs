@@ -100,7 +100,7 @@ macro_rules! store_suite {
         /// Every case of the suite stands in the list.
         #[test]
         fn no_case_is_left_out() {
-            $crate::suite::sample::assert_complete(&[$(stringify!($case)),*]);
+            $crate::suite::sample::assert_all_cases_listed(&[$(stringify!($case)),*]);
         }
     };
 }

@@ -1,8 +1,8 @@
 //! Runs and commits for tests: every version of a sample run has two events.
 
 use crate::{
-    ActionRow, Blob, Commit, EntryRow, Head, HeadUpdate, Loaded, NewRun, RunId, SnapshotRow, Store,
-    TenantId, WaitFilter, WaitRow,
+    ActionRow, Blob, LoadedRun, LogEntryRow, NewRun, RunCommit, RunHead, RunHeadUpdate, RunId,
+    SnapshotRow, Store, TenantId, WaitFilter, WaitRow,
 };
 
 /// When everything in samples happens.
@@ -22,7 +22,7 @@ const CASES: [&str; 10] = [
 ];
 
 /// Panics where the suite has a case that is not named.
-pub fn assert_complete(named: &[&str]) {
+pub fn assert_all_cases_listed(named: &[&str]) {
     let lines = CASES.iter().flat_map(|text| text.lines());
     let written = lines.filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next());
     assert_eq!(written.collect::<Vec<_>>(), named);
@@ -36,8 +36,8 @@ pub fn new_run() -> NewRun {
 
 /// The entry of a version.
 #[must_use]
-pub fn entry(version: u64) -> EntryRow {
-    EntryRow {
+pub fn entry(version: u64) -> LogEntryRow {
+    LogEntryRow {
         version,
         first: 2 * version - 1,
         last: 2 * version,
@@ -49,40 +49,40 @@ pub fn entry(version: u64) -> EntryRow {
 
 /// The entries of the versions up to one.
 #[must_use]
-pub fn entries(last: u64) -> Vec<EntryRow> {
+pub fn entries(last: u64) -> Vec<LogEntryRow> {
     (1..=last).map(entry).collect()
 }
 
 /// The step after a version, with two events.
 #[must_use]
-pub fn step(run: &RunId, expected_version: u64) -> Commit {
+pub fn step(run: &RunId, expected_version: u64) -> RunCommit {
     let version = expected_version + 1;
-    let head = HeadUpdate {
+    let head = RunHeadUpdate {
         status: "running".into(),
         phase: format!("phase-{version}"),
         updated_at: NOW + version as i64,
         summary: format!("step {version}"),
     };
-    Commit::new(run.clone(), expected_version, entry(version), head)
+    RunCommit::new(run.clone(), expected_version, entry(version), head)
 }
 
 /// The same with a snapshot.
 #[must_use]
-pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> Commit {
+pub fn step_with_snapshot(run: &RunId, expected_version: u64) -> RunCommit {
     let commit = step(run, expected_version);
     let (version, seq) = (commit.version, commit.entry.last);
     let snapshot = Some(SnapshotRow { version, seq, body: format!(r#"{{"at":{version}}}"#) });
-    Commit { snapshot, ..commit }
+    RunCommit { snapshot, ..commit }
 }
 
 /// The same with something of everything, under names that begin with `mark`.
 #[must_use]
-pub fn full_step(run: &RunId, expected_version: u64, mark: &str) -> Commit {
-    Commit {
+pub fn full_step(run: &RunId, expected_version: u64, mark: &str) -> RunCommit {
+    RunCommit {
         actions: vec![action(&format!("{mark}-1")), action(&format!("{mark}-2"))],
         waits_opened: vec![wait(run, &format!("{mark}-wait"), Some(NOW + 60))],
         blobs: vec![blob(mark)],
-        key: Some(format!("{mark}-key")),
+        idempotency_key: Some(format!("{mark}-key")),
         wake_at: Some(NOW + 50),
         ..step_with_snapshot(run, expected_version)
     }
@@ -115,22 +115,22 @@ pub fn blob(name: &str) -> Blob {
 }
 
 /// Creates a run and takes it to a version.
-pub async fn grow(store: &dyn Store, run: &RunId, version: u64) {
-    store.create(new_run(), step(run, 0)).await.unwrap();
+pub async fn create_run_at_version(store: &dyn Store, run: &RunId, version: u64) {
+    store.create_run(new_run(), step(run, 0)).await.unwrap();
     for expected in 1..version {
-        store.append(step(run, expected)).await.unwrap();
+        store.append_commit(step(run, expected)).await.unwrap();
     }
 }
 
 /// Everything a store tells of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct StoredRun {
     /// Its head.
-    pub head: Option<Head>,
+    pub head: Option<RunHead>,
     /// Its state.
-    pub loaded: Option<Loaded>,
+    pub loaded: Option<LoadedRun>,
     /// Its log.
-    pub log: Vec<EntryRow>,
+    pub log: Vec<LogEntryRow>,
     /// What it has to do.
     pub actions: Vec<ActionRow>,
     /// What it waits for.
@@ -138,19 +138,19 @@ pub struct Told {
 }
 
 /// Asks for everything about a run.
-pub async fn told(store: &dyn Store, run: &RunId) -> Told {
-    let waits = WaitFilter { run: Some(run.id.clone()), ..every_wait(&run.tenant) };
-    Told {
-        head: store.head(run).await.unwrap(),
-        loaded: store.load(run, None).await.unwrap(),
-        log: store.log(run, 0, usize::MAX).await.unwrap(),
-        actions: store.actions(run).await.unwrap(),
-        waits: store.waits(&waits).await.unwrap(),
+pub async fn load_stored_run(store: &dyn Store, run: &RunId) -> StoredRun {
+    let waits = WaitFilter { run: Some(run.id.clone()), ..all_waits(&run.tenant) };
+    StoredRun {
+        head: store.load_head(run).await.unwrap(),
+        loaded: store.load_run(run, None).await.unwrap(),
+        log: store.read_log(run, 0, usize::MAX).await.unwrap(),
+        actions: store.list_actions(run).await.unwrap(),
+        waits: store.list_waits(&waits).await.unwrap(),
     }
 }
 
 /// The whole inbox of a tenant.
 #[must_use]
-pub fn every_wait(tenant: &TenantId) -> WaitFilter {
+pub fn all_waits(tenant: &TenantId) -> WaitFilter {
     WaitFilter::all(tenant.clone(), usize::MAX)
 }

@@ -2,24 +2,24 @@
 
 use std::process::{Command, Stdio};
 
-use countersign_store::suite::sample::{self, told};
+use countersign_store::suite::sample::{self, load_stored_run};
 use countersign_store::{RunId, Store, TenantId};
-use testkit::Cluster;
+use testkit::PostgresCluster;
 
 use crate::site::{Site, caller, store};
 
 #[tokio::test]
 async fn a_restored_dump_has_the_same_runs_and_goes_on() {
     let Some(site) = Site::fresh("a_restored_dump_has_the_same_runs").await else { return };
-    let Some(binaries) = Cluster::binaries() else {
-        testkit::not_run("postgres: a_restored_dump", "no `pg_dump` in /usr/lib/postgresql");
+    let Some(binaries) = PostgresCluster::find_binaries() else {
+        testkit::report_not_run("postgres: a_restored_dump", "no `pg_dump` in /usr/lib/postgresql");
         return;
     };
     let before = store(&site.url(), caller());
     let (run, other) = (RunId::local("r"), RunId::new(TenantId::new("other"), "r"));
-    before.create(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
-    before.append(sample::full_step(&run, 1, "b")).await.unwrap();
-    sample::grow(&before, &other, 3).await;
+    before.create_run(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
+    before.append_commit(sample::full_step(&run, 1, "b")).await.unwrap();
+    sample::create_run_at_version(&before, &other, 3).await;
     before.put_protocol(&run.tenant, "sha256:p", "text").await.unwrap();
 
     let folder = tempfile::tempdir().unwrap();
@@ -44,11 +44,14 @@ async fn a_restored_dump_has_the_same_runs_and_goes_on() {
 
     let after = store(&restored.url(), caller());
     for run in [&run, &other] {
-        assert_eq!(told(&after, run).await, told(&before, run).await);
+        assert_eq!(load_stored_run(&after, run).await, load_stored_run(&before, run).await);
     }
-    assert_eq!(after.keyed(&run, "a-key").await.unwrap(), Some(1));
-    assert_eq!(after.protocol(&run.tenant, "sha256:p").await.unwrap().as_deref(), Some("text"));
-    after.append(sample::step(&run, 2)).await.unwrap();
-    assert!(after.health().await.unwrap().walled);
-    assert_eq!(before.head(&run).await.unwrap().unwrap().version, 2);
+    assert_eq!(after.find_key_version(&run, "a-key").await.unwrap(), Some(1));
+    assert_eq!(
+        after.load_protocol(&run.tenant, "sha256:p").await.unwrap().as_deref(),
+        Some("text")
+    );
+    after.append_commit(sample::step(&run, 2)).await.unwrap();
+    assert!(after.probe_health().await.unwrap().walled);
+    assert_eq!(before.load_head(&run).await.unwrap().unwrap().version, 2);
 }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_store::suite::sample;
-use countersign_store::{Commit, Lease, PostgresSettings, RunId, Store, Taking};
+use countersign_store::{DueRunsRequest, Lease, PostgresSettings, RunCommit, RunId, Store};
 
 use crate::site::{Site, caller, store};
 
@@ -18,24 +18,24 @@ async fn a_clock_that_is_ahead_takes_nobodys_run() {
     let Some(site) = Site::fresh("a_clock_that_is_ahead_takes_nobodys_run").await else { return };
     let store = store(&site.url(), PostgresSettings::default());
     let run = RunId::local("r");
-    sample::grow(&store, &run, 1).await;
+    sample::create_run_at_version(&store, &run, 1).await;
     let begun = now();
-    let first = store.lease(&run, "right", begun, begun + HOUR).await.unwrap().unwrap();
+    let first = store.acquire_lease(&run, "right", begun, begun + HOUR).await.unwrap().unwrap();
     // What is told is in the clock of who asked.
     assert!((first.until - begun - HOUR).abs() < 1000, "{first:?}");
     let ahead = begun + 2 * HOUR;
-    assert_eq!(store.lease(&run, "ahead", ahead, ahead + HOUR).await.unwrap(), None);
+    assert_eq!(store.acquire_lease(&run, "ahead", ahead, ahead + HOUR).await.unwrap(), None);
     let behind = begun - 2 * HOUR;
-    let renewed = store.lease(&run, "right", behind, behind + HOUR).await.unwrap().unwrap();
+    let renewed = store.acquire_lease(&run, "right", behind, behind + HOUR).await.unwrap().unwrap();
     assert_eq!(renewed.epoch, 1);
     assert!((renewed.until - behind - HOUR).abs() < 1000, "{renewed:?}");
     // It is due, and held.
-    store.append(Commit { wake_at: Some(1), ..sample::step(&run, 1) }).await.unwrap();
-    let taking = Taking::new("ahead", ahead, ahead + HOUR, 10);
-    assert_eq!(store.take(&taking).await.unwrap(), []);
-    let held = store.held(ahead, 10).await.unwrap();
+    store.append_commit(RunCommit { wake_at: Some(1), ..sample::step(&run, 1) }).await.unwrap();
+    let taking = DueRunsRequest::new("ahead", ahead, ahead + HOUR, 10);
+    assert_eq!(store.acquire_due_runs(&taking).await.unwrap(), []);
+    let held = store.list_leases(ahead, 10).await.unwrap();
     assert!((held[0].until - ahead - HOUR).abs() < 60_000, "{held:?}");
-    let told = store.head(&run).await.unwrap().unwrap().lease.unwrap();
+    let told = store.load_head(&run).await.unwrap().unwrap().lease.unwrap();
     assert!((told.until - begun - HOUR).abs() < 60_000, "{told:?}");
 }
 
@@ -46,10 +46,10 @@ async fn the_callers_clock_is_taken_where_it_is_chosen() {
     };
     let store = store(&site.url(), caller());
     let run = RunId::local("r");
-    sample::grow(&store, &run, 1).await;
-    let first = store.lease(&run, "one", 1_000, 2_000).await.unwrap().unwrap();
+    sample::create_run_at_version(&store, &run, 1).await;
+    let first = store.acquire_lease(&run, "one", 1_000, 2_000).await.unwrap().unwrap();
     assert_eq!(first.until, 2_000);
-    let second = store.lease(&run, "other", 2_000, 3_000).await.unwrap().unwrap();
+    let second = store.acquire_lease(&run, "other", 2_000, 3_000).await.unwrap().unwrap();
     assert_eq!((second.epoch, second.until), (2, 3_000));
 }
 
@@ -60,21 +60,21 @@ async fn a_lease_is_over_and_renewed_by_the_servers_clock() {
     };
     let store = store(&site.url(), PostgresSettings::default());
     let run = RunId::local("r");
-    sample::grow(&store, &run, 1).await;
+    sample::create_run_at_version(&store, &run, 1).await;
     let begun = now();
-    store.lease(&run, "short", begun, begun + 1).await.unwrap().unwrap();
+    store.acquire_lease(&run, "short", begun, begun + 1).await.unwrap().unwrap();
     // A millisecond of the server's is over soon, whatever this clock says.
     let lease = loop {
-        if let Some(lease) = store.lease(&run, "next", 0, 1_000).await.unwrap() {
+        if let Some(lease) = store.acquire_lease(&run, "next", 0, 1_000).await.unwrap() {
             break lease;
         }
     };
     assert_eq!((lease.epoch, lease.until), (2, 1_000));
     // A commit renews what is held until its own time of this machine.
     let until = now() + HOUR;
-    let renewing = Commit { lease: Some(Lease { until, ..lease }), ..sample::step(&run, 1) };
-    store.append(renewing).await.unwrap();
-    let told = store.head(&run).await.unwrap().unwrap().lease.unwrap();
+    let renewing = RunCommit { lease: Some(Lease { until, ..lease }), ..sample::step(&run, 1) };
+    store.append_commit(renewing).await.unwrap();
+    let told = store.load_head(&run).await.unwrap().unwrap().lease.unwrap();
     assert!((told.until - until).abs() < 60_000, "{told:?}");
     let free = site.admin().await;
     let left = "SELECT lease_until - (extract(epoch FROM clock_timestamp()) * 1000)::bigint

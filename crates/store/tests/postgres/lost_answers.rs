@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use countersign_store::suite::sample;
 use countersign_store::{
-    Call, Commit, Dialogue, PostgresDatabase, PostgresSchema, PostgresSettings, PostgresStep,
-    PostgresStore, Purpose, RunId, Scope, Store, StoreError,
+    PgTransaction, PgTransactionMode, PostgresDatabase, PostgresMigration, PostgresSchema,
+    PostgresSettings, PostgresStore, RunCommit, RunId, SqlStatement, Store, StoreError,
+    TenantScope,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
@@ -74,26 +75,29 @@ async fn what_was_kept_unheard_counts_as_kept() {
     let Some(site) = Site::fresh("what_was_kept_unheard_counts_as_kept").await else { return };
     let proxy = Proxy::before(&site);
     let run = RunId::local("r");
-    let patient = PostgresSettings { patience: Duration::from_secs(20), ..caller() };
+    let patient = PostgresSettings { retry_for: Duration::from_secs(20), ..caller() };
     let store = PostgresStore::open(crate::site::server(&proxy.url), patient).await.unwrap();
     // A creation, a step, a step with a key, and a step under a lease.
     proxy.lose(1);
-    store.create(sample::new_run(), sample::step(&run, 0)).await.unwrap();
+    store.create_run(sample::new_run(), sample::step(&run, 0)).await.unwrap();
     proxy.lose(2);
-    store.append(sample::step(&run, 1)).await.unwrap();
+    store.append_commit(sample::step(&run, 1)).await.unwrap();
     proxy.lose(1);
-    store.append(Commit { key: Some("k".into()), ..sample::step(&run, 2) }).await.unwrap();
-    let lease = store.lease(&run, "w", 10, 20).await.unwrap();
+    store
+        .append_commit(RunCommit { idempotency_key: Some("k".into()), ..sample::step(&run, 2) })
+        .await
+        .unwrap();
+    let lease = store.acquire_lease(&run, "w", 10, 20).await.unwrap();
     proxy.lose(1);
-    store.append(Commit { lease, ..sample::step(&run, 3) }).await.unwrap();
+    store.append_commit(RunCommit { lease, ..sample::step(&run, 3) }).await.unwrap();
     // Taken and given back twice over, a lease is the same one.
     proxy.lose(1);
-    let lease = store.lease(&run, "w", 10, 30).await.unwrap().unwrap();
+    let lease = store.acquire_lease(&run, "w", 10, 30).await.unwrap().unwrap();
     assert_eq!((lease.epoch, lease.until), (1, 30));
     proxy.lose(1);
-    store.release(&lease).await.unwrap();
-    assert_eq!(store.log(&run, 0, 10).await.unwrap(), sample::entries(4));
-    assert_eq!(store.head(&run).await.unwrap().unwrap().lease, None);
+    store.release_lease(&lease).await.unwrap();
+    assert_eq!(store.read_log(&run, 0, 10).await.unwrap(), sample::entries(4));
+    assert_eq!(store.load_head(&run).await.unwrap().unwrap().lease, None);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,12 +106,12 @@ async fn what_another_kept_meanwhile_is_a_conflict() {
     let proxy = Proxy::before(&site);
     let run = RunId::local("r");
     let direct = store(&site.url(), caller());
-    sample::grow(&direct, &run, 2).await;
+    sample::create_run_at_version(&direct, &run, 2).await;
     let through = PostgresStore::open(crate::site::server(&proxy.url), caller()).await.unwrap();
     let mut other = sample::step(&run, 1);
     other.entry.hash = "another".into();
     proxy.lose(1);
-    let late = through.append(other).await;
+    let late = through.append_commit(other).await;
     assert!(matches!(late, Err(StoreError::Conflict { expected: 1, found: 2 })), "{late:?}");
 }
 
@@ -116,21 +120,21 @@ async fn where_patience_ends_the_outcome_is_open_and_said_so() {
     let Some(site) = Site::fresh("where_patience_ends_the_outcome_is_open").await else { return };
     let proxy = Proxy::before(&site);
     let run = RunId::local("r");
-    let hasty = PostgresSettings { patience: Duration::ZERO, ..caller() };
+    let hasty = PostgresSettings { retry_for: Duration::ZERO, ..caller() };
     let through = PostgresStore::open(crate::site::server(&proxy.url), hasty).await.unwrap();
-    sample::grow(&through, &run, 1).await;
+    sample::create_run_at_version(&through, &run, 1).await;
     proxy.lose(1);
-    let answer = through.append(sample::step(&run, 1)).await;
+    let answer = through.append_commit(sample::step(&run, 1)).await;
     assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
     let cause = std::error::Error::source(&answer.unwrap_err()).unwrap().to_string();
     assert_eq!(cause, "the connection to the server was cut");
-    assert_eq!(through.head(&run).await.unwrap().unwrap().version, 2);
+    assert_eq!(through.load_head(&run).await.unwrap().unwrap().version, 2);
 }
 
 const TALLY: PostgresSchema = PostgresSchema {
     name: "tally_test",
-    ledger: "migrations",
-    steps: &[PostgresStep {
+    migrations_table: "migrations",
+    migrations: &[PostgresMigration {
         number: 1,
         name: "tally",
         serves: 1,
@@ -144,20 +148,22 @@ async fn a_dialogue_that_was_kept_unheard_is_not_held_again() {
     let proxy = Proxy::before(&site);
     let server = crate::site::server(&proxy.url);
     let database = Arc::new(PostgresDatabase::new(server, caller(), TALLY));
-    let add = |dialogue: &Dialogue<'_>| {
-        let scope = Scope::Tenant("t");
-        dialogue.ask(scope, Call::new("INSERT INTO tally_test.tally VALUES ('one')"))?;
-        Ok::<_, StoreError>(dialogue.ask(scope, Call::new("SELECT 1 FROM tally_test.tally"))?.len())
+    let add = |dialogue: &PgTransaction<'_>| {
+        let scope = TenantScope::Tenant("t");
+        dialogue.query(scope, SqlStatement::new("INSERT INTO tally_test.tally VALUES ('one')"))?;
+        Ok::<_, StoreError>(
+            dialogue.query(scope, SqlStatement::new("SELECT 1 FROM tally_test.tally"))?.len(),
+        )
     };
-    database.ready().await.unwrap();
+    database.ensure_migrated().await.unwrap();
     proxy.lose(1);
-    assert_eq!(database.converse(Purpose::Change, add).await.unwrap(), 1);
-    assert_eq!(database.converse(Purpose::Rehearse, add).await.unwrap(), 2);
+    assert_eq!(database.run_transaction(PgTransactionMode::ReadWrite, add).await.unwrap(), 1);
+    assert_eq!(database.run_transaction(PgTransactionMode::DryRun, add).await.unwrap(), 2);
     // Cut before its end, nothing of it was kept, and it is held again.
     let admin = Arc::new(site.admin().await);
     let held = Arc::new(AtomicU32::new(0));
     let times = Arc::clone(&held);
-    let cut = move |dialogue: &Dialogue<'_>| {
+    let cut = move |dialogue: &PgTransaction<'_>| {
         let all = add(dialogue)?;
         if times.fetch_add(1, Ordering::SeqCst) == 0 {
             let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -166,13 +172,16 @@ async fn a_dialogue_that_was_kept_unheard_is_not_held_again() {
         }
         Ok::<_, StoreError>(all)
     };
-    assert_eq!(database.converse(Purpose::Change, cut).await.unwrap(), 2);
+    assert_eq!(database.run_transaction(PgTransactionMode::ReadWrite, cut).await.unwrap(), 2);
     assert_eq!(held.load(Ordering::SeqCst), 2);
     // What the work itself refuses is undone and not tried again.
-    let refuse = move |dialogue: &Dialogue<'_>| {
+    let refuse = move |dialogue: &PgTransaction<'_>| {
         add(dialogue)?;
         Err::<(), _>(StoreError::Closed)
     };
-    assert!(matches!(database.converse(Purpose::Change, refuse).await, Err(StoreError::Closed)));
-    assert_eq!(database.converse(Purpose::Rehearse, add).await.unwrap(), 3);
+    assert!(matches!(
+        database.run_transaction(PgTransactionMode::ReadWrite, refuse).await,
+        Err(StoreError::Closed)
+    ));
+    assert_eq!(database.run_transaction(PgTransactionMode::DryRun, add).await.unwrap(), 3);
 }

@@ -2,34 +2,37 @@
 
 use countersign_store::suite::sample;
 use countersign_store::{
-    PostgresDatabase, PostgresSchema, PostgresSettings, PostgresStep, PostgresStore, RunId, Store,
-    StoreError,
+    PostgresDatabase, PostgresMigration, PostgresSchema, PostgresSettings, PostgresStore, RunId,
+    Store, StoreError,
 };
 
 use crate::site::{Site, caller, server, store};
 
-const NOTES: PostgresStep = PostgresStep {
+const NOTES: PostgresMigration = PostgresMigration {
     number: 1,
     name: "notes",
     serves: 1,
     sql: "CREATE TABLE notes_test.notes (text text);",
 };
-const COLOURS: PostgresStep = PostgresStep {
+const COLOURS: PostgresMigration = PostgresMigration {
     number: 2,
     name: "colours",
     serves: 1,
     sql: "ALTER TABLE notes_test.notes ADD COLUMN colour text;",
 };
-const BROKEN: PostgresStep = PostgresStep {
+const BROKEN: PostgresMigration = PostgresMigration {
     number: 2,
     name: "broken",
     serves: 1,
     sql: "CREATE TABLE notes_test.half (x int); INSERT INTO notes_test.nowhere VALUES (1);",
 };
 
-async fn ready(site: &Site, steps: &'static [PostgresStep]) -> Result<u32, StoreError> {
-    let schema = PostgresSchema { name: "notes_test", ledger: "migrations", steps };
-    PostgresDatabase::new(server(&site.url()), PostgresSettings::default(), schema).ready().await
+async fn ready(site: &Site, steps: &'static [PostgresMigration]) -> Result<u32, StoreError> {
+    let schema =
+        PostgresSchema { name: "notes_test", migrations_table: "migrations", migrations: steps };
+    PostgresDatabase::new(server(&site.url()), PostgresSettings::default(), schema)
+        .ensure_migrated()
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -45,9 +48,9 @@ async fn many_who_migrate_at_once_end_well() {
     }
     let steps = "SELECT count(*) FROM countersign.migrations";
     let steps: i64 = site.client().await.query_one(steps, &[]).await.unwrap().get(0);
-    let health = store(&url, caller()).health().await.unwrap();
+    let health = store(&url, caller()).probe_health().await.unwrap();
     assert_eq!(i64::from(health.schema), steps);
-    assert_eq!(health.schema, health.known);
+    assert_eq!(health.schema, health.known_schema);
 }
 
 #[tokio::test]
@@ -69,8 +72,8 @@ async fn an_older_program_goes_on_where_the_change_allows_it() {
     let run = RunId::local("r");
     let known = {
         let store = store(&site.url(), caller());
-        sample::grow(&store, &run, 1).await;
-        store.health().await.unwrap().known
+        sample::create_run_at_version(&store, &run, 1).await;
+        store.probe_health().await.unwrap().known_schema
     };
     let client = site.client().await;
     let later = format!(
@@ -80,14 +83,14 @@ async fn an_older_program_goes_on_where_the_change_allows_it() {
     );
     client.batch_execute(&later).await.unwrap();
     let beside = store(&site.url(), caller());
-    beside.append(sample::step(&run, 1)).await.unwrap();
-    assert_eq!(beside.head(&run).await.unwrap().unwrap().version, 2);
-    assert_eq!(beside.health().await.unwrap().schema, known + 1);
+    beside.append_commit(sample::step(&run, 1)).await.unwrap();
+    assert_eq!(beside.load_head(&run).await.unwrap().unwrap().version, 2);
+    assert_eq!(beside.probe_health().await.unwrap().schema, known + 1);
 
     let breaking =
         format!("UPDATE countersign.migrations SET serves = {0} WHERE number = {0}", known + 1);
     client.batch_execute(&breaking).await.unwrap();
-    let refused = store(&site.url(), caller()).head(&run).await.unwrap_err();
+    let refused = store(&site.url(), caller()).load_head(&run).await.unwrap_err();
     let told =
         format!("the database has schema {}, this program knows schemas up to {known}", known + 1);
     assert_eq!(refused.to_string(), told);
@@ -102,7 +105,7 @@ async fn what_is_not_ours_is_told_and_left_alone() {
         .await
         .unwrap();
     let refused = PostgresStore::open(server(&site.url()), caller()).await;
-    assert!(matches!(refused, Err(StoreError::Foreign)), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::ForeignDatabase)), "{refused:?}");
     client.batch_execute("DROP TABLE countersign.t").await.unwrap();
     // An empty schema that somebody made for us is ours.
     PostgresStore::open(server(&site.url()), caller()).await.unwrap();
@@ -132,6 +135,6 @@ async fn a_role_that_may_not_change_the_schema_uses_one_that_is_there() {
     );
     admin.batch_execute(&grant).await.unwrap();
     let store = store(&site.url(), caller());
-    sample::grow(&store, &RunId::local("r"), 3).await;
-    assert!(store.health().await.unwrap().walled);
+    sample::create_run_at_version(&store, &RunId::local("r"), 3).await;
+    assert!(store.probe_health().await.unwrap().walled);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use countersign_postgres::{Given, Server};
+use countersign_postgres::{PgConnectOptions, PgServer};
 use countersign_store::{LeaseClock, PostgresSettings, PostgresStore, Store};
 use tokio_postgres::{Client, NoTls};
 
@@ -23,12 +23,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// An empty database; `None`, and a word about it, where there is no server.
+    /// An empty database; `Empty`, and a word about it, where there is no server.
     pub(crate) async fn fresh(test: &str) -> Option<Self> {
         let Ok(base) = std::env::var(ADDRESS) else {
             let why =
                 format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
-            testkit::not_run(&format!("postgres: {test}"), &why);
+            testkit::report_not_run(&format!("postgres: {test}"), &why);
             return None;
         };
         Some(Self::on(base).await)
@@ -109,8 +109,8 @@ pub(crate) fn caller() -> PostgresSettings {
 }
 
 /// A server at an address.
-pub(crate) fn server(url: &str) -> Server {
-    Server::parse(url, &Given::default()).unwrap()
+pub(crate) fn server(url: &str) -> PgServer {
+    PgServer::parse(url, &PgConnectOptions::default()).unwrap()
 }
 
 /// A store at an address.

@@ -14,7 +14,7 @@ async fn filled(site: &Site) -> Client {
     for tenant in ["ours", "theirs"] {
         let tenant = TenantId::new(tenant);
         let run = RunId::new(tenant.clone(), "r");
-        store.create(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
+        store.create_run(sample::new_run(), sample::full_step(&run, 0, "a")).await.unwrap();
         store.put_protocol(&tenant, "sha256:p", "text").await.unwrap();
     }
     site.client().await
@@ -87,7 +87,8 @@ async fn the_look_across_tenants_sees_heads_only() {
 async fn health_tells_whether_the_wall_stands() {
     let Some(site) = Site::fresh("health_tells_whether_the_wall_stands").await else { return };
     filled(&site).await;
-    let of = async |url: &str| PostgresStore::new(server(url), caller()).health().await.unwrap();
+    let of =
+        async |url: &str| PostgresStore::new(server(url), caller()).probe_health().await.unwrap();
     let health = of(&site.url()).await;
     assert!(health.walled && !health.standby, "{health:?}");
     assert_eq!(health.role, site.role());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_store::suite::sample;
-use countersign_store::{Commit, PostgresSettings, RunId, Store, StoreError, TenantId};
+use countersign_store::{PostgresSettings, RunCommit, RunId, Store, StoreError, TenantId};
 
 use crate::site::{Site, caller, store};
 
@@ -20,32 +20,35 @@ async fn a_refused_commit_does_not_hurt_the_others() {
         RunId::new(TenantId::new(format!("tenant-{}", number % 3)), format!("run-{number:02}"))
     };
     for number in 0..40 {
-        let first = Commit { actions: vec![sample::action("x")], ..sample::step(&run(number), 0) };
-        store.create(sample::new_run(), first).await.unwrap();
+        let first =
+            RunCommit { actions: vec![sample::action("x")], ..sample::step(&run(number), 0) };
+        store.create_run(sample::new_run(), first).await.unwrap();
     }
     let writes = (0..40).map(|number| {
         let (store, run) = (Arc::clone(&store), run(number));
         tokio::spawn(async move {
             let commit = match number % 8 {
                 0 => sample::step(&run, 7),
-                1 => Commit { actions: vec![sample::action("x")], ..sample::step(&run, 1) },
+                1 => RunCommit { actions: vec![sample::action("x")], ..sample::step(&run, 1) },
                 2 => sample::step(&RunId::local("nobody"), 1),
                 _ => sample::full_step(&run, 1, "a"),
             };
-            (number, store.append(commit).await)
+            (number, store.append_commit(commit).await)
         })
     });
     for write in writes.collect::<Vec<_>>() {
         let (number, answer) = write.await.unwrap();
         let as_expected = match (number % 8, &answer) {
             (0, Err(StoreError::Conflict { expected: 7, found: 1 })) => true,
-            (1, Err(StoreError::Malformed { what })) => what == "action `x` is outstanding already",
+            (1, Err(StoreError::Malformed { reason })) => {
+                reason == "action `x` is outstanding already"
+            }
             (2, Err(StoreError::NotFound { .. })) => true,
             (3.., Ok(())) => true,
             _ => false,
         };
         assert!(as_expected, "{number}: {answer:?}");
-        let version = store.head(&run(number)).await.unwrap().unwrap().version;
+        let version = store.load_head(&run(number)).await.unwrap().unwrap().version;
         assert_eq!(version, if number % 8 < 3 { 1 } else { 2 }, "{number}");
     }
 }
@@ -57,7 +60,7 @@ async fn commits_that_wait_share_a_transaction() {
     let runs: Vec<RunId> = (0..64).map(|number| RunId::local(format!("run-{number}"))).collect();
     let steps = runs.iter().map(|run| {
         let (store, run) = (Arc::clone(&store), run.clone());
-        tokio::spawn(async move { sample::grow(&*store, &run, 10).await })
+        tokio::spawn(async move { sample::create_run_at_version(&*store, &run, 10).await })
     });
     for step in steps.collect::<Vec<_>>() {
         step.await.unwrap();
@@ -76,18 +79,20 @@ async fn a_step_changes_a_head_in_place() {
     let run = RunId::local("r");
     {
         let store = store(&site.url(), caller());
-        let first = Commit { actions: vec![sample::action("1")], ..sample::step(&run, 0) };
-        store.create(sample::new_run(), first).await.unwrap();
+        let first = RunCommit { actions: vec![sample::action("1")], ..sample::step(&run, 0) };
+        store.create_run(sample::new_run(), first).await.unwrap();
         // The session made its plans when the table was all but empty; they must do for more.
         for number in 0..50 {
-            sample::grow(&store, &RunId::local(format!("other-{number}")), 1).await;
+            sample::create_run_at_version(&store, &RunId::local(format!("other-{number}")), 1)
+                .await;
         }
         for version in 1..200_u64 {
             let actions = vec![sample::action(&format!("{}", version + 1))];
-            let finished = vec![version.to_string()];
+            let finished_actions = vec![version.to_string()];
             let wake_at = Some(1);
-            let step = Commit { actions, finished, wake_at, ..sample::step(&run, version) };
-            store.append(step).await.unwrap();
+            let step =
+                RunCommit { actions, finished_actions, wake_at, ..sample::step(&run, version) };
+            store.append_commit(step).await.unwrap();
         }
     }
     // A server tells what its sessions did when they have ended.

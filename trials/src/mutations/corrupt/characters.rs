@@ -1,30 +1,33 @@
 //! Corruptions of single characters, anywhere in the text.
 
 use super::Corruption;
-use crate::mutations::pieces::{Kind, Pieces};
-use testkit::Chance;
+use crate::mutations::text_pieces::{PieceKind, TextPieces};
+use testkit::SeededRng;
 
 /// What gets inserted. No slash: two of them would be a comment, and a comment is no damage.
 const STRAY: [char; 16] =
     ['"', '\'', '{', '}', '[', ']', ',', ':', '\\', '0', '-', 'x', '_', ' ', '…', '的'];
 
 /// Applies one; false where the text has no place for it.
-pub(super) fn apply(rng: &mut Chance, pieces: &mut Pieces, corruption: Corruption) -> bool {
+pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Corruption) -> bool {
     // By place in the text, so that long strings are hit as often as they are long; but half of the time by piece,
     // or the structure would hardly ever be hit.
-    let places = pieces.places(|kind| kind != Kind::Done);
+    let places = pieces.find_positions(|kind| kind != PieceKind::Changed);
     if places.is_empty() {
         return false;
     }
-    let piece =
-        if rng.percent(50) { *rng.pick(&places) } else { longest_of_some(rng, pieces, &places) };
+    let piece = if rng.roll_percent(50) {
+        *rng.pick(&places)
+    } else {
+        pick_long_piece(rng, pieces, &places)
+    };
     let piece = &mut pieces.0[piece];
-    let characters: Vec<char> = piece.plain.chars().collect();
-    let at = rng.below(characters.len());
+    let characters: Vec<char> = piece.strict.chars().collect();
+    let at = rng.next_below(characters.len());
     let mut changed = characters.clone();
     match corruption {
         Corruption::DeletedCharacter => _ = changed.remove(at),
-        Corruption::InsertedCharacter => changed.insert(at + rng.below(2), *rng.pick(&STRAY)),
+        Corruption::InsertedCharacter => changed.insert(at + rng.next_below(2), *rng.pick(&STRAY)),
         _ if at + 1 < changed.len() => changed.swap(at, at + 1),
         _ => return false,
     }
@@ -35,7 +38,7 @@ pub(super) fn apply(rng: &mut Chance, pieces: &mut Pieces, corruption: Corruptio
     true
 }
 
-fn longest_of_some(rng: &mut Chance, pieces: &Pieces, places: &[usize]) -> usize {
+fn pick_long_piece(rng: &mut SeededRng, pieces: &TextPieces, places: &[usize]) -> usize {
     let some = [*rng.pick(places), *rng.pick(places), *rng.pick(places)];
-    some.into_iter().max_by_key(|&at| pieces.0[at].plain.len()).unwrap_or(places[0])
+    some.into_iter().max_by_key(|&at| pieces.0[at].strict.len()).unwrap_or(places[0])
 }

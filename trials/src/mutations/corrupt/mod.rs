@@ -1,7 +1,7 @@
 //! Corruptions by name, and what each does to the meaning of a reply.
 //!
-//! They are applied in the order of [`Stage`]: first the value, then its characters, its syntax, its notation, and
-//! last what stands around it. What the text means afterwards is decided here, in [`corrupt`], and nowhere else.
+//! They are applied in the order of [`CorruptionStage`]: first the value, then its characters, its syntax, its notation, and
+//! last what stands around it. What the text means afterwards is decided here, in [`corrupt_reply`], and nowhere else.
 
 mod value;
 mod characters;
@@ -10,8 +10,8 @@ mod strings;
 
 use serde_json::Value;
 
-use super::pieces::{Layout, Pieces};
-use testkit::Chance;
+use super::text_pieces::{TextLayout, TextPieces};
+use testkit::SeededRng;
 
 macro_rules! corruptions {
     ($($variant:ident = $name:literal, $stage:ident, $tolerable:literal;)*) => {
@@ -29,12 +29,12 @@ macro_rules! corruptions {
             }
 
             /// When it is applied.
-            pub(crate) fn stage(self) -> Stage {
-                match self { $(Self::$variant => Stage::$stage,)* }
+            pub(crate) fn stage(self) -> CorruptionStage {
+                match self { $(Self::$variant => CorruptionStage::$stage,)* }
             }
 
             /// Whether the reply's meaning survives it. If not, refusing is the only right outcome.
-            pub(crate) fn tolerable(self) -> bool {
+            pub(crate) fn is_recoverable(self) -> bool {
                 match self { $(Self::$variant => $tolerable,)* }
             }
         }
@@ -43,13 +43,13 @@ macro_rules! corruptions {
 
 /// The order in which corruptions are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum CorruptionStage {
     Value,
     Characters,
     Syntax,
     Strings,
-    Cut,
-    Around,
+    Truncation,
+    Wrapping,
 }
 
 corruptions! {
@@ -77,92 +77,95 @@ corruptions! {
     BareKeys = "bare keys", Strings, true;
     PythonLiterals = "python literals", Strings, true;
     Comment = "comment", Strings, true;
-    Truncation = "truncation", Cut, false;
-    Fence = "fence", Around, true;
-    Prose = "prose around", Around, true;
-    Think = "think block", Around, true;
-    ByteOrderMark = "byte-order mark", Around, true;
+    Truncation = "truncation", Truncation, false;
+    Fence = "fence", Wrapping, true;
+    Prose = "prose around", Wrapping, true;
+    Think = "think block", Wrapping, true;
+    ByteOrderMark = "byte-order mark", Wrapping, true;
 }
 
 /// An object's text after corruption, and what it means.
 #[derive(Debug, Clone)]
-pub(crate) struct Corrupted {
+pub(crate) struct CorruptedReply {
     /// The text of the object alone.
     pub(crate) object: String,
     /// What it means, if it means anything.
     pub(crate) truth: Value,
     /// Whether accepting the truth is right at all.
-    pub(crate) tolerable: bool,
+    pub(crate) recoverable: bool,
     /// What was really done; a corruption that found nothing to corrupt is left out.
     pub(crate) applied: Vec<Corruption>,
 }
 
 /// Applies corruptions to a reply. `other` is a second reply of the same contract, for what needs foreign values.
-pub(crate) fn corrupt(
-    rng: &mut Chance,
+pub(crate) fn corrupt_reply(
+    rng: &mut SeededRng,
     contract: &str,
     reply: &Value,
     other: &Value,
     corruptions: &[Corruption],
-) -> Corrupted {
-    let layout = Layout::any(rng);
+) -> CorruptedReply {
+    let layout = TextLayout::random(rng);
     let mut corruptions = corruptions.to_vec();
     corruptions.sort_unstable_by_key(|corruption| (corruption.stage(), *corruption));
     let truncated = corruptions.contains(&Corruption::Truncation);
     let mut truth = reply.clone();
     let mut applied = Vec::new();
-    for &corruption in corruptions.iter().filter(|one| one.stage() == Stage::Value) {
+    for &corruption in corruptions.iter().filter(|one| one.stage() == CorruptionStage::Value) {
         if value::apply(rng, contract, &mut truth, corruption) {
             applied.push(corruption);
         }
     }
     let spoiled = !applied.is_empty();
-    let mut pieces = Pieces::of(&truth, layout);
+    let mut pieces = TextPieces::from_value(&truth, layout);
     for corruption in corruptions {
         let done = match corruption.stage() {
             // A stray character could undo what was done to the value.
-            Stage::Characters if spoiled => false,
-            Stage::Characters => {
+            CorruptionStage::Characters if spoiled => false,
+            CorruptionStage::Characters => {
                 let done = characters::apply(rng, &mut pieces, corruption);
-                if let Some(said) = says(&pieces) {
-                    pieces = Pieces::of(&said, layout);
+                if let Some(said) = parse_strict(&pieces) {
+                    pieces = TextPieces::from_value(&said, layout);
                     truth = said;
                 }
                 done
             }
-            Stage::Syntax => syntax::apply(rng, &mut pieces, other, corruption),
-            Stage::Strings => strings::apply(rng, &mut pieces, corruption),
-            Stage::Value | Stage::Cut | Stage::Around => false,
+            CorruptionStage::Syntax => syntax::apply(rng, &mut pieces, other, corruption),
+            CorruptionStage::Strings => strings::apply(rng, &mut pieces, corruption),
+            CorruptionStage::Value | CorruptionStage::Truncation | CorruptionStage::Wrapping => {
+                false
+            }
         };
         if done {
             applied.push(corruption);
         }
     }
-    let tolerable = applied.iter().all(|corruption| corruption.tolerable());
-    if tolerable && let Some(said) = says(&pieces) {
+    let tolerable = applied.iter().all(|corruption| corruption.is_recoverable());
+    if tolerable && let Some(said) = parse_strict(&pieces) {
         truth = said;
     }
-    let object = if truncated { cut(rng, &pieces) } else { None };
+    let object = if truncated { truncate_text(rng, &pieces) } else { None };
     let truncated = object.is_some();
     if truncated {
         applied.push(Corruption::Truncation);
     }
-    let object = object.unwrap_or_else(|| pieces.text());
+    let object = object.unwrap_or_else(|| pieces.to_text());
     let tolerable = tolerable && !truncated;
-    Corrupted { object, truth, tolerable, applied }
+    CorruptedReply { object, truth, recoverable: tolerable, applied }
 }
 
-/// The text, cut off so that some of its content is lost; `None` where it has none.
-fn cut(rng: &mut Chance, pieces: &Pieces) -> Option<String> {
+/// The text, cut off so that some of its content is lost; `Empty` where it has none.
+fn truncate_text(rng: &mut SeededRng, pieces: &TextPieces) -> Option<String> {
     // Behind the last letter or digit come only quotes and brackets, which a guess could bring back. Decoration is
     // no content.
-    let last =
-        (0..pieces.0.len()).rev().find(|&at| pieces.0[at].plain.contains(char::is_alphanumeric))?;
+    let last = (0..pieces.0.len())
+        .rev()
+        .find(|&at| pieces.0[at].strict.contains(char::is_alphanumeric))?;
     let before: usize = pieces.0[..last].iter().map(|piece| piece.text.len()).sum();
     let (inside, _) =
         pieces.0[last].text.char_indices().rfind(|(_, character)| character.is_alphanumeric())?;
-    let mut text = pieces.text();
-    let mut at = rng.between(1, before + inside);
+    let mut text = pieces.to_text();
+    let mut at = rng.next_between(1, before + inside);
     while !text.is_char_boundary(at) {
         at -= 1;
     }
@@ -171,6 +174,6 @@ fn cut(rng: &mut Chance, pieces: &Pieces) -> Option<String> {
 }
 
 /// What the strict spelling of the text says, where it is JSON.
-fn says(pieces: &Pieces) -> Option<Value> {
-    serde_json::from_str(&pieces.plain()).ok()
+fn parse_strict(pieces: &TextPieces) -> Option<Value> {
+    serde_json::from_str(&pieces.to_strict_json()).ok()
 }

@@ -1,8 +1,8 @@
 //! Corruptions of strings, keys and words, and comments between them: mostly notations that are not JSON's.
 
 use super::Corruption;
-use crate::mutations::pieces::{Kind, Piece, Pieces, quote};
-use testkit::Chance;
+use crate::mutations::text_pieces::{PieceKind, TextPiece, TextPieces, quote_string};
+use testkit::SeededRng;
 
 const COMMENTS: [&str; 6] = [
     "// checked by hand\n",
@@ -16,19 +16,19 @@ const COMMENTS: [&str; 6] = [
 const SMART: [[char; 2]; 4] = [['“', '”'], ['”', '”'], ['«', '»'], ['＂', '＂']];
 
 /// Applies one; false where the text has nothing for it.
-pub(super) fn apply(rng: &mut Chance, pieces: &mut Pieces, corruption: Corruption) -> bool {
+pub(super) fn apply(rng: &mut SeededRng, pieces: &mut TextPieces, corruption: Corruption) -> bool {
     match corruption {
-        Corruption::MissingQuote => on_one(
+        Corruption::MissingQuote => change_one(
             rng,
             pieces,
             |_| true,
             |rng, piece| {
                 let end = piece.text.len() - 1;
-                let kept = if rng.percent(50) { &piece.text[1..] } else { &piece.text[..end] };
+                let kept = if rng.roll_percent(50) { &piece.text[1..] } else { &piece.text[..end] };
                 piece.damage(kept.to_owned());
             },
         ),
-        Corruption::UnescapedQuote => on_one(
+        Corruption::UnescapedQuote => change_one(
             rng,
             pieces,
             |says| says.contains('"'),
@@ -37,47 +37,48 @@ pub(super) fn apply(rng: &mut Chance, pieces: &mut Pieces, corruption: Corruptio
                 piece.damage(format!("\"{raw}\""));
             },
         ),
-        Corruption::InvalidEscape => on_one(rng, pieces, has_invalid_escape, |_, piece| {
+        Corruption::InvalidEscape => change_one(rng, pieces, has_invalid_escape, |_, piece| {
             let raw = piece.text.replace("\\\\", "\\");
             piece.damage(raw);
         }),
-        Corruption::RawNewlines => on_all(pieces, |piece| {
-            let odd = piece.says.contains(['\n', '\t']) && !piece.says.contains('\\');
+        Corruption::RawNewlines => respell_all(pieces, |piece| {
+            let odd = piece.decoded.contains(['\n', '\t']) && !piece.decoded.contains('\\');
             odd.then(|| piece.text.replace("\\n", "\n").replace("\\t", "\t"))
         }),
-        Corruption::SingleQuotes => on_all(pieces, |piece| {
-            is_string(piece).then(|| quote(&piece.says, ['\'', '\''], false))
+        Corruption::SingleQuotes => respell_all(pieces, |piece| {
+            is_string(piece).then(|| quote_string(&piece.decoded, ['\'', '\''], false))
         }),
         Corruption::SmartQuotes => {
             let [open, close] = *rng.pick(&SMART);
-            on_all(pieces, |piece| {
+            respell_all(pieces, |piece| {
                 is_string(piece)
                     .then(|| format!("{open}{}{close}", &piece.text[1..piece.text.len() - 1]))
             })
         }
-        Corruption::BareKeys => on_all(pieces, |piece| {
-            let bare = piece.kind == Kind::Key && is_identifier(&piece.says);
-            bare.then(|| piece.says.clone())
+        Corruption::BareKeys => respell_all(pieces, |piece| {
+            let bare = piece.kind == PieceKind::Key && is_identifier(&piece.decoded);
+            bare.then(|| piece.decoded.clone())
         }),
-        Corruption::PythonLiterals => on_all(pieces, |piece| {
+        Corruption::PythonLiterals => respell_all(pieces, |piece| {
             let words = [("true", "True"), ("false", "False"), ("null", "None")];
-            let (_, python) =
-                words.iter().find(|(word, _)| piece.kind == Kind::Word && *word == piece.text)?;
+            let (_, python) = words
+                .iter()
+                .find(|(word, _)| piece.kind == PieceKind::Literal && *word == piece.text)?;
             Some((*python).to_owned())
         }),
         Corruption::Comment => {
             // Between any two pieces, but not before the object.
-            let at = rng.between(1, pieces.0.len() - 1);
+            let at = rng.next_between(1, pieces.0.len() - 1);
             let comment = *rng.pick(&COMMENTS);
-            pieces.0.insert(at, Piece::decoration(comment));
+            pieces.0.insert(at, TextPiece::decoration(comment));
             true
         }
         _ => false,
     }
 }
 
-fn is_string(piece: &Piece) -> bool {
-    matches!(piece.kind, Kind::Key | Kind::Text)
+fn is_string(piece: &TextPiece) -> bool {
+    matches!(piece.kind, PieceKind::Key | PieceKind::Text)
 }
 
 /// A key that means the same without quotes.
@@ -102,14 +103,15 @@ fn has_invalid_escape(says: &str) -> bool {
     found
 }
 
-fn on_one(
-    rng: &mut Chance,
-    pieces: &mut Pieces,
+fn change_one(
+    rng: &mut SeededRng,
+    pieces: &mut TextPieces,
     fits: impl Fn(&str) -> bool,
-    change: impl Fn(&mut Chance, &mut Piece),
+    change: impl Fn(&mut SeededRng, &mut TextPiece),
 ) -> bool {
-    let places = pieces.places(|kind| matches!(kind, Kind::Key | Kind::Text));
-    let fitting: Vec<usize> = places.into_iter().filter(|&at| fits(&pieces.0[at].says)).collect();
+    let places = pieces.find_positions(|kind| matches!(kind, PieceKind::Key | PieceKind::Text));
+    let fitting: Vec<usize> =
+        places.into_iter().filter(|&at| fits(&pieces.0[at].decoded)).collect();
     if fitting.is_empty() {
         return false;
     }
@@ -118,7 +120,7 @@ fn on_one(
     true
 }
 
-fn on_all(pieces: &mut Pieces, respelled: impl Fn(&Piece) -> Option<String>) -> bool {
+fn respell_all(pieces: &mut TextPieces, respelled: impl Fn(&TextPiece) -> Option<String>) -> bool {
     let mut any = false;
     for piece in &mut pieces.0 {
         if let Some(text) = respelled(piece) {

@@ -3,39 +3,41 @@
 use serde_json::Value;
 
 use super::Corruption;
-use crate::mutations::pieces::{Kind, Layout, Piece, Pieces};
-use testkit::Chance;
+use crate::mutations::text_pieces::{PieceKind, TextLayout, TextPiece, TextPieces};
+use testkit::SeededRng;
 
 /// Applies one; false where the text has nothing for it.
 pub(super) fn apply(
-    rng: &mut Chance,
-    pieces: &mut Pieces,
+    rng: &mut SeededRng,
+    pieces: &mut TextPieces,
     other: &Value,
     corruption: Corruption,
 ) -> bool {
     match corruption {
-        Corruption::DuplicatedKey => duplicate(rng, pieces, other),
-        Corruption::LossyNumber => on_any(rng, pieces, |kind| kind == Kind::Number, lossy),
-        Corruption::TrailingComma => trailing_comma(rng, pieces),
+        Corruption::DuplicatedKey => duplicate_key(rng, pieces, other),
+        Corruption::LossyNumber => {
+            change_any(rng, pieces, |kind| kind == PieceKind::Number, make_lossy)
+        }
+        Corruption::TrailingComma => add_trailing_comma(rng, pieces),
         Corruption::DoubledComma => {
-            on_any(rng, pieces, |kind| kind == Kind::Comma, |_, piece| piece.damage(",,"))
+            change_any(rng, pieces, |kind| kind == PieceKind::Comma, |_, piece| piece.damage(",,"))
         }
         Corruption::MissingComma => {
-            on_any(rng, pieces, |kind| kind == Kind::Comma, |_, piece| piece.damage(""))
+            change_any(rng, pieces, |kind| kind == PieceKind::Comma, |_, piece| piece.damage(""))
         }
         Corruption::MissingColon => {
-            on_any(rng, pieces, |kind| kind == Kind::Colon, |_, piece| piece.damage(""))
+            change_any(rng, pieces, |kind| kind == PieceKind::Colon, |_, piece| piece.damage(""))
         }
         Corruption::MissingBracket => {
             // A closing bracket mostly; models seldom forget to open one.
-            let opening = rng.percent(15);
-            let wanted = if opening { Kind::Open } else { Kind::Close };
-            on_any(rng, pieces, |kind| kind == wanted, |_, piece| piece.damage(""))
+            let opening = rng.roll_percent(15);
+            let wanted = if opening { PieceKind::Open } else { PieceKind::Close };
+            change_any(rng, pieces, |kind| kind == wanted, |_, piece| piece.damage(""))
         }
-        Corruption::MismatchedCloser => on_any(
+        Corruption::MismatchedCloser => change_any(
             rng,
             pieces,
-            |kind| kind == Kind::Close,
+            |kind| kind == PieceKind::Close,
             |_, piece| {
                 let other = if piece.text == "}" { "]" } else { "}" };
                 piece.damage(other);
@@ -45,13 +47,13 @@ pub(super) fn apply(
     }
 }
 
-fn on_any(
-    rng: &mut Chance,
-    pieces: &mut Pieces,
-    kind: impl Fn(Kind) -> bool,
-    change: impl Fn(&mut Chance, &mut Piece),
+fn change_any(
+    rng: &mut SeededRng,
+    pieces: &mut TextPieces,
+    kind: impl Fn(PieceKind) -> bool,
+    change: impl Fn(&mut SeededRng, &mut TextPiece),
 ) -> bool {
-    let places = pieces.places(kind);
+    let places = pieces.find_positions(kind);
     if places.is_empty() {
         return false;
     }
@@ -61,10 +63,10 @@ fn on_any(
 }
 
 /// A number that no JSON value can hold, near the one that stood there.
-fn lossy(rng: &mut Chance, piece: &mut Piece) {
+fn make_lossy(rng: &mut SeededRng, piece: &mut TextPiece) {
     // The seven: behind a lone zero the digits would be few enough to hold.
     let whole = piece.text.split(['.', 'e']).next().unwrap_or("0").to_owned();
-    let number = match rng.below(4) {
+    let number = match rng.next_below(4) {
         0 => format!("7{whole}.00000000000000000001"),
         1 => format!("{whole}.1234567890123456789012345"),
         2 => "18446744073709551617".to_owned(),
@@ -73,24 +75,28 @@ fn lossy(rng: &mut Chance, piece: &mut Piece) {
     piece.damage(number);
 }
 
-fn trailing_comma(rng: &mut Chance, pieces: &mut Pieces) -> bool {
-    let closers = pieces.places(|kind| kind == Kind::Close);
+fn add_trailing_comma(rng: &mut SeededRng, pieces: &mut TextPieces) -> bool {
+    let closers = pieces.find_positions(|kind| kind == PieceKind::Close);
     let full: Vec<usize> = closers
         .into_iter()
-        .filter_map(|at| pieces.before(at))
-        .filter(|&before| !matches!(pieces.0[before].kind, Kind::Open | Kind::Comma | Kind::Colon))
+        .filter_map(|at| pieces.find_before(at))
+        .filter(|&before| {
+            !matches!(pieces.0[before].kind, PieceKind::Open | PieceKind::Comma | PieceKind::Colon)
+        })
         .collect();
     if full.is_empty() {
         return false;
     }
     let behind = *rng.pick(&full);
-    pieces.0.insert(behind + 1, Piece::decoration(","));
+    pieces.0.insert(behind + 1, TextPiece::decoration(","));
     true
 }
 
 /// A field at the top a second time, with the value another reply has there.
-fn duplicate(rng: &mut Chance, pieces: &mut Pieces, other: &Value) -> bool {
-    let Ok(Value::Object(members)) = serde_json::from_str(&pieces.plain()) else { return false };
+fn duplicate_key(rng: &mut SeededRng, pieces: &mut TextPieces, other: &Value) -> bool {
+    let Ok(Value::Object(members)) = serde_json::from_str(&pieces.to_strict_json()) else {
+        return false;
+    };
     let differing: Vec<(&String, &Value)> = members
         .iter()
         .filter_map(|(key, value)| other.get(key).map(|foreign| (key, value, foreign)))
@@ -101,10 +107,11 @@ fn duplicate(rng: &mut Chance, pieces: &mut Pieces, other: &Value) -> bool {
         return false;
     }
     let (key, foreign) = *rng.pick(&differing);
-    let mut member = vec![Piece::new(Kind::Done, format!("{}:", Value::from(key.as_str())))];
-    member.extend(Pieces::of(foreign, Layout::COMPACT).0);
-    let comma = Piece::new(Kind::Done, ",");
-    let at = if rng.percent(50) {
+    let mut member =
+        vec![TextPiece::new(PieceKind::Changed, format!("{}:", Value::from(key.as_str())))];
+    member.extend(TextPieces::from_value(foreign, TextLayout::COMPACT).0);
+    let comma = TextPiece::new(PieceKind::Changed, ",");
+    let at = if rng.roll_percent(50) {
         member.push(comma);
         1
     } else {

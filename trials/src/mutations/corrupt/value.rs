@@ -4,22 +4,22 @@ use serde_json::{Value, json};
 
 use super::Corruption;
 use crate::mutations::generate;
-use testkit::Chance;
+use testkit::SeededRng;
 
 /// Applies one; false where the reply has nothing for it.
 pub(super) fn apply(
-    rng: &mut Chance,
+    rng: &mut SeededRng,
     contract: &str,
     reply: &mut Value,
     corruption: Corruption,
 ) -> bool {
-    let field = required_field(rng, contract, reply);
+    let field = pick_required_field(rng, contract, reply);
     let Some(members) = reply.as_object_mut() else { return false };
     match corruption {
         Corruption::EnumTypo => {
-            let place = *rng.pick(generate::enums(contract));
+            let place = *rng.pick(generate::enum_pointers(contract));
             let Some(Value::String(word)) = reply.pointer_mut(place) else { return false };
-            *word = typo(rng, word);
+            *word = make_typo(rng, word);
             true
         }
         Corruption::WrongType => {
@@ -46,7 +46,7 @@ pub(super) fn apply(
 }
 
 /// A field at the top that the contract demands and the reply has.
-fn required_field(rng: &mut Chance, contract: &str, reply: &Value) -> Option<String> {
+fn pick_required_field(rng: &mut SeededRng, contract: &str, reply: &Value) -> Option<String> {
     let required: &[&str] = match contract {
         "xiaobo_action_v1" => &["schema_version", "task_id", "result_type"],
         "llm_step_output" => &["output_id", "step", "patch", "next_action", "rationale"],
@@ -54,7 +54,7 @@ fn required_field(rng: &mut Chance, contract: &str, reply: &Value) -> Option<Str
         _ => {
             return reply
                 .as_object()
-                .map(|members| members.keys().nth(rng.below(members.len())).cloned())?;
+                .map(|members| members.keys().nth(rng.next_below(members.len())).cloned())?;
         }
     };
     let present: Vec<&&str> = required.iter().filter(|field| reply.get(field).is_some()).collect();
@@ -62,8 +62,8 @@ fn required_field(rng: &mut Chance, contract: &str, reply: &Value) -> Option<Str
 }
 
 /// A word that is near an allowed one and is none itself.
-fn typo(rng: &mut Chance, word: &str) -> String {
-    match rng.below(4) {
+fn make_typo(rng: &mut SeededRng, word: &str) -> String {
+    match rng.next_below(4) {
         0 => format!("{word}_"),
         1 => word[1..].to_owned(),
         2 => format!(" {word}"),

@@ -9,57 +9,57 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::case::Case;
+use super::case::MutationCase;
 
 /// A peer and its answers, or why it did not run.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub(crate) struct PeerResult {
     /// Its name in the registry, with its version where it ran.
     pub(crate) name: String,
-    /// One answer a case: the value it hands over, or `None` where it refuses.
+    /// One answer a case: the value it hands over, or `Empty` where it refuses.
     pub(crate) answers: Result<Vec<Option<Value>>, String>,
 }
 
 /// Installs and runs both peers.
-pub(crate) fn run(cases: &[Case]) -> Vec<Peer> {
+pub(crate) fn run_peers(cases: &[MutationCase]) -> Vec<PeerResult> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let home = package.parent().unwrap_or(package).join("target/trials");
     ["json_repair", "jsonrepair"]
         .into_iter()
         .map(|name| {
-            let run = prepare(&home, cases).and_then(|file| match name {
-                "json_repair" => python(&home, &file),
-                _ => node(&home, &file),
+            let run = write_cases(&home, cases).and_then(|file| match name {
+                "json_repair" => run_json_repair(&home, &file),
+                _ => run_jsonrepair(&home, &file),
             });
-            match run.and_then(|output| read(&output, cases.len())) {
+            match run.and_then(|output| parse_answers(&output, cases.len())) {
                 Ok((version, answers)) => {
-                    Peer { name: format!("{name} {version}"), answers: Ok(answers) }
+                    PeerResult { name: format!("{name} {version}"), answers: Ok(answers) }
                 }
-                Err(reason) => Peer { name: name.to_owned(), answers: Err(reason) },
+                Err(reason) => PeerResult { name: name.to_owned(), answers: Err(reason) },
             }
         })
         .collect()
 }
 
 /// Writes the texts, a JSON string a line.
-fn prepare(home: &Path, cases: &[Case]) -> Result<PathBuf, String> {
+fn write_cases(home: &Path, cases: &[MutationCase]) -> Result<PathBuf, String> {
     let file = home.join("cases.jsonl");
     let lines: Vec<String> =
         cases.iter().map(|case| Value::from(case.text.as_str()).to_string()).collect();
     fs::create_dir_all(home).map_err(|error| format!("{}: {error}", home.display()))?;
-    write(&file, &lines.join("\n"))?;
+    write_file(&file, &lines.join("\n"))?;
     Ok(file)
 }
 
-fn python(home: &Path, file: &Path) -> Result<String, String> {
+fn run_json_repair(home: &Path, file: &Path) -> Result<String, String> {
     let script = home.join("json_repair_batch.py");
-    write(&script, include_str!("json_repair.py"))?;
+    write_file(&script, include_str!("json_repair.py"))?;
     let venv = home.join("venv");
     let interpreter = venv.join("bin/python");
     if !interpreter.exists() {
-        call(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        run_command(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     }
-    call(Command::new(&interpreter).args([
+    run_command(Command::new(&interpreter).args([
         "-m",
         "pip",
         "install",
@@ -67,23 +67,23 @@ fn python(home: &Path, file: &Path) -> Result<String, String> {
         "--disable-pip-version-check",
         "json_repair",
     ]))?;
-    call(Command::new(&interpreter).arg(&script).arg(file))
+    run_command(Command::new(&interpreter).arg(&script).arg(file))
 }
 
-fn node(home: &Path, file: &Path) -> Result<String, String> {
+fn run_jsonrepair(home: &Path, file: &Path) -> Result<String, String> {
     let script = home.join("jsonrepair_batch.mjs");
-    write(&script, include_str!("jsonrepair.mjs"))?;
+    write_file(&script, include_str!("jsonrepair.mjs"))?;
     let install = ["install", "--silent", "--no-audit", "--no-fund", "--prefix"];
-    call(Command::new("npm").args(install).arg(home).arg("jsonrepair"))?;
-    call(Command::new("node").arg(&script).arg(file))
+    run_command(Command::new("npm").args(install).arg(home).arg("jsonrepair"))?;
+    run_command(Command::new("node").arg(&script).arg(file))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+fn write_file(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Runs a program to its end; gives its standard output, or a line about why there is none.
-fn call(command: &mut Command) -> Result<String, String> {
+fn run_command(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;
     if output.status.success() {
@@ -95,12 +95,12 @@ fn call(command: &mut Command) -> Result<String, String> {
 }
 
 /// The version, and an answer a case.
-fn read(output: &str, cases: usize) -> Result<(String, Vec<Option<Value>>), String> {
+fn parse_answers(output: &str, cases: usize) -> Result<(String, Vec<Option<Value>>), String> {
     let mut lines =
         output.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or(Value::Null));
     let version = lines.next().and_then(|first| first["version"].as_str().map(str::to_owned));
     let version = version.ok_or("no version was told")?;
-    let answers: Vec<Option<Value>> = lines.map(|answer| answered(&answer)).collect();
+    let answers: Vec<Option<Value>> = lines.map(|answer| parse_answer(&answer)).collect();
     if answers.len() != cases {
         return Err(format!("{} answers to {cases} cases", answers.len()));
     }
@@ -108,7 +108,7 @@ fn read(output: &str, cases: usize) -> Result<(String, Vec<Option<Value>>), Stri
 }
 
 /// What was handed over. What cannot be read back is handed over all the same: as null, which is no reply.
-fn answered(answer: &Value) -> Option<Value> {
+fn parse_answer(answer: &Value) -> Option<Value> {
     if answer.get("refused").is_some() {
         return None;
     }

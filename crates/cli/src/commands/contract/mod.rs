@@ -1,23 +1,25 @@
 //! `countersign contract …`: one file a subcommand.
 
-mod check;
-mod diff;
-mod export;
-mod list;
-mod page;
+mod contract_check;
+mod contract_diff;
+mod contract_export;
+mod contract_list;
+mod contract_show;
 
-use crate::args::{Contract, ContractCommand};
-use crate::exit::{Error, Exit};
+use crate::args::{ContractArgs, ContractCommand};
+use crate::exit::{CliError, CliExit};
 
-pub(super) fn run(args: &Contract, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &ContractArgs, json: bool) -> Result<CliExit, CliError> {
     let folder = args.contracts.as_deref();
     match &args.command {
-        ContractCommand::List => list::run(folder, json),
-        ContractCommand::Show { id, schema } => page::run(folder, id, *schema, json),
-        ContractCommand::Check { names, strict } => check::run(folder, names, *strict, json),
-        ContractCommand::Diff { old, new, examples } => {
-            diff::run(folder, [old, new], examples.as_deref(), json)
+        ContractCommand::List => contract_list::run(folder, json),
+        ContractCommand::Show { id, schema } => contract_show::run(folder, id, *schema, json),
+        ContractCommand::Check { names, strict } => {
+            contract_check::run(folder, names, *strict, json)
         }
-        ContractCommand::Export { id, target } => export::run(folder, id, *target, json),
+        ContractCommand::Diff { old, new, examples } => {
+            contract_diff::run(folder, [old, new], examples.as_deref(), json)
+        }
+        ContractCommand::Export { id, target } => contract_export::run(folder, id, *target, json),
     }
 }

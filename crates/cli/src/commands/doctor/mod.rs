@@ -1,7 +1,7 @@
 //! `countersign doctor`: what is set up, which setting came from where, and what is wrong with it.
 
-mod examine;
-mod report;
-mod server;
+mod checks;
+mod doctor_report;
+mod postgres_checks;
 
-pub(super) use examine::run;
+pub(super) use checks::run;

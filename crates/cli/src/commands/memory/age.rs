@@ -1,70 +1,75 @@
 //! `countersign memory age`: what happened long ago is told shorter, and what belongs together as one.
 
-use countersign_memory::rules::Aged;
-use countersign_server::show::shortened;
+use countersign_memory::rules::AgedEpisode;
+use countersign_server::show::truncate_line;
 use serde_json::{Value, json};
 
-use super::{desk, packets};
-use crate::args::{Age, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::{open_memory, policy_and_build};
+use crate::args::{MemoryAgeArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{GOOD, HEADING};
-use crate::table::table;
+use crate::render::{GOOD, HEADING};
+use crate::table::render_table;
 
-pub(super) fn run(whose: &Whose, args: &Age, json: bool) -> Result<Exit, Error> {
-    let (subject, now) = (desk::scope(whose)?.subject(), desk::now(whose)?);
-    let ageing = packets::policy(&args.policy)?.ageing;
-    let memory = desk::look(whose)?;
-    wait(async {
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryAgeArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (subject, now) =
+        (open_memory::resolve_scope(whose)?.subject(), open_memory::resolve_now(whose)?);
+    let ageing = policy_and_build::load_policy(&args.policy)?.ageing;
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
         let aged = if args.dry_run {
-            memory.would_age(&subject, ageing, now).await?
+            memory.preview_ageing(&subject, ageing, now).await?
         } else {
-            memory.age(&subject, ageing, now).await?
+            memory.age_episodes(&subject, ageing, now).await?
         };
         if json {
-            let aged: Vec<Value> = aged.iter().map(listed).collect();
-            output::json(&json!({ "dry_run": args.dry_run, "aged": aged }));
-            return Ok(Exit::Good);
+            let aged: Vec<Value> = aged.iter().map(episode_to_json).collect();
+            output::print_json(&json!({ "dry_run": args.dry_run, "aged": aged }));
+            return Ok(CliExit::Success);
         }
         if aged.is_empty() {
-            output::talk("no episode is old enough to be told shorter");
-            return Ok(Exit::Good);
+            output::print_message("no episode is old enough to be told shorter");
+            return Ok(CliExit::Success);
         }
-        let rows: Vec<[String; 4]> = aged.iter().map(row).collect();
-        output::data(&table(["EPISODE", "LEVEL", "FROM", "TOLD AS"], &rows));
-        let count = desk::counted(aged.len() as u64, "episode");
-        output::talk(&if args.dry_run {
+        let rows: Vec<[String; 4]> = aged.iter().map(format_row).collect();
+        output::print_data(&render_table(["EPISODE", "LEVEL", "FROM", "TOLD AS"], &rows));
+        let count = open_memory::pluralize(aged.len() as u64, "episode");
+        output::print_message(&if args.dry_run {
             format!("{count} would age; nothing was changed")
         } else {
             format!(
                 "{GOOD}aged{GOOD:#}: {count}. What was told before stays, and old builds are composed as before."
             )
         });
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn row(aged: &Aged) -> [String; 4] {
-    let from = if aged.from.is_empty() {
-        desk::counted(aged.before, "character")
+fn format_row(aged: &AgedEpisode) -> [String; 4] {
+    let from = if aged.merged_from.is_empty() {
+        open_memory::pluralize(aged.chars_before, "character")
     } else {
-        aged.from.join(", ")
+        aged.merged_from.join(", ")
     };
-    let level = level(aged);
-    [format!("{HEADING}{}{HEADING:#}", aged.id), level, from, shortened(&aged.summary, 60)]
+    let level = level_name(aged);
+    [format!("{HEADING}{}{HEADING:#}", aged.id), level, from, truncate_line(&aged.summary, 60)]
 }
 
-fn level(aged: &Aged) -> String {
+fn level_name(aged: &AgedEpisode) -> String {
     json!(aged.level).as_str().unwrap_or_default().to_owned()
 }
 
-fn listed(aged: &Aged) -> Value {
+fn episode_to_json(aged: &AgedEpisode) -> Value {
     json!({
         "id": aged.id,
-        "level": level(aged),
-        "from": aged.from,
-        "characters": aged.before,
+        "level": level_name(aged),
+        "from": aged.merged_from,
+        "characters": aged.chars_before,
         "summary": aged.summary,
     })
 }

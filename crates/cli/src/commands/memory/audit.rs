@@ -1,41 +1,41 @@
 //! `countersign memory audit`: what a memory is worth; junk counted, with examples.
 
-use countersign_memory::store::{Audit, Finding};
+use countersign_memory::store::{AuditFinding, MemoryAudit};
 use serde_json::json;
 
-use super::desk;
-use crate::args::Whose;
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::open_memory;
+use crate::args::ScopeArgs;
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::HEADING;
-use crate::table::table;
+use crate::render::HEADING;
+use crate::table::render_table;
 
-pub(super) fn run(whose: &Whose, json: bool) -> Result<Exit, Error> {
-    let (subject, now) = (desk::scope(whose)?.subject(), desk::now(whose)?);
-    let memory = desk::look(whose)?;
-    wait(async {
+pub(super) fn run(whose: &ScopeArgs, json: bool) -> Result<CliExit, CliError> {
+    let (subject, now) =
+        (open_memory::resolve_scope(whose)?.subject(), open_memory::resolve_now(whose)?);
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
         let audit = memory.audit(&subject, now).await?;
-        let findings = findings(&audit);
+        let findings = list_findings(&audit);
         if json {
-            let told =
-                |finding: &Finding| json!({ "count": finding.count, "examples": finding.examples });
+            let told = |finding: &AuditFinding| json!({ "count": finding.count, "examples": finding.examples });
             let mut value = json!({ "events": audit.events, "facts": audit.facts });
             for (name, _, finding) in findings {
                 value[name] = told(finding);
             }
-            output::json(&value);
-            return Ok(Exit::Good);
+            output::print_json(&value);
+            return Ok(CliExit::Success);
         }
         let (user, agent) = (&subject.user, &subject.agent);
-        output::data(&format!(
+        output::print_data(&format!(
             "{HEADING}{user} with {agent}{HEADING:#}: {}, {}\n",
-            desk::counted(audit.events, "event"),
-            desk::counted(audit.facts, "fact")
+            open_memory::pluralize(audit.events, "event"),
+            open_memory::pluralize(audit.facts, "fact")
         ));
         if findings.iter().all(|(_, _, finding)| finding.count == 0) {
-            output::data("No junk was found.\n");
-            return Ok(Exit::Good);
+            output::print_data("No junk was found.\n");
+            return Ok(CliExit::Success);
         }
         let rows: Vec<[String; 4]> = findings
             .into_iter()
@@ -46,12 +46,12 @@ pub(super) fn run(whose: &Whose, json: bool) -> Result<Exit, Error> {
                 [name, finding.count.to_string(), means.to_owned(), examples]
             })
             .collect();
-        output::data(&table(["FOUND", "ROWS", "WHAT IT MEANS", "SUCH AS"], &rows));
-        Ok(Exit::Good)
+        output::print_data(&render_table(["FOUND", "ROWS", "WHAT IT MEANS", "SUCH AS"], &rows));
+        Ok(CliExit::Success)
     })
 }
 
-fn findings(audit: &Audit) -> [(&'static str, &'static str, &Finding); 6] {
+fn list_findings(audit: &MemoryAudit) -> [(&'static str, &'static str, &AuditFinding); 6] {
     [
         ("exact_duplicates", "the same letters again", &audit.exact_duplicates),
         ("near_duplicates", "the same words again", &audit.near_duplicates),

@@ -1,103 +1,125 @@
 //! `countersign memory candidates | promote | refuse`: what waits for a ruling, and the ruling.
 
-use countersign_memory::Subject;
-use countersign_memory::record::{Candidate, CandidateState, Claim};
-use countersign_memory::rules::Assurance;
+use countersign_memory::MemorySubject;
+use countersign_memory::record::{CandidateState, ClaimCandidate, MemoryClaim};
+use countersign_memory::rules::ClaimAssurance;
 use countersign_memory::store::{Memory, MemoryError};
-use countersign_runtime::remember::Done;
-use countersign_server::show::shortened;
-use countersign_server::wire::KeptRow;
+use countersign_runtime::memory_context::IngestedItem;
+use countersign_server::show::truncate_line;
+use countersign_server::wire::SavedMemoryRow;
 use serde_json::{Value, json};
 
-use super::desk;
-use super::remember::sentence;
-use crate::args::{Candidates, Promote, Refuse, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::open_memory;
+use super::remember::describe_outcome;
+use crate::args::{MemoryCandidatesArgs, MemoryPromoteArgs, MemoryRefuseArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, GOOD, HEADING};
-use crate::table::table;
+use crate::render::{BAD, GOOD, HEADING};
+use crate::table::render_table;
 
 /// So many columns of what was said.
-const WORDS: usize = 48;
+const MAX_TEXT_WIDTH: usize = 48;
 
-pub(super) fn list(whose: &Whose, args: &Candidates, json: bool) -> Result<Exit, Error> {
-    let subject = desk::scope(whose)?.subject();
-    let Some(memory) = desk::find(whose)? else {
-        tell(&[], json, desk::NOTHING);
-        return Ok(Exit::Good);
+pub(super) fn list_candidates(
+    whose: &ScopeArgs,
+    args: &MemoryCandidatesArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let subject = open_memory::resolve_scope(whose)?.subject();
+    let Some(memory) = open_memory::find_memory(whose)? else {
+        print_candidates(&[], json, open_memory::NO_MEMORY_MESSAGE);
+        return Ok(CliExit::Success);
     };
-    wait(async {
-        let mut all = memory.candidates(&subject, usize::MAX).await?;
+    block_on(async {
+        let mut all = memory.list_candidates(&subject, usize::MAX).await?;
         if !args.all {
             all.retain(|candidate| candidate.state == CandidateState::Proposed);
         }
         all.truncate(args.limit);
-        tell(&all, json, "nothing waits for a ruling; `countersign memory propose` asks a model");
-        Ok(Exit::Good)
+        print_candidates(
+            &all,
+            json,
+            "nothing waits for a ruling; `countersign memory propose` asks a model",
+        );
+        Ok(CliExit::Success)
     })
 }
 
-pub(super) fn promote(whose: &Whose, args: &Promote, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let memory = desk::look(whose)?;
-    wait(async {
-        let candidate = named(&*memory, &scope.subject(), &args.candidate).await?;
+pub(super) fn promote_candidate(
+    whose: &ScopeArgs,
+    args: &MemoryPromoteArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
+        let candidate = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?;
         let id = candidate.id.clone();
         // A guess belongs to the run that had it.
         let run = match &candidate.claim {
-            Claim::Insight(insight) => insight.run.as_str(),
+            MemoryClaim::Insight(insight) => insight.run.as_str(),
             _ => scope.run(),
         };
-        let scope = desk::within(whose, scope.user(), scope.agent(), scope.session(), run)?;
-        let assurance = if args.confirmed { Assurance::Confirmed } else { Assurance::Claimed };
-        match memory.promote(&scope, &id, assurance, now).await? {
+        let scope =
+            open_memory::build_scope(whose, scope.user(), scope.agent(), scope.session(), run)?;
+        let assurance =
+            if args.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
+        match memory.promote_candidate(&scope, &id, assurance, now).await? {
             Ok(kept) => {
-                let done = Done {
-                    kind: kind(&candidate.claim),
+                let done = IngestedItem {
+                    kind: claim_kind(&candidate.claim),
                     id: kept.id,
                     revision: kept.revision.into(),
                     outcome: kept.outcome,
                 };
                 if json {
-                    let mut told = json!(KeptRow::from(&done));
+                    let mut told = json!(SavedMemoryRow::from(&done));
                     told["candidate"] = id.into();
-                    output::json(&told);
+                    output::print_json(&told);
                 } else {
-                    output::talk(&sentence(&done));
+                    output::print_message(&describe_outcome(&done));
                 }
-                Ok(Exit::Good)
+                Ok(CliExit::Success)
             }
             Err(refusal) => {
                 if json {
-                    output::json(&json!({ "candidate": id, "refused": refusal.to_string() }));
+                    output::print_json(&json!({ "candidate": id, "refused": refusal.to_string() }));
                 } else {
-                    output::talk(&format!("{BAD}refused{BAD:#} {id}: {refusal}"));
+                    output::print_message(&format!("{BAD}refused{BAD:#} {id}: {refusal}"));
                 }
-                Ok(Exit::Refused)
+                Ok(CliExit::Refused)
             }
         }
     })
 }
 
-pub(super) fn refuse(whose: &Whose, args: &Refuse, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let memory = desk::look(whose)?;
-    wait(async {
-        let id = named(&*memory, &scope.subject(), &args.candidate).await?.id;
-        memory.refuse(&scope, &id, &args.because, now).await?;
+pub(super) fn refuse_candidate(
+    whose: &ScopeArgs,
+    args: &MemoryRefuseArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
+        let id = resolve_candidate(&*memory, &scope.subject(), &args.candidate).await?.id;
+        memory.refuse_candidate(&scope, &id, &args.because, now).await?;
         if json {
-            output::json(&json!({ "candidate": id, "refused": args.because }));
+            output::print_json(&json!({ "candidate": id, "refused": args.because }));
         } else {
-            output::talk(&format!("refused {id}: {}", args.because));
+            output::print_message(&format!("refused {id}: {}", args.because));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
 /// The one candidate that is meant.
-async fn named(memory: &dyn Memory, subject: &Subject, name: &str) -> Result<Candidate, Error> {
-    let mut all = memory.candidates(subject, usize::MAX).await?;
+async fn resolve_candidate(
+    memory: &dyn Memory,
+    subject: &MemorySubject,
+    name: &str,
+) -> Result<ClaimCandidate, CliError> {
+    let mut all = memory.list_candidates(subject, usize::MAX).await?;
     if let Some(place) = all.iter().position(|candidate| candidate.id == name) {
         return Ok(all.swap_remove(place));
     }
@@ -105,42 +127,46 @@ async fn named(memory: &dyn Memory, subject: &Subject, name: &str) -> Result<Can
     match all.len() {
         0 => Err(MemoryError::NotFound { kind: "candidate", id: name.to_owned() }.into()),
         1 => Ok(all.swap_remove(0)),
-        several => Err(Error::Usage(format!(
+        several => Err(CliError::Usage(format!(
             "`{name}` names {several} candidates: {}",
             all.iter().map(|candidate| candidate.id.as_str()).collect::<Vec<_>>().join(", ")
         ))),
     }
 }
 
-fn tell(all: &[Candidate], json: bool, empty: &str) {
+fn print_candidates(all: &[ClaimCandidate], json: bool, empty: &str) {
     if json {
-        output::json(&all.iter().map(listed).collect());
+        output::print_json(&all.iter().map(candidate_to_json).collect());
     } else if all.is_empty() {
-        output::talk(empty);
+        output::print_message(empty);
     } else {
-        output::data(&page(all));
+        output::print_data(&render_candidates(all));
     }
 }
 
 /// Candidates as a table.
-pub(super) fn page(all: &[Candidate]) -> String {
-    let rows: Vec<[String; 5]> = all.iter().map(row).collect();
-    table(["CANDIDATE", "KIND", "WHAT", "RESTS ON", "STATE"], &rows)
+pub(super) fn render_candidates(all: &[ClaimCandidate]) -> String {
+    let rows: Vec<[String; 5]> = all.iter().map(format_row).collect();
+    render_table(["CANDIDATE", "KIND", "WHAT", "RESTS ON", "STATE"], &rows)
 }
 
-fn row(candidate: &Candidate) -> [String; 5] {
+fn format_row(candidate: &ClaimCandidate) -> [String; 5] {
     let (what, rests_on) = match &candidate.claim {
-        Claim::Fact(fact) => {
+        MemoryClaim::Fact(fact) => {
             let value = fact.value.as_str().map_or_else(|| fact.value.to_string(), str::to_owned);
             let pieces = fact.evidence.iter().map(|piece| match &piece.quote {
-                Some(quote) => format!("{}: \"{}\"", piece.event, shortened(quote, WORDS)),
+                Some(quote) => {
+                    format!("{}: \"{}\"", piece.event, truncate_line(quote, MAX_TEXT_WIDTH))
+                }
                 None => piece.event.clone(),
             });
             (format!("{}: {value}", fact.key), pieces.collect::<Vec<_>>().join(", "))
         }
-        Claim::Episode(episode) => (episode.summary.clone(), episode.sources.join(", ")),
-        Claim::Procedure(procedure) => (procedure.task_type.clone(), procedure.sources.join(", ")),
-        Claim::Insight(insight) => (insight.statement.clone(), insight.sources.join(", ")),
+        MemoryClaim::Episode(episode) => (episode.summary.clone(), episode.sources.join(", ")),
+        MemoryClaim::Procedure(procedure) => {
+            (procedure.task_type.clone(), procedure.sources.join(", "))
+        }
+        MemoryClaim::Insight(insight) => (insight.statement.clone(), insight.sources.join(", ")),
     };
     let state = match &candidate.state {
         CandidateState::Proposed => "waits".to_owned(),
@@ -148,21 +174,27 @@ fn row(candidate: &Candidate) -> [String; 5] {
         CandidateState::Refused { reason } => format!("{BAD}refused{BAD:#}: {reason}"),
     };
     let id = format!("{HEADING}{}{HEADING:#}", candidate.id);
-    [id, kind(&candidate.claim).to_owned(), shortened(&what, WORDS), rests_on, state]
+    [
+        id,
+        claim_kind(&candidate.claim).to_owned(),
+        truncate_line(&what, MAX_TEXT_WIDTH),
+        rests_on,
+        state,
+    ]
 }
 
 /// A candidate for programs.
-pub(super) fn listed(candidate: &Candidate) -> Value {
-    let Candidate { id, origin, claim, state, recorded_at, .. } = candidate;
+pub(super) fn candidate_to_json(candidate: &ClaimCandidate) -> Value {
+    let ClaimCandidate { id, origin, claim, state, recorded_at, .. } = candidate;
     let claim = match claim {
-        Claim::Fact(fact) => json!(fact),
-        Claim::Episode(episode) => json!(episode),
-        Claim::Procedure(procedure) => json!(procedure),
-        Claim::Insight(insight) => json!(insight),
+        MemoryClaim::Fact(fact) => json!(fact),
+        MemoryClaim::Episode(episode) => json!(episode),
+        MemoryClaim::Procedure(procedure) => json!(procedure),
+        MemoryClaim::Insight(insight) => json!(insight),
     };
     json!({
         "id": id,
-        "kind": kind(&candidate.claim),
+        "kind": claim_kind(&candidate.claim),
         "origin": origin,
         "claim": claim,
         "state": state,
@@ -170,11 +202,11 @@ pub(super) fn listed(candidate: &Candidate) -> Value {
     })
 }
 
-pub(super) fn kind(claim: &Claim) -> &'static str {
+pub(super) fn claim_kind(claim: &MemoryClaim) -> &'static str {
     match claim {
-        Claim::Fact(_) => "fact",
-        Claim::Episode(_) => "episode",
-        Claim::Procedure(_) => "procedure",
-        Claim::Insight(_) => "insight",
+        MemoryClaim::Fact(_) => "fact",
+        MemoryClaim::Episode(_) => "episode",
+        MemoryClaim::Procedure(_) => "procedure",
+        MemoryClaim::Insight(_) => "insight",
     }
 }

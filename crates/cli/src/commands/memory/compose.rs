@@ -1,63 +1,76 @@
 //! `countersign memory compose`: what goes into a prompt. The build is kept, so that it can be explained.
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::meta::Purpose;
-use countersign_core::run::Time;
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_core::run::Timestamp;
 use countersign_memory::compose::ComposeError;
-use countersign_memory::tokens::counter;
-use countersign_memory::{Request, Scope};
-use countersign_runtime::remember::{Asking, Composed, PacketError, composed, moment, sections};
-use countersign_server::wire::Packet;
+use countersign_memory::tokens::find_counter;
+use countersign_memory::{MemoryScope, PacketRequest};
+use countersign_runtime::memory_context::{
+    ComposedContext, ContextError, ContextQuery, compose_context, parse_section_budgets, parse_time,
+};
+use countersign_server::wire::PacketView;
 use serde_json::json;
 
-use super::{desk, packets};
-use crate::args::{Compose, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::{open_memory, policy_and_build};
+use crate::args::{MemoryComposeArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::HEADING;
+use crate::render::HEADING;
 
-pub(super) fn run(whose: &Whose, args: &Compose, json: bool) -> Result<Exit, Error> {
-    let request = request(args, desk::scope(whose)?, desk::now(whose)?)?;
-    let policy = packets::policy(&args.policy)?;
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryComposeArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let request =
+        build_request(args, open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?)?;
+    let policy = policy_and_build::load_policy(&args.policy)?;
     let name = if args.tokenizer == "chars" { "chars/4" } else { args.tokenizer.as_str() };
-    let counter = counter(name).map_err(|error| Error::Usage(format!("`--tokenizer`: {error}")))?;
-    let embedder = desk::embedder(args.embedder.as_ref())?;
+    let counter =
+        find_counter(name).map_err(|error| CliError::Usage(format!("`--tokenizer`: {error}")))?;
+    let embedder = open_memory::connect_embedder(args.embedder.as_ref())?;
     let embedder = embedder.as_ref().filter(|_| !policy.similarity.is_off());
     if args.embedder.is_some() && embedder.is_none() {
-        return Err(Error::Usage(format!(
+        return Err(CliError::Usage(format!(
             "`--embedder`: policy `{}` gives vectors no weight; one with `similarity: {{ weight: 500000 }}` does",
             policy.id
         )));
     }
-    let memory = desk::open(whose)?;
-    wait(async {
-        let request = desk::nearer(&*memory, embedder, request).await;
-        let made = composed(&*memory, &request, &policy, &*counter).await.map_err(by_flag)?;
-        let Composed { build: id, packet, text, .. } = &made;
+    let memory = open_memory::open_or_create(whose)?;
+    block_on(async {
+        let request = open_memory::embed_request(&*memory, embedder, request).await;
+        let made =
+            compose_context(&*memory, &request, &policy, &*counter).await.map_err(to_flag_error)?;
+        let ComposedContext { build: id, packet, text, .. } = &made;
         if json {
-            output::json(&json!(Packet::from(&made)));
-            return Ok(Exit::Good);
+            output::print_json(&json!(PacketView::from(&made)));
+            return Ok(CliExit::Success);
         }
         if args.packet {
-            output::json(&json!(packet));
+            output::print_json(&json!(packet));
         } else {
-            output::data(text);
+            output::print_data(text);
         }
-        output::talk(&told(id, packet, counter.id()));
-        Ok(Exit::Good)
+        output::print_message(&describe_packet(id, packet, counter.id()));
+        Ok(CliExit::Success)
     })
 }
 
-fn request(args: &Compose, scope: Scope, as_of: Time) -> Result<Request, Error> {
+fn build_request(
+    args: &MemoryComposeArgs,
+    scope: MemoryScope,
+    as_of: Timestamp,
+) -> Result<PacketRequest, CliError> {
     let at = |name: &str, text: &Option<String>| {
-        text.as_deref().map(|text| moment(name, text)).transpose().map_err(Error::Usage)
+        text.as_deref().map(|text| parse_time(name, text)).transpose().map_err(CliError::Usage)
     };
-    let asking = Asking {
+    let asking = ContextQuery {
         purpose: Some(match args.purpose.as_str() {
-            "tool" => Purpose::Tool,
-            "responder" => Purpose::Responder,
-            _ => Purpose::Planner,
+            "tool" => PacketPurpose::Tool,
+            "responder" => PacketPurpose::Responder,
+            _ => PacketPurpose::Planner,
         }),
         message: args.message.clone(),
         keywords: args.keywords.clone(),
@@ -67,41 +80,41 @@ fn request(args: &Compose, scope: Scope, as_of: Time) -> Result<Request, Error> 
         until: at("--until", &args.until)?,
         task_type: args.task_type.clone(),
         tokens: args.tokens,
-        sections: sections(args.sections.clone())
-            .map_err(|error| Error::Usage(format!("`--section`: {error}")))?,
+        sections: parse_section_budgets(args.sections.clone())
+            .map_err(|error| CliError::Usage(format!("`--section`: {error}")))?,
     };
-    Ok(asking.request(scope, as_of))
+    Ok(asking.into_request(scope, as_of))
 }
 
 /// The fault of a flag, by its name; the rest as it is.
-fn by_flag(error: PacketError) -> Error {
+fn to_flag_error(error: ContextError) -> CliError {
     let error = match error {
-        PacketError::Compose(error) => error,
-        PacketError::Memory(error) => return error.into(),
-        PacketError::Render(error) => return error.into(),
+        ContextError::Compose(error) => error,
+        ContextError::Memory(error) => return error.into(),
+        ContextError::Render(error) => return error.into(),
     };
     match error {
-        ComposeError::Budget { least, found } => {
-            Error::Usage(format!("`--tokens` must be at least {least}, found {found}"))
+        ComposeError::Budget { minimum: least, found } => {
+            CliError::Usage(format!("`--tokens` must be at least {least}, found {found}"))
         }
         ComposeError::Cue { expected, .. } => {
-            Error::Usage(format!("`--until` must be {expected}").replace("`start`", "`--since`"))
+            CliError::Usage(format!("`--until` must be {expected}").replace("`start`", "`--since`"))
         }
-        ComposeError::Floor { needed, allowed: 0 } => Error::Usage(format!(
+        ComposeError::StateFloor { needed, allowed: 0 } => CliError::Usage(format!(
             "the goal, constraints and slots of the run need {needed} tokens: `--section working_state={needed}`"
         )),
         other => other.into(),
     }
 }
 
-fn told(id: &str, packet: &MemoryPacket, tokenizer: &str) -> String {
+fn describe_packet(id: &str, packet: &MemoryPacket, tokenizer: &str) -> String {
     let report = &packet.budget_report;
     let what = if report.used_tokens_est == 0 {
         "nothing that is remembered answers this".to_owned()
     } else {
         format!(
             "{}, {} of {} tokens by {tokenizer}",
-            desk::counted(packet.explain.selected.len() as u64, "thing"),
+            open_memory::pluralize(packet.explain.selected.len() as u64, "thing"),
             report.used_tokens_est,
             report.max_tokens
         )

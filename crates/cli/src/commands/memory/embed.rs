@@ -1,44 +1,48 @@
 //! `countersign memory embed`: vectors for the events that have none.
 
-use countersign_runtime::remember::{EmbedError, embed_all};
+use countersign_runtime::memory_context::{EmbedError, embed_all};
 use serde_json::json;
 
-use super::desk;
-use crate::args::{Embed, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::open_memory;
+use crate::args::{MemoryEmbedArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
 
-pub(super) fn run(whose: &Whose, args: &Embed, json: bool) -> Result<Exit, Error> {
-    let subject = desk::scope(whose)?.subject();
-    let embedder = desk::embedder(args.embedder.as_ref())?.ok_or_else(|| {
-        Error::Usage(
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryEmbedArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let subject = open_memory::resolve_scope(whose)?.subject();
+    let embedder = open_memory::connect_embedder(args.embedder.as_ref())?.ok_or_else(|| {
+        CliError::Usage(
             "which embedder? `--embedder` is missing; `COUNTERSIGN_EMBEDDER` and `embedder` in countersign.toml say it too"
                 .to_owned(),
         )
     })?;
-    let memory = desk::look(whose)?;
-    let made = wait(async {
+    let memory = open_memory::open_existing(whose)?;
+    let made = block_on(async {
         let mut progress = |done: u64, all: u64| {
             if !json && all > 0 {
-                output::passing(&format!("  {done} of {all} events"));
+                output::print_transient(&format!("  {done} of {all} events"));
             }
         };
         let made = embed_all(&*memory, &*embedder, &subject, &mut progress).await;
-        output::passing("");
+        output::print_transient("");
         made.map_err(|error| match error {
-            EmbedError::Memory(error) => Error::Memory(error),
-            EmbedError::Model(error) => Error::Model(error),
-            error @ EmbedError::Vector { .. } => Error::Usage(error.to_string()),
+            EmbedError::Memory(error) => CliError::Memory(error),
+            EmbedError::Model(error) => CliError::Model(error),
+            error @ EmbedError::Vector { .. } => CliError::Usage(error.to_string()),
         })
     })?;
     if json {
-        output::json(&json!({"embedder": embedder.name(), "made": made}));
-        return Ok(Exit::Good);
+        output::print_json(&json!({"embedder": embedder.name(), "made": made}));
+        return Ok(CliExit::Success);
     }
-    output::talk(&match made {
+    output::print_message(&match made {
         0 => format!("every event has a vector of {}", embedder.name()),
-        made => format!("{} by {}", desk::counted(made, "new vector"), embedder.name()),
+        made => format!("{} by {}", open_memory::pluralize(made, "new vector"), embedder.name()),
     });
-    Ok(Exit::Good)
+    Ok(CliExit::Success)
 }

@@ -1,44 +1,51 @@
 //! `countersign memory expire`: takes out what is over.
 
-use countersign_memory::store::{Sweep, Swept};
+use countersign_memory::store::{SweepOptions, SweepReport};
 use serde_json::json;
 
-use super::desk;
-use crate::args::{Expire, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::open_memory;
+use crate::args::{MemoryExpireArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::GOOD;
+use crate::render::GOOD;
 
-pub(super) fn run(whose: &Whose, args: &Expire, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let sweep = Sweep { run_ended: args.run_ended, used: args.used };
-    let memory = desk::look(whose)?;
-    wait(async {
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryExpireArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let sweep = SweepOptions { run_ended: args.run_ended, include_used: args.used };
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
         let swept = if args.dry_run {
-            memory.would_sweep(&scope, sweep, now).await?
+            memory.preview_sweep(&scope, sweep, now).await?
         } else {
-            memory.sweep(&scope, sweep, now).await?
+            memory.sweep_expired(&scope, sweep, now).await?
         };
         if json {
-            let Swept { events, insights, spared } = swept;
-            output::json(&json!({
+            let SweepReport { events, insights, retained: spared } = swept;
+            output::print_json(&json!({
                 "dry_run": args.dry_run,
                 "events": events,
                 "insights": insights,
                 "spared": spared,
             }));
         } else {
-            output::talk(&told(swept, args.dry_run));
+            output::print_message(&describe_sweep(swept, args.dry_run));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
-fn told(swept: Swept, dry_run: bool) -> String {
-    let Swept { events, insights, spared } = swept;
-    let counted =
-        format!("{}, {}", desk::counted(events, "event"), desk::counted(insights, "insight"));
+fn describe_sweep(swept: SweepReport, dry_run: bool) -> String {
+    let SweepReport { events, insights, retained: spared } = swept;
+    let counted = format!(
+        "{}, {}",
+        open_memory::pluralize(events, "event"),
+        open_memory::pluralize(insights, "insight")
+    );
     let mut told = match (events + insights, dry_run) {
         (0, _) => "nothing is over that can go".to_owned(),
         (_, true) => format!("{counted} would go; nothing was changed"),

@@ -5,86 +5,94 @@ use std::fmt::Write as _;
 
 use countersign_contracts::memory::MemoryPacket;
 use countersign_contracts::memory::meta::SectionBudgets;
-use countersign_memory::Scope;
-use countersign_memory::render::{CommonPrefix, common_prefix, render};
-use countersign_memory::store::{Build, Memory, MemoryError, packet_digest};
-use countersign_server::wire::Explained;
+use countersign_memory::MemoryScope;
+use countersign_memory::render::{CommonPrefix, measure_common_prefix, render_packet};
+use countersign_memory::store::{Memory, MemoryError, PacketBuild, compute_packet_digest};
+use countersign_server::wire::BuildExplanation;
 use serde_json::{Value, json};
 
-use super::{desk, packets};
-use crate::args::{Explain, Whose};
-use crate::elapsed;
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::{open_memory, policy_and_build};
+use crate::args::{MemoryExplainArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, DIM, HEADING};
-use crate::table::{table, width};
-use countersign_server::show::shortened;
+use crate::render::{BAD, DIM, HEADING};
+use crate::table::{display_width, render_table};
+use crate::time_format;
+use countersign_server::show::truncate_line;
 
 /// What a packet calls its items.
-const KINDS: [&str; 8] =
+const ITEM_KINDS: [&str; 8] =
     ["fact", "procedure", "episode", "insight", "quote", "message", "summary", "state"];
 
 /// What the score of an event is made of.
-pub(super) const SUM: [&str; 2] = ["words", "nearby"];
+pub(super) const SCORE_TERMS: [&str; 2] = ["words", "nearby"];
 /// What vectors add to it.
-pub(super) const SIMILAR: &str = "similar";
-pub(super) const FACTORS: [&str; 5] = ["session", "speaker", "time", "question", "role"];
+pub(super) const VECTOR_TERM: &str = "similar";
+pub(super) const SCORE_FACTORS: [&str; 5] = ["session", "speaker", "time", "question", "role"];
 
 /// How many cells a bar has: the whole budget.
-const CELLS: u64 = 20;
+const BAR_WIDTH: u64 = 20;
 
-pub(super) fn run(whose: &Whose, args: &Explain, json: bool) -> Result<Exit, Error> {
-    let scope = desk::scope(whose)?;
-    let memory = desk::look(whose)?;
-    wait(async {
-        let (build, found) = packets::build(&*memory, &scope, &args.build).await?;
-        let packet = build.again(&found)?;
-        let same = packet_digest(&packet) == build.digest;
-        let prefix = prefix(&*memory, &scope, &build, &packet).await?;
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryExplainArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let scope = open_memory::resolve_scope(whose)?;
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
+        let (build, found) = policy_and_build::load_build(&*memory, &scope, &args.build).await?;
+        let packet = build.recompose(&found)?;
+        let same = compute_packet_digest(&packet) == build.digest;
+        let prefix = compare_with_previous(&*memory, &scope, &build, &packet).await?;
         if json {
-            let mut told = json!(Explained::of(&build, &packet));
+            let mut told = json!(BuildExplanation::from_build(&build, &packet));
             told["prefix"] = prefix.as_ref().map_or(Value::Null, |(previous, prefix)| json!({
                 "previous": previous, "bytes": prefix.bytes, "of": prefix.of, "share": prefix.share(),
             }));
-            output::json(&told);
-            return Ok(if same { Exit::Good } else { Exit::Refused });
+            output::print_json(&told);
+            return Ok(if same { CliExit::Success } else { CliExit::Refused });
         }
-        output::data(&page(&build, &packet, prefix.as_ref()));
+        output::print_data(&render_explanation(&build, &packet, prefix.as_ref()));
         if !same {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "{BAD}Composed again it is another one{BAD:#}; this is the one of now: `countersign memory replay {}`",
                 build.id
             ));
-            return Ok(Exit::Refused);
+            return Ok(CliExit::Refused);
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
 /// How much of the packet before stands unchanged at the beginning of this one: so much of a provider's cache
-/// holds. `None` where there is none before, or where it cannot be composed any more.
-async fn prefix(
+/// holds. `Empty` where there is none before, or where it cannot be composed any more.
+async fn compare_with_previous(
     memory: &dyn Memory,
-    scope: &Scope,
-    build: &Build,
+    scope: &MemoryScope,
+    build: &PacketBuild,
     packet: &MemoryPacket,
-) -> Result<Option<(String, CommonPrefix)>, Error> {
+) -> Result<Option<(String, CommonPrefix)>, CliError> {
     let subject = scope.subject();
-    let Some(id) = memory.build_before(&subject, &build.id).await? else { return Ok(None) };
-    let (before, found) = match memory.build(&subject, &id).await {
+    let Some(id) = memory.find_previous_build(&subject, &build.id).await? else { return Ok(None) };
+    let (before, found) = match memory.load_build(&subject, &id).await {
         Ok(Some(before)) => before,
-        Ok(None) | Err(MemoryError::Gone { .. }) => return Ok(None),
+        Ok(None) | Err(MemoryError::RowGone { .. }) => return Ok(None),
         Err(other) => return Err(other.into()),
     };
-    let Ok(before) = before.again(&found) else { return Ok(None) };
-    let text = |packet: &MemoryPacket| render(packet, packet.meta.purpose);
-    let common = common_prefix(&text(&before)?, &text(packet)?);
+    let Ok(before) = before.recompose(&found) else { return Ok(None) };
+    let text = |packet: &MemoryPacket| render_packet(packet, packet.meta.purpose);
+    let common = measure_common_prefix(&text(&before)?, &text(packet)?);
     Ok(Some((id, common)))
 }
 
-fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPrefix)>) -> String {
-    let mut text = head(build);
+fn render_explanation(
+    build: &PacketBuild,
+    packet: &MemoryPacket,
+    prefix: Option<&(String, CommonPrefix)>,
+) -> String {
+    let mut text = render_header(build);
     if let Some((previous, prefix)) = prefix {
         // Before the empty line that the head ends with.
         let end = text.trim_end().len();
@@ -94,26 +102,26 @@ fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPre
             prefix.bytes, prefix.of
         ));
     }
-    text.push_str(&budget(packet));
+    text.push_str(&render_budget(packet));
     let mut scores: BTreeMap<&str, i64> = BTreeMap::new();
     for row in &build.rows {
         // A quote is its own evidence, and as such it has no score.
         let best = scores.entry(&row.id).or_default();
         *best = row.score.total.max(*best);
     }
-    heading(&mut text, "In");
+    write_heading(&mut text, "In");
     let rows: Vec<[String; 4]> = packet
         .explain
         .selected
         .iter()
         .map(|line| {
-            let (id, kind, rules) = selected(line);
+            let (id, kind, rules) = parse_selected(line);
             let score = scores.get(id).copied().filter(|score| *score != 0);
-            let score = score.map_or_else(String::new, points);
-            [kind.to_owned(), id.to_owned(), rule(rules), score]
+            let score = score.map_or_else(String::new, format_score);
+            [kind.to_owned(), id.to_owned(), format_rules(rules), score]
         })
         .collect();
-    rows_or(&mut text, ["KIND", "ID", "BY WHICH RULE", "SCORE"], &rows, "Nothing.");
+    write_table_or(&mut text, ["KIND", "ID", "BY WHICH RULE", "SCORE"], &rows, "Nothing.");
 
     let shortened: Vec<[String; 3]> = packet
         .budget_report
@@ -122,8 +130,8 @@ fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPre
         .map(|it| [it.section.clone(), it.action.replace('_', " "), it.reason.clone()])
         .collect();
     if !shortened.is_empty() {
-        heading(&mut text, "Under pressure");
-        rows_or(&mut text, ["SECTION", "STEP", "WHAT"], &shortened, "");
+        write_heading(&mut text, "Under pressure");
+        write_table_or(&mut text, ["SECTION", "STEP", "WHAT"], &shortened, "");
     }
     let omitted: Vec<[String; 3]> = packet
         .explain
@@ -131,15 +139,15 @@ fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPre
         .iter()
         .map(|it| {
             let kind = it.extra.get("kind").and_then(Value::as_str).unwrap_or_default();
-            let why = format!("{}: {}", it.reason.replace('_', " "), because(&it.reason));
+            let why = format!("{}: {}", it.reason.replace('_', " "), describe_omission(&it.reason));
             [kind.to_owned(), it.item.clone(), why]
         })
         .collect();
-    heading(&mut text, "Out");
-    rows_or(&mut text, ["KIND", "ID", "WHY"], &omitted, "Nothing stayed out.");
+    write_heading(&mut text, "Out");
+    write_table_or(&mut text, ["KIND", "ID", "WHY"], &omitted, "Nothing stayed out.");
 
     if !packet.explain.conflicts.is_empty() {
-        heading(&mut text, "Conflicts");
+        write_heading(&mut text, "Conflicts");
         for conflict in &packet.explain.conflicts {
             let ids = conflict.fact_ids.iter().flatten().map(String::as_str);
             let ids: Vec<&str> = ids.collect();
@@ -149,7 +157,7 @@ fn page(build: &Build, packet: &MemoryPacket, prefix: Option<&(String, CommonPre
     text
 }
 
-fn head(build: &Build) -> String {
+fn render_header(build: &PacketBuild) -> String {
     let request = &build.request;
     let scope = &request.scope;
     let named = |name: &str| build.policy.get(name).and_then(Value::as_str).unwrap_or("?");
@@ -157,7 +165,7 @@ fn head(build: &Build) -> String {
     let mut text = format!(
         "build {HEADING}{}{HEADING:#} of {} for {}: {} with {}, session {}, run {}\n",
         build.id,
-        elapsed::moment(build.built_at),
+        time_format::format_timestamp(build.built_at),
         purpose.as_str().unwrap_or_default(),
         scope.user(),
         scope.agent(),
@@ -166,7 +174,7 @@ fn head(build: &Build) -> String {
     );
     let mut asked: Vec<String> = Vec::new();
     if let Some(message) = &request.message {
-        asked.push(format!("message \"{}\"", shortened(message, 60)));
+        asked.push(format!("message \"{}\"", truncate_line(message, 60)));
     }
     if let Some(cues) = &request.cues {
         let lists = [("tag", &cues.tags), ("entity", &cues.entities), ("keyword", &cues.keywords)];
@@ -193,24 +201,24 @@ fn head(build: &Build) -> String {
 }
 
 /// What each section took of the whole, as a bar; where it could not give everything, what it had.
-fn budget(packet: &MemoryPacket) -> String {
+fn render_budget(packet: &MemoryPacket) -> String {
     let report = &packet.budget_report;
     let most = report.max_tokens.max(1);
     let mut text = String::new();
     let all = format!("Budget: {} of {} tokens", report.used_tokens_est, report.max_tokens);
-    heading(&mut text, &all);
-    let widest = report.section_usage.keys().map(|name| width(name)).max().unwrap_or(0);
+    write_heading(&mut text, &all);
+    let widest = report.section_usage.keys().map(|name| display_width(name)).max().unwrap_or(0);
     for (section, used) in &report.section_usage {
-        let full = (used * CELLS).div_ceil(most).min(CELLS);
-        let bar = "■".repeat(full as usize) + &"□".repeat((CELLS - full) as usize);
-        let of = allowed(&packet.meta.budget.per_section, section);
+        let full = (used * BAR_WIDTH).div_ceil(most).min(BAR_WIDTH);
+        let bar = "■".repeat(full as usize) + &"□".repeat((BAR_WIDTH - full) as usize);
+        let of = section_limit(&packet.meta.budget.per_section, section);
         let of = if of > *used { format!(" of {of}") } else { String::new() };
         let _ = writeln!(text, "  {section:<widest$}  {bar}  {used}{of}");
     }
     text
 }
 
-fn allowed(budgets: &SectionBudgets, section: &str) -> u64 {
+fn section_limit(budgets: &SectionBudgets, section: &str) -> u64 {
     match section {
         "working_state" => budgets.working_state,
         "facts" => budgets.facts,
@@ -223,10 +231,10 @@ fn allowed(budgets: &SectionBudgets, section: &str) -> u64 {
 }
 
 /// `id|kind,rule,…`: an id may have a bar in it, so the kind is looked for.
-fn selected(line: &str) -> (&str, &str, &str) {
+fn parse_selected(line: &str) -> (&str, &str, &str) {
     for (at, _) in line.match_indices('|') {
         let (kind, rules) = line[at + 1..].split_once(',').unwrap_or((&line[at + 1..], ""));
-        if KINDS.contains(&kind) {
+        if ITEM_KINDS.contains(&kind) {
             return (&line[..at], kind, rules);
         }
     }
@@ -234,15 +242,17 @@ fn selected(line: &str) -> (&str, &str, &str) {
 }
 
 /// The rules of an item; what its score is made of is told in points, and the score itself beside them.
-fn rule(rules: &str) -> String {
+fn format_rules(rules: &str) -> String {
     let told = rules.split(',').filter(|rule| !rule.starts_with("score:"));
     let told: Vec<String> = told
         .map(|rule| match rule.split_once(':') {
             Some((name, value))
-                if SUM.contains(&name) || FACTORS.contains(&name) || name == SIMILAR =>
+                if SCORE_TERMS.contains(&name)
+                    || SCORE_FACTORS.contains(&name)
+                    || name == VECTOR_TERM =>
             {
                 match value.parse() {
-                    Ok(millionths) => format!("{name} {}", points(millionths)),
+                    Ok(millionths) => format!("{name} {}", format_score(millionths)),
                     Err(_) => rule.to_owned(),
                 }
             }
@@ -253,7 +263,7 @@ fn rule(rules: &str) -> String {
 }
 
 /// Why something stayed out, in a few words.
-fn because(reason: &str) -> &'static str {
+fn describe_omission(reason: &str) -> &'static str {
     match reason {
         "purpose" => "its kind does not go to this purpose",
         "deprecated" => "another took its place",
@@ -283,15 +293,15 @@ fn because(reason: &str) -> &'static str {
 }
 
 /// Millionths as a person reads them.
-pub(super) fn points(millionths: i64) -> String {
+pub(super) fn format_score(millionths: i64) -> String {
     format!("{:.2}", millionths as f64 / 1_000_000.0)
 }
 
-fn heading(text: &mut String, words: &str) {
+fn write_heading(text: &mut String, words: &str) {
     let _ = writeln!(text, "\n{HEADING}{words}{HEADING:#}");
 }
 
-fn rows_or<const N: usize>(
+fn write_table_or<const N: usize>(
     text: &mut String,
     header: [&str; N],
     rows: &[[String; N]],
@@ -301,7 +311,7 @@ fn rows_or<const N: usize>(
         let _ = writeln!(text, "  {DIM}{empty}{DIM:#}");
         return;
     }
-    for line in table(header, rows).lines() {
+    for line in render_table(header, rows).lines() {
         let _ = writeln!(text, "  {line}");
     }
 }
@@ -312,11 +322,17 @@ mod tests {
 
     #[test]
     fn a_line_of_the_account_is_taken_apart() {
-        assert_eq!(selected("f1|fact,active,keyword:a|b"), ("f1", "fact", "active,keyword:a|b"));
-        assert_eq!(selected("a|b|quote,no"), ("a|b", "quote", "no"));
-        assert_eq!(selected("goal|state,floor"), ("goal", "state", "floor"));
-        assert_eq!(selected("odd"), ("odd", "", ""));
-        assert_eq!(rule("score:1500000,words:750000,session:2000000"), "words 0.75, session 2.00");
-        assert_eq!(rule("active,valid,keyword:words:1"), "active, valid, keyword:words:1");
+        assert_eq!(
+            parse_selected("f1|fact,active,keyword:a|b"),
+            ("f1", "fact", "active,keyword:a|b")
+        );
+        assert_eq!(parse_selected("a|b|quote,no"), ("a|b", "quote", "no"));
+        assert_eq!(parse_selected("goal|state,floor"), ("goal", "state", "floor"));
+        assert_eq!(parse_selected("odd"), ("odd", "", ""));
+        assert_eq!(
+            format_rules("score:1500000,words:750000,session:2000000"),
+            "words 0.75, session 2.00"
+        );
+        assert_eq!(format_rules("active,valid,keyword:words:1"), "active, valid, keyword:words:1");
     }
 }

@@ -1,68 +1,73 @@
 //! `countersign memory forget`: says what will go, asks, and erases it. Whom is said by flags alone.
 
-use countersign_memory::Subject;
-use countersign_memory::store::{Erased, Whom};
-use countersign_server::wire::Forgotten;
+use countersign_memory::MemorySubject;
+use countersign_memory::store::{EraseReport, EraseTarget};
+use countersign_server::wire::ForgetResponse;
 use countersign_store::TenantId;
 use serde_json::json;
 
-use super::desk;
-use crate::args::{Forget, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
-use crate::show::{BAD, GOOD, HEADING};
-use crate::table::table;
+use super::open_memory;
+use crate::args::{MemoryForgetArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
+use crate::render::{BAD, GOOD, HEADING};
+use crate::table::render_table;
 use crate::{output, terminal};
 
-pub(super) fn run(whose: &Whose, args: &Forget, json: bool) -> Result<Exit, Error> {
-    let (whom, told) = whom(whose)?;
-    let now = desk::now(whose)?;
-    let Some(memory) = desk::find(whose)? else {
-        nothing(&told, json);
-        return Ok(Exit::Good);
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryForgetArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (whom, told) = resolve_target(whose)?;
+    let now = open_memory::resolve_now(whose)?;
+    let Some(memory) = open_memory::find_memory(whose)? else {
+        report_nothing(&told, json);
+        return Ok(CliExit::Success);
     };
-    wait(async {
-        let going = memory.would_forget(whom.clone()).await?;
+    block_on(async {
+        let going = memory.preview_forget(whom.clone()).await?;
         if going.rows.is_empty() {
             // The file is written anew all the same: a crash may have left bytes behind.
             memory.forget(whom, now).await?;
-            nothing(&told, json);
-            return Ok(Exit::Good);
+            report_nothing(&told, json);
+            return Ok(CliExit::Success);
         }
         if !json {
-            output::talk(&format!("Of {HEADING}{told}{HEADING:#} this goes, for good:"));
-            output::talk(page(&going).trim_end());
+            output::print_message(&format!("Of {HEADING}{told}{HEADING:#} this goes, for good:"));
+            output::print_message(render_erasure(&going).trim_end());
         }
-        if !args.yes && !confirmed(&told, json).await? {
-            output::talk("Nothing was forgotten.");
-            return Ok(Exit::Refused);
+        if !args.yes && !confirm_erasure(&told, json).await? {
+            output::print_message("Nothing was forgotten.");
+            return Ok(CliExit::Refused);
         }
         let erased = memory.forget(whom, now).await?;
         if json {
-            output::json(&json!(Forgotten::from(erased)));
+            output::print_json(&json!(ForgetResponse::from(erased)));
         } else {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "{GOOD}forgotten{GOOD:#}: {}. Of {} a hash stays, so that nothing comes back.",
-                desk::counted(erased.rows.values().sum(), "row"),
-                desk::counted(erased.tombstones, "id")
+                open_memory::pluralize(erased.rows.values().sum(), "row"),
+                open_memory::pluralize(erased.tombstones, "id")
             ));
         }
-        Ok(Exit::Good)
+        Ok(CliExit::Success)
     })
 }
 
 /// Who is meant, and what they are called.
-fn whom(whose: &Whose) -> Result<(Whom, String), Error> {
+fn resolve_target(whose: &ScopeArgs) -> Result<(EraseTarget, String), CliError> {
     let Some(user) = &whose.user else {
-        return Err(Error::Usage(
+        return Err(CliError::Usage(
             "whom? `--user` is missing; what is erased is named on the command line, and nowhere else"
                 .to_owned(),
         ));
     };
     // Checked here, so that a fault names its flag.
     let any = "any";
-    let scope = desk::within(whose, user, whose.agent.as_deref().unwrap_or(any), any, any)?;
-    let Subject { tenant, user, agent } = scope.subject();
+    let scope =
+        open_memory::build_scope(whose, user, whose.agent.as_deref().unwrap_or(any), any, any)?;
+    let MemorySubject { tenant, user, agent } = scope.subject();
     let at = if tenant == TenantId::default().as_str() {
         String::new()
     } else {
@@ -71,29 +76,29 @@ fn whom(whose: &Whose) -> Result<(Whom, String), Error> {
     Ok(match whose.agent {
         Some(_) => {
             let told = format!("{user} with {agent}{at}");
-            (Whom::Subject(Subject { tenant, user, agent }), told)
+            (EraseTarget::Subject(MemorySubject { tenant, user, agent }), told)
         }
         None => {
             let told = format!("{user} with every agent{at}");
-            (Whom::User { tenant, user }, told)
+            (EraseTarget::User { tenant, user }, told)
         }
     })
 }
 
-fn page(going: &Erased) -> String {
+fn render_erasure(going: &EraseReport) -> String {
     let rows: Vec<[String; 2]> =
         going.rows.iter().map(|(table, rows)| [table.clone(), rows.to_string()]).collect();
-    let mut text = table(["TABLE", "ROWS"], &rows);
-    if !going.shared.is_empty() {
-        let facts = going.shared.join(", ");
+    let mut text = render_table(["TABLE", "ROWS"], &rows);
+    if !going.shared_facts.is_empty() {
+        let facts = going.shared_facts.join(", ");
         text.push_str(&format!("Facts that others vouch for too stay without them: {facts}\n"));
     }
     text
 }
 
-async fn confirmed(told: &str, json: bool) -> Result<bool, Error> {
+async fn confirm_erasure(told: &str, json: bool) -> Result<bool, CliError> {
     let nobody = || {
-        Error::Usage(
+        CliError::Usage(
             "nobody is here to confirm it, and nothing was forgotten; `--yes` says it beforehand"
                 .to_owned(),
         )
@@ -102,14 +107,14 @@ async fn confirmed(told: &str, json: bool) -> Result<bool, Error> {
         return Err(nobody());
     }
     let question = format!("{BAD}Forget {told}?{BAD:#} [yes, or anything else to leave it]");
-    let line = terminal::ask(&question).await.ok_or_else(nobody)?;
+    let line = terminal::prompt_line(&question).await.ok_or_else(nobody)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-fn nothing(told: &str, json: bool) {
+fn report_nothing(told: &str, json: bool) {
     if json {
-        output::json(&json!({ "rows": {}, "shared": [], "tombstones": 0 }));
+        output::print_json(&json!({ "rows": {}, "shared": [], "tombstones": 0 }));
     } else {
-        output::talk(&format!("nothing is remembered of {told}"));
+        output::print_message(&format!("nothing is remembered of {told}"));
     }
 }

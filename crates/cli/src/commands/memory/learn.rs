@@ -1,50 +1,62 @@
 //! `countersign memory validate | reject | learn`: what a person says of a guess, and what it teaches.
 
-use countersign_contracts::memory::insight::ValidationState;
-use countersign_core::run::Time;
-use countersign_memory::record::{Claim, Insight, Origin};
-use countersign_memory::rules::{Assurance, Refusal};
-use countersign_memory::store::{Carried, Kept, Memory, MemoryError};
-use countersign_memory::{Scope, Subject};
-use countersign_runtime::remember::{Done, Thing, Told, Voice, thing};
-use countersign_server::wire::KeptRow;
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_core::run::Timestamp;
+use countersign_memory::record::{MemoryClaim, MemoryInsight, MemoryOrigin};
+use countersign_memory::rules::{ClaimAssurance, MemoryRefusal};
+use countersign_memory::store::{ClaimReceipt, Memory, MemoryError, MemoryExportRow};
+use countersign_memory::{MemoryScope, MemorySubject};
+use countersign_runtime::memory_context::{
+    IngestedItem, InputAuthor, MemoryInput, MemoryWrite, to_memory_write,
+};
+use countersign_server::wire::SavedMemoryRow;
 use serde_json::json;
 
-use super::candidates::kind;
-use super::desk;
-use super::remember::sentence;
-use super::told::{key_and_value, object};
-use crate::args::{Judge, Learn, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::candidates::claim_kind;
+use super::item_flags::{parse_key_value, read_object};
+use super::open_memory;
+use super::remember::describe_outcome;
+use crate::args::{MemoryInsightArgs, MemoryLearnArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{BAD, HEADING};
+use crate::render::{BAD, HEADING};
 
-pub(super) fn validate(whose: &Whose, args: &Judge, json: bool) -> Result<Exit, Error> {
-    judge(whose, args, ValidationState::Validated, json)
-}
-
-pub(super) fn reject(whose: &Whose, args: &Judge, json: bool) -> Result<Exit, Error> {
-    judge(whose, args, ValidationState::Rejected, json)
-}
-
-fn judge(
-    whose: &Whose,
-    args: &Judge,
-    validation: ValidationState,
+pub(super) fn validate_insight(
+    whose: &ScopeArgs,
+    args: &MemoryInsightArgs,
     json: bool,
-) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let memory = desk::look(whose)?;
-    wait(async {
-        let insight = named(&*memory, &scope.subject(), &args.insight).await?;
+) -> Result<CliExit, CliError> {
+    set_validation(whose, args, InsightValidationState::Validated, json)
+}
+
+pub(super) fn reject_insight(
+    whose: &ScopeArgs,
+    args: &MemoryInsightArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    set_validation(whose, args, InsightValidationState::Rejected, json)
+}
+
+fn set_validation(
+    whose: &ScopeArgs,
+    args: &MemoryInsightArgs,
+    validation: InsightValidationState,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
+        let insight = resolve_insight(&*memory, &scope.subject(), &args.insight).await?;
         let id = insight.id.clone();
         // A guess belongs to the run that had it.
         let (user, agent, session) = (scope.user(), scope.agent(), scope.session());
-        let scope = desk::within(whose, user, agent, session, &insight.run)?;
-        let claim = Claim::Insight(Box::new(Insight { validation, ..insight }));
-        let kept = memory.keep(&scope, claim, Origin::User, Assurance::Confirmed, now).await;
-        told(kept, "insight", &id, json, |done| {
+        let scope = open_memory::build_scope(whose, user, agent, session, &insight.run)?;
+        let claim = MemoryClaim::Insight(Box::new(MemoryInsight { validation, ..insight }));
+        let kept = memory
+            .record_claim(&scope, claim, MemoryOrigin::User, ClaimAssurance::Confirmed, now)
+            .await;
+        report_outcome(kept, "insight", &id, json, |done| {
             let word = json!(validation);
             let word = word.as_str().unwrap_or_default();
             format!("{} {HEADING}{}{HEADING:#} is {word} now", done.kind, done.id)
@@ -52,28 +64,36 @@ fn judge(
     })
 }
 
-pub(super) fn run(whose: &Whose, args: &Learn, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let claim = lesson(args, &scope, now)?;
-    let memory = desk::look(whose)?;
-    wait(async {
-        let id = named(&*memory, &scope.subject(), &args.insight).await?.id;
-        let kind = kind(&claim);
-        let kept = memory.learn(&scope, &id, claim, Origin::User, now).await;
-        told(kept, kind, &id, json, sentence)
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryLearnArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let claim = parse_claim(args, &scope, now)?;
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
+        let id = resolve_insight(&*memory, &scope.subject(), &args.insight).await?.id;
+        let kind = claim_kind(&claim);
+        let kept = memory.learn_from_insight(&scope, &id, claim, MemoryOrigin::User, now).await;
+        report_outcome(kept, kind, &id, json, describe_outcome)
     })
 }
 
 /// The fact or the procedure that the flags tell.
-fn lesson(args: &Learn, scope: &Scope, now: Time) -> Result<Claim, Error> {
-    let (fact, value) = match args.what.fact.as_deref().map(key_and_value).transpose()? {
+fn parse_claim(
+    args: &MemoryLearnArgs,
+    scope: &MemoryScope,
+    now: Timestamp,
+) -> Result<MemoryClaim, CliError> {
+    let (fact, value) = match args.item.fact.as_deref().map(parse_key_value).transpose()? {
         Some((key, value)) => (Some(key), Some(value)),
         None => (None, None),
     };
-    let told = Told {
+    let told = MemoryInput {
         fact,
         value,
-        procedure: object("--procedure", args.what.procedure.as_deref())?,
+        procedure: read_object("--procedure", args.item.procedure.as_deref())?,
         id: args.id.clone(),
         confidence: args.confidence,
         preference: args.preference,
@@ -83,22 +103,27 @@ fn lesson(args: &Learn, scope: &Scope, now: Time) -> Result<Claim, Error> {
         priority: args.priority,
         tags: args.tags.clone(),
         entities: args.entities.clone(),
-        ..Told::default()
+        ..MemoryInput::default()
     };
-    match thing(told, Voice::Person, scope, now).map_err(Error::Usage)? {
-        Thing::Claim { claim, .. } => Ok(claim),
+    match to_memory_write(told, InputAuthor::Person, scope, now).map_err(CliError::Usage)? {
+        MemoryWrite::Claim { claim, .. } => Ok(claim),
         _ => unreachable!("a fact or a procedure is a claim"),
     }
 }
 
 /// The one guess that is meant, of whatever run.
-async fn named(memory: &dyn Memory, subject: &Subject, name: &str) -> Result<Insight, Error> {
+async fn resolve_insight(
+    memory: &dyn Memory,
+    subject: &MemorySubject,
+    name: &str,
+) -> Result<MemoryInsight, CliError> {
     let lines = memory.export(subject).await?;
-    let insight = |row: Carried| match row {
-        Carried::Insight(insight) => Some(*insight),
+    let insight = |row: MemoryExportRow| match row {
+        MemoryExportRow::Insight(insight) => Some(*insight),
         _ => None,
     };
-    let mut all: Vec<Insight> = lines.into_iter().filter_map(|line| insight(line.row)).collect();
+    let mut all: Vec<MemoryInsight> =
+        lines.into_iter().filter_map(|line| insight(line.row)).collect();
     if let Some(place) = all.iter().position(|insight| insight.id == name) {
         return Ok(all.swap_remove(place));
     }
@@ -106,7 +131,7 @@ async fn named(memory: &dyn Memory, subject: &Subject, name: &str) -> Result<Ins
     match all.len() {
         0 => Err(MemoryError::NotFound { kind: "insight", id: name.to_owned() }.into()),
         1 => Ok(all.swap_remove(0)),
-        several => Err(Error::Usage(format!(
+        several => Err(CliError::Usage(format!(
             "`{name}` names {several} insights: {}",
             all.iter().map(|insight| insight.id.as_str()).collect::<Vec<_>>().join(", ")
         ))),
@@ -114,38 +139,38 @@ async fn named(memory: &dyn Memory, subject: &Subject, name: &str) -> Result<Ins
 }
 
 /// Tells what is kept of an insight, or why nothing is.
-fn told(
-    kept: Result<Kept, MemoryError>,
+fn report_outcome(
+    kept: Result<ClaimReceipt, MemoryError>,
     kind: &'static str,
     insight: &str,
     json: bool,
-    says: impl Fn(&Done) -> String,
-) -> Result<Exit, Error> {
+    says: impl Fn(&IngestedItem) -> String,
+) -> Result<CliExit, CliError> {
     let refusal = match kept {
-        Ok(Kept { id, revision, outcome }) => {
-            let done = Done { kind, id, revision: revision.into(), outcome };
+        Ok(ClaimReceipt { id, revision, outcome }) => {
+            let done = IngestedItem { kind, id, revision: revision.into(), outcome };
             if json {
-                let mut told = json!(KeptRow::from(&done));
+                let mut told = json!(SavedMemoryRow::from(&done));
                 told["insight"] = insight.into();
-                output::json(&told);
+                output::print_json(&told);
             } else {
-                output::talk(&says(&done));
+                output::print_message(&says(&done));
             }
-            return Ok(Exit::Good);
+            return Ok(CliExit::Success);
         }
         Err(MemoryError::Refused(refusal)) => refusal,
         Err(other) => return Err(other.into()),
     };
     if json {
-        output::json(&json!({ "insight": insight, "refused": refusal.to_string() }));
+        output::print_json(&json!({ "insight": insight, "refused": refusal.to_string() }));
     } else {
         let help = match refusal {
-            Refusal::NotValidated { .. } => {
+            MemoryRefusal::NotValidated { .. } => {
                 format!("; once it was tested: `countersign memory validate {insight}`")
             }
             _ => String::new(),
         };
-        output::talk(&format!("{BAD}refused{BAD:#}: {refusal}{help}"));
+        output::print_message(&format!("{BAD}refused{BAD:#}: {refusal}{help}"));
     }
-    Ok(Exit::Refused)
+    Ok(CliExit::Refused)
 }

@@ -2,108 +2,118 @@
 
 use std::sync::Arc;
 
-use countersign_memory::record::Candidate;
-use countersign_models::{Model, ModelSpec, connect};
-use countersign_runtime::learn::{Heard, LearnError, Proposals, propose};
+use countersign_memory::record::ClaimCandidate;
+use countersign_models::{ChatModel, ModelSpec, connect_model};
+use countersign_runtime::memory_extraction::{
+    ExtractionError, ExtractionProgress, ExtractionReport, extract_candidates,
+};
 use serde_json::{Value, json};
 
-use super::{candidates, desk};
-use crate::args::{Propose, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::{candidates, open_memory};
+use crate::args::{MemoryProposeArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::settings::env;
-use crate::show::{BAD, DIM, GOOD, HEADING};
+use crate::render::{BAD, DIM, GOOD, HEADING};
+use crate::settings::env_var;
 
-pub(super) fn run(whose: &Whose, args: &Propose, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let model = model(args.model.as_deref())?;
-    let memory = desk::look(whose)?;
-    wait(async {
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemoryProposeArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let model = connect_selected_model(args.model.as_deref())?;
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
         let events = args.events;
-        let asked = propose(&*memory, &*model, &scope, events, now, &mut heard(json)).await;
-        output::passing("");
+        let asked =
+            extract_candidates(&*memory, &*model, &scope, events, now, &mut progress_printer(json))
+                .await;
+        output::print_transient("");
         match asked {
             Ok(proposals) => {
-                tell(&proposals, json);
-                Ok(Exit::Good)
+                print_proposals(&proposals, json);
+                Ok(CliExit::Success)
             }
-            Err(error) => refused(error, json),
+            Err(error) => report_refusal(error, json),
         }
     })
 }
 
 /// The model that is meant: flag over environment over file.
-pub(super) fn model(flag: Option<&str>) -> Result<Arc<dyn Model>, Error> {
-    let settings = desk::settings(flag)?;
+pub(super) fn connect_selected_model(flag: Option<&str>) -> Result<Arc<dyn ChatModel>, CliError> {
+    let settings = open_memory::load_settings(flag)?;
     settings.permit_server(&settings.model)?;
     let name = settings.model.value.ok_or_else(|| {
-        Error::Usage(
+        CliError::Usage(
             "which model? `--model` is missing; `COUNTERSIGN_MODEL` and `model` in countersign.toml say it too"
                 .to_owned(),
         )
     })?;
-    let usage = |error: &dyn std::fmt::Display| Error::Usage(format!("`--model`: {error}"));
+    let usage = |error: &dyn std::fmt::Display| CliError::Usage(format!("`--model`: {error}"));
     let spec: ModelSpec = name.parse().map_err(|error| usage(&error))?;
     if spec == ModelSpec::Human {
-        return Err(Error::Usage(
+        return Err(CliError::Usage(
             "`--model`: a person needs no contract to be remembered; `countersign memory remember` does it"
                 .to_owned(),
         ));
     }
-    let settings = countersign_models::Settings::from_env(&env).map_err(|error| usage(&error))?;
-    connect(&spec, &settings).map_err(|error| usage(&error))
+    let settings =
+        countersign_models::ModelSettings::from_env(&env_var).map_err(|error| usage(&error))?;
+    connect_model(&spec, &settings).map_err(|error| usage(&error))
 }
 
 /// Tells what is heard while a model is asked.
-pub(super) fn heard(json: bool) -> impl FnMut(Heard<'_>) + Send {
+pub(super) fn progress_printer(json: bool) -> impl FnMut(ExtractionProgress<'_>) + Send {
     let mut written = 0;
     move |heard| match heard {
         _ if json => {}
-        Heard::Writing(text) => {
+        ExtractionProgress::Text(text) => {
             written += text.chars().count();
-            output::passing(&format!("… the model is writing, {written} characters"));
+            output::print_transient(&format!("… the model is writing, {written} characters"));
         }
-        Heard::Refused(violations) => {
+        ExtractionProgress::Refused(violations) => {
             written = 0;
-            output::passing("");
-            output::talk(&format!("{BAD}refused{BAD:#}"));
+            output::print_transient("");
+            output::print_message(&format!("{BAD}refused{BAD:#}"));
             for violation in violations {
-                output::talk(&format!("  {violation}"));
+                output::print_message(&format!("  {violation}"));
             }
         }
     }
 }
 
 /// A reply that no contract lets in is an answer; anything else is a fault.
-pub(super) fn refused(error: LearnError, json: bool) -> Result<Exit, Error> {
+pub(super) fn report_refusal(error: ExtractionError, json: bool) -> Result<CliExit, CliError> {
     match error {
-        LearnError::Refused { ref violations, ref model, attempts, .. } => {
+        ExtractionError::Refused { ref violations, ref model, attempts, .. } => {
             if json {
-                output::json(&json!({
+                output::print_json(&json!({
                     "model": model,
                     "attempts": attempts,
                     "violations": violations,
                     "errors": [{ "message": error.to_string() }],
                 }));
             } else {
-                output::talk(&format!("{error}. Nothing was written."));
+                output::print_message(&format!("{error}. Nothing was written."));
             }
-            Ok(Exit::Refused)
+            Ok(CliExit::Refused)
         }
-        LearnError::Memory(error) => Err(error.into()),
-        LearnError::Model(error) => Err(Error::Model(error)),
-        LearnError::Nothing { .. } => Err(Error::Usage(error.to_string())),
+        ExtractionError::Memory(error) => Err(error.into()),
+        ExtractionError::Model(error) => Err(CliError::Model(error)),
+        ExtractionError::NoEvents { .. } => Err(CliError::Usage(error.to_string())),
     }
 }
 
-fn tell(proposals: &Proposals, json: bool) {
-    let Proposals { new, known, refused, shown, attempts } = proposals;
+fn print_proposals(proposals: &ExtractionReport, json: bool) {
+    let ExtractionReport { new, already_known: known, refused, events_shown: shown, attempts } =
+        proposals;
     if json {
         let refused: Vec<Value> =
             refused.iter().map(|(id, why)| json!({ "id": id, "reason": why })).collect();
-        output::json(&json!({
-            "new": new.iter().map(candidates::listed).collect::<Vec<_>>(),
+        output::print_json(&json!({
+            "new": new.iter().map(candidates::candidate_to_json).collect::<Vec<_>>(),
             "known": known,
             "refused": refused,
             "events": shown,
@@ -112,16 +122,16 @@ fn tell(proposals: &Proposals, json: bool) {
         return;
     }
     if !new.is_empty() {
-        output::data(&candidates::page(new));
+        output::print_data(&candidates::render_candidates(new));
     }
     for (id, why) in refused {
-        output::talk(&format!("{BAD}not taken{BAD:#}: {id}: {why}"));
+        output::print_message(&format!("{BAD}not taken{BAD:#}: {id}: {why}"));
     }
-    output::talk(&account(new, *known, *shown, *attempts));
+    output::print_message(&format_summary(new, *known, *shown, *attempts));
 }
 
-fn account(new: &[Candidate], known: usize, shown: usize, attempts: u32) -> String {
-    let read = desk::counted(shown as u64, "event");
+fn format_summary(new: &[ClaimCandidate], known: usize, shown: usize, attempts: u32) -> String {
+    let read = open_memory::pluralize(shown as u64, "event");
     let tries = if attempts > 1 { format!(" on try {attempts}") } else { String::new() };
     let known = match known {
         0 => String::new(),
@@ -131,7 +141,7 @@ fn account(new: &[Candidate], known: usize, shown: usize, attempts: u32) -> Stri
         None => format!("{read} read{tries}; nothing new is proposed{known}"),
         Some(first) => format!(
             "{read} read{tries}; {GOOD}{} proposed{GOOD:#}{known}. {DIM}Rule on them:{DIM:#} `countersign memory promote {HEADING}{}{HEADING:#}`, or `refuse`",
-            desk::counted(new.len() as u64, "candidate"),
+            open_memory::pluralize(new.len() as u64, "candidate"),
             first.id
         ),
     }

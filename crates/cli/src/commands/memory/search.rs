@@ -1,91 +1,95 @@
 //! `countersign memory search TEXT`: the events that answer, best first, and what their scores are made of.
 
-use countersign_contracts::memory::meta::Purpose;
-use countersign_memory::record::Event;
-use countersign_memory::{Request, Score, Scored};
-use countersign_server::wire::Hit;
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_memory::record::MemoryEvent;
+use countersign_memory::{PacketRequest, RelevanceScore, ScoredRow};
+use countersign_server::wire::MemorySearchHit;
 use serde_json::json;
 
-use super::desk;
-use super::explain::{FACTORS, SIMILAR, SUM, points};
-use crate::args::{Search, Whose};
-use crate::elapsed;
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::explain::{SCORE_FACTORS, SCORE_TERMS, VECTOR_TERM, format_score};
+use super::open_memory;
+use crate::args::{MemorySearchArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::HEADING;
-use crate::table::table;
-use countersign_server::show::shortened;
+use crate::render::HEADING;
+use crate::table::render_table;
+use crate::time_format;
+use countersign_server::show::truncate_line;
 
-pub(super) fn run(whose: &Whose, args: &Search, json: bool) -> Result<Exit, Error> {
-    let request = Request {
-        scope: desk::scope(whose)?,
-        purpose: Purpose::Planner,
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemorySearchArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let request = PacketRequest {
+        scope: open_memory::resolve_scope(whose)?,
+        purpose: PacketPurpose::Planner,
         task_type: None,
         cues: None,
         message: Some(args.text.clone()),
         vector: None,
         budget: None,
-        as_of: desk::now(whose)?,
+        as_of: open_memory::resolve_now(whose)?,
     };
-    let Some(memory) = desk::find(whose)? else {
-        tell(&[], json, desk::NOTHING);
-        return Ok(Exit::Good);
+    let Some(memory) = open_memory::find_memory(whose)? else {
+        print_hits(&[], json, open_memory::NO_MEMORY_MESSAGE);
+        return Ok(CliExit::Success);
     };
-    let embedder = desk::embedder(args.embedder.as_ref())?;
-    wait(async {
-        let request = desk::nearer(&*memory, embedder.as_ref(), request).await;
-        let found = memory.search(&request, args.limit).await?;
+    let embedder = open_memory::connect_embedder(args.embedder.as_ref())?;
+    block_on(async {
+        let request = open_memory::embed_request(&*memory, embedder.as_ref(), request).await;
+        let found = memory.search_events(&request, args.limit).await?;
         let empty = format!(
             "nothing that {} and {} said has words of \"{}\"",
             request.scope.user(),
             request.scope.agent(),
-            shortened(&args.text, 60)
+            truncate_line(&args.text, 60)
         );
-        tell(&found, json, &empty);
-        Ok(Exit::Good)
+        print_hits(&found, json, &empty);
+        Ok(CliExit::Success)
     })
 }
 
-fn tell(found: &[Scored<Event>], json: bool, empty: &str) {
+fn print_hits(found: &[ScoredRow<MemoryEvent>], json: bool, empty: &str) {
     if json {
-        let hits = found.iter().map(Hit::from);
-        output::json(&json!(hits.collect::<Vec<_>>()));
+        let hits = found.iter().map(MemorySearchHit::from);
+        output::print_json(&json!(hits.collect::<Vec<_>>()));
         return;
     }
     if found.is_empty() {
-        output::talk(empty);
+        output::print_message(empty);
         return;
     }
-    let rows: Vec<[String; 6]> = found.iter().map(row).collect();
-    output::data(&table(["SCORE", "EVENT", "WHEN", "WHO", "WORDS", "MADE OF"], &rows));
+    let rows: Vec<[String; 6]> = found.iter().map(format_row).collect();
+    output::print_data(&render_table(["SCORE", "EVENT", "WHEN", "WHO", "WORDS", "MADE OF"], &rows));
 }
 
-fn row(one: &Scored<Event>) -> [String; 6] {
-    let Event { id, ts, role, speaker, text, .. } = &one.row;
+fn format_row(one: &ScoredRow<MemoryEvent>) -> [String; 6] {
+    let MemoryEvent { id, ts, role, speaker, text, .. } = &one.row;
     let role = json!(role);
     let who = speaker.clone().unwrap_or_else(|| role.as_str().unwrap_or_default().to_owned());
     [
-        format!("{HEADING}{}{HEADING:#}", points(one.score.total)),
+        format!("{HEADING}{}{HEADING:#}", format_score(one.score.total)),
         id.clone(),
-        elapsed::moment(*ts),
+        time_format::format_timestamp(*ts),
         who,
-        shortened(text, 60),
-        parts(&one.score),
+        truncate_line(text, 60),
+        format_score_parts(&one.score),
     ]
 }
 
 /// `(words 1.20 + nearby 0.30) × session 1.80`.
-fn parts(score: &Score) -> String {
+fn format_score_parts(score: &RelevanceScore) -> String {
     let part = |name: &str| {
         let value = score.parts.get(name)?;
-        Some(format!("{name} {}", points(*value)))
+        Some(format!("{name} {}", format_score(*value)))
     };
-    let sum: Vec<String> = SUM.into_iter().filter_map(part).collect();
-    let factors = FACTORS.into_iter().filter_map(part);
+    let sum: Vec<String> = SCORE_TERMS.into_iter().filter_map(part).collect();
+    let factors = SCORE_FACTORS.into_iter().filter_map(part);
     let sum = if sum.len() > 1 { format!("({})", sum.join(" + ")) } else { sum.concat() };
     let words = std::iter::once(sum).chain(factors).filter(|part| !part.is_empty());
     let words = words.collect::<Vec<_>>().join(" × ");
-    let told = [words].into_iter().chain(part(SIMILAR)).filter(|part| !part.is_empty());
+    let told = [words].into_iter().chain(part(VECTOR_TERM)).filter(|part| !part.is_empty());
     told.collect::<Vec<_>>().join(" + ")
 }

@@ -1,40 +1,49 @@
 //! `countersign memory summarize`: the session so far, in its best lines, or in the words of a model.
 
-use countersign_memory::record::Summary;
-use countersign_memory::summarize::rolled;
+use countersign_memory::record::SessionSummary;
+use countersign_memory::summarize::summarize_by_rules;
 use countersign_memory::tokens::TiktokenCounter;
-use countersign_runtime::learn::summarize;
+use countersign_runtime::memory_extraction::extract_summary;
 use serde_json::json;
 
-use super::{desk, propose};
-use crate::args::{Summarize, Whose};
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::{open_memory, propose};
+use crate::args::{MemorySummarizeArgs, ScopeArgs};
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::show::{GOOD, HEADING};
+use crate::render::{GOOD, HEADING};
 
-pub(super) fn run(whose: &Whose, args: &Summarize, json: bool) -> Result<Exit, Error> {
-    let (scope, now) = (desk::scope(whose)?, desk::now(whose)?);
-    let model = args.model.as_deref().map(|name| propose::model(Some(name))).transpose()?;
-    let memory = desk::look(whose)?;
-    wait(async {
+pub(super) fn run(
+    whose: &ScopeArgs,
+    args: &MemorySummarizeArgs,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let (scope, now) = (open_memory::resolve_scope(whose)?, open_memory::resolve_now(whose)?);
+    let model = args
+        .model
+        .as_deref()
+        .map(|name| propose::connect_selected_model(Some(name)))
+        .transpose()?;
+    let memory = open_memory::open_existing(whose)?;
+    block_on(async {
         let told = match &model {
             Some(model) => {
-                let heard = &mut propose::heard(json);
-                let told = summarize(&*memory, &**model, &scope, args.tokens, now, heard).await;
-                output::passing("");
+                let heard = &mut propose::progress_printer(json);
+                let told =
+                    extract_summary(&*memory, &**model, &scope, args.tokens, now, heard).await;
+                output::print_transient("");
                 match told {
                     Ok(told) => told,
-                    Err(error) => return propose::refused(error, json),
+                    Err(error) => return propose::report_refusal(error, json),
                 }
             }
             None => {
-                let material = memory.material(&scope, now).await?;
-                rolled(&material, args.tokens, &TiktokenCounter::o200k(), now)
+                let material = memory.load_summary_input(&scope, now).await?;
+                summarize_by_rules(&material, args.tokens, &TiktokenCounter::o200k(), now)
             }
         };
         let Some(summary) = told else {
-            return Err(Error::Usage(format!(
+            return Err(CliError::Usage(format!(
                 "there is nothing to sum up in session `{}`",
                 scope.session()
             )));
@@ -44,15 +53,15 @@ pub(super) fn run(whose: &Whose, args: &Summarize, json: bool) -> Result<Exit, E
         } else {
             Some(memory.write_summary(&scope, summary.clone()).await?)
         };
-        tell(&summary, revision, scope.session(), json);
-        Ok(Exit::Good)
+        print_summary(&summary, revision, scope.session(), json);
+        Ok(CliExit::Success)
     })
 }
 
-fn tell(summary: &Summary, revision: Option<u32>, session: &str, json: bool) {
-    let Summary { text, sources, by, upto, .. } = summary;
+fn print_summary(summary: &SessionSummary, revision: Option<u32>, session: &str, json: bool) {
+    let SessionSummary { text, sources, by, upto, .. } = summary;
     if json {
-        output::json(&json!({
+        output::print_json(&json!({
             "session": session,
             "revision": revision,
             "text": text,
@@ -62,10 +71,10 @@ fn tell(summary: &Summary, revision: Option<u32>, session: &str, json: bool) {
         }));
         return;
     }
-    output::data(&format!("{text}\n"));
+    output::print_data(&format!("{text}\n"));
     let by = by.as_deref().unwrap_or("a person");
-    let events = desk::counted(sources.len() as u64, "event");
-    output::talk(&match revision {
+    let events = open_memory::pluralize(sources.len() as u64, "event");
+    output::print_message(&match revision {
         Some(revision) => format!(
             "{GOOD}kept{GOOD:#} summary of session {HEADING}{session}{HEADING:#}, revision {revision}: by {by}, of {events}"
         ),

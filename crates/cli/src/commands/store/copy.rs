@@ -5,22 +5,22 @@
 
 use std::sync::Arc;
 
-use countersign_core::run::Status;
-use countersign_runtime::transfer::{Packed, TransferError, export, import};
-use countersign_store::{Head, Store, TenantId};
+use countersign_core::run::ExecutionStatus;
+use countersign_runtime::transfer::{TransferError, VerifiedRunFile, export_run, import_run};
+use countersign_store::{RunHead, Store, TenantId};
 use serde_json::{Value, json};
 
-use super::every::{Pages, engine, tenants};
-use crate::args::Copy;
-use crate::exit::{Error, Exit};
-use crate::house::wait;
+use super::run_pages::{RunPages, list_tenants, open_engine};
+use crate::args::StoreCopyArgs;
+use crate::context::block_on;
+use crate::exit::{CliError, CliExit};
 use crate::output;
-use crate::place::Place;
-use crate::show::{BAD, GOOD, HEADING};
+use crate::render::{BAD, GOOD, HEADING};
+use crate::store_location::StoreLocation;
 
 /// What became of the runs of a tenant.
 #[derive(Debug, Default)]
-struct Count {
+struct CopyCount {
     copied: u64,
     known: u64,
     open: u64,
@@ -30,55 +30,59 @@ struct Count {
     apart: Vec<String>,
 }
 
-pub(super) fn run(args: &Copy, json: bool) -> Result<Exit, Error> {
-    let (source, target) = (Place::named(&args.source)?, Place::named(&args.target)?);
-    if !source.is_there() {
-        return Err(Error::Usage(format!("no database at `{source}`")));
+pub(super) fn run(args: &StoreCopyArgs, json: bool) -> Result<CliExit, CliError> {
+    let (source, target) =
+        (StoreLocation::parse(&args.source)?, StoreLocation::parse(&args.target)?);
+    if !source.exists() {
+        return Err(CliError::Usage(format!("no database at `{source}`")));
     }
     if source.to_string() == target.to_string() {
-        return Err(Error::Usage(format!("`{source}` cannot be copied into itself")));
+        return Err(CliError::Usage(format!("`{source}` cannot be copied into itself")));
     }
-    wait(async {
-        let (from, to) = (source.open()?, target.open()?);
+    block_on(async {
+        let (from, to) = (source.open_store()?, target.open_store()?);
         let mut counts = Vec::new();
-        for tenant in tenants(&from, args.tenant.as_deref()).await? {
-            let mut count = Count::default();
-            copy(&from, &to, &tenant, &mut count).await?;
-            compare(&from, &to, &tenant, &mut count).await?;
+        for tenant in list_tenants(&from, args.tenant.as_deref()).await? {
+            let mut count = CopyCount::default();
+            copy_tenant(&from, &to, &tenant, &mut count).await?;
+            compare_tenant(&from, &to, &tenant, &mut count).await?;
             counts.push((tenant, count));
         }
-        let good = counts.iter().all(|(_, count)| count.is_whole());
+        let good = counts.iter().all(|(_, count)| count.is_complete());
         if json {
-            output::json(&told_to_programs(&counts, good));
+            output::print_json(&counts_to_json(&counts, good));
         } else {
-            tell(&counts, &source, &target);
+            print_counts(&counts, &source, &target);
         }
-        Ok(if good { Exit::Good } else { Exit::Refused })
+        Ok(if good { CliExit::Success } else { CliExit::Refused })
     })
 }
 
-async fn copy(
+async fn copy_tenant(
     from: &Arc<dyn Store>,
     to: &Arc<dyn Store>,
     tenant: &TenantId,
-    count: &mut Count,
-) -> Result<(), Error> {
-    let (source, target) = (engine(from, tenant), engine(to, tenant));
-    let registry = countersign_contracts::registry();
-    let mut pages = Pages::of(tenant);
+    count: &mut CopyCount,
+) -> Result<(), CliError> {
+    let (source, target) = (open_engine(from, tenant), open_engine(to, tenant));
+    let registry = countersign_contracts::load_shipped_contracts();
+    let mut pages = RunPages::new(tenant);
     loop {
-        let page = pages.next(from).await?;
+        let page = pages.next_page(from).await?;
         if page.is_empty() {
             return Ok(());
         }
         for head in page {
-            if is_same(&head, to.head(&head.run).await?.as_ref()) {
+            if is_same_history(&head, to.load_head(&head.run).await?.as_ref()) {
                 count.known += 1;
             } else {
                 let run = &head.run.id;
                 let moved = async {
-                    let packed = Packed::read(&export(&source, run).await?, &registry)?;
-                    import(&target, &packed).await
+                    let packed = VerifiedRunFile::parse_and_verify(
+                        &export_run(&source, run).await?,
+                        &registry,
+                    )?;
+                    import_run(&target, &packed).await
                 };
                 match moved.await {
                     Ok(_) => count.copied += 1,
@@ -91,32 +95,36 @@ async fn copy(
             }
             let done = count.copied + count.known;
             if done.is_multiple_of(20) {
-                output::passing(&format!("  {tenant}: {done} runs, {} of them new", count.copied));
+                output::print_transient(&format!(
+                    "  {tenant}: {done} runs, {} of them new",
+                    count.copied
+                ));
             }
         }
     }
 }
 
 /// Asks both where each run stands, now that all is copied.
-async fn compare(
+async fn compare_tenant(
     from: &Arc<dyn Store>,
     to: &Arc<dyn Store>,
     tenant: &TenantId,
-    count: &mut Count,
-) -> Result<(), Error> {
-    let mut pages = Pages::of(tenant);
+    count: &mut CopyCount,
+) -> Result<(), CliError> {
+    let mut pages = RunPages::new(tenant);
     loop {
-        let page = pages.next(from).await?;
+        let page = pages.next_page(from).await?;
         if page.is_empty() {
-            output::passing("");
+            output::print_transient("");
             return Ok(());
         }
         for head in page {
-            let status = Status::ALL.into_iter().find(|status| status.as_str() == head.status);
-            let ended = status.is_some_and(Status::ended);
+            let status =
+                ExecutionStatus::ALL.into_iter().find(|status| status.as_str() == head.status);
+            let ended = status.is_some_and(ExecutionStatus::is_ended);
             count.open += u64::from(!ended);
             let refused = count.refused.iter().any(|(run, _)| *run == head.run.id);
-            if !refused && !is_same(&head, to.head(&head.run).await?.as_ref()) {
+            if !refused && !is_same_history(&head, to.load_head(&head.run).await?.as_ref()) {
                 count.apart.push(head.run.id);
             }
         }
@@ -124,57 +132,59 @@ async fn compare(
 }
 
 /// The hash is one of everything before it, so the same hash is the same history.
-fn is_same(ours: &Head, theirs: Option<&Head>) -> bool {
-    let place = |head: &Head| (head.version, head.seq, head.hash.clone());
+fn is_same_history(ours: &RunHead, theirs: Option<&RunHead>) -> bool {
+    let place = |head: &RunHead| (head.version, head.seq, head.hash.clone());
     theirs.is_some_and(|theirs| place(ours) == place(theirs))
 }
 
 fn is_outage(error: &countersign_runtime::engine::EngineError) -> bool {
-    matches!(error, countersign_runtime::engine::EngineError::Store(error) if error.may_pass())
+    matches!(error, countersign_runtime::engine::EngineError::Store(error) if error.is_transient())
 }
 
-impl Count {
-    fn is_whole(&self) -> bool {
+impl CopyCount {
+    fn is_complete(&self) -> bool {
         self.refused.is_empty() && self.apart.is_empty()
     }
 }
 
-fn tell(counts: &[(TenantId, Count)], source: &Place, target: &Place) {
+fn print_counts(counts: &[(TenantId, CopyCount)], source: &StoreLocation, target: &StoreLocation) {
     if counts.is_empty() {
-        output::talk(&format!("there is no run in `{source}`"));
+        output::print_message(&format!("there is no run in `{source}`"));
     }
     let mut open = 0;
     for (tenant, count) in counts {
-        let Count { copied, known, .. } = count;
-        let mark = if count.is_whole() {
+        let CopyCount { copied, known, .. } = count;
+        let mark = if count.is_complete() {
             format!("{GOOD}✓{GOOD:#}")
         } else {
             format!("{BAD}✗{BAD:#}")
         };
-        output::talk(&format!(
+        output::print_message(&format!(
             "{mark} {HEADING}{tenant}{HEADING:#}: {copied} runs copied, {known} were there already"
         ));
         for (run, why) in &count.refused {
-            output::talk(&format!("  {BAD}not copied{BAD:#}: run {run}: {why}"));
+            output::print_message(&format!("  {BAD}not copied{BAD:#}: run {run}: {why}"));
         }
         for run in &count.apart {
-            output::talk(&format!(
+            output::print_message(&format!(
                 "  {BAD}apart{BAD:#}: run {run} has gone on meanwhile; copy again to take that along"
             ));
         }
         open += count.open;
     }
-    if counts.iter().all(|(_, count)| count.is_whole()) && !counts.is_empty() {
-        output::talk(&format!("every run stands in `{target}` at the same hash as in `{source}`"));
+    if counts.iter().all(|(_, count)| count.is_complete()) && !counts.is_empty() {
+        output::print_message(&format!(
+            "every run stands in `{target}` at the same hash as in `{source}`"
+        ));
     }
     if open > 0 {
-        output::talk(&format!(
+        output::print_message(&format!(
             "{open} runs are open: let only one of the two databases work on them"
         ));
     }
 }
 
-fn told_to_programs(counts: &[(TenantId, Count)], good: bool) -> Value {
+fn counts_to_json(counts: &[(TenantId, CopyCount)], good: bool) -> Value {
     let tenants: Vec<Value> = counts
         .iter()
         .map(|(tenant, count)| {

@@ -1,18 +1,18 @@
 //! `countersign store …`: looking after the database itself.
 
 mod copy;
-mod every;
-mod verify;
+mod run_pages;
+mod store_verify;
 mod prune;
 
-use crate::args::{Store, StoreCommand};
-use crate::exit::{Error, Exit};
+use crate::args::{StoreCommand, StoreCommandArgs};
+use crate::exit::{CliError, CliExit};
 
 /// Runs the command that was asked for.
-pub(super) fn run(args: &Store, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &StoreCommandArgs, json: bool) -> Result<CliExit, CliError> {
     match &args.command {
         StoreCommand::Copy(args) => copy::run(args, json),
-        StoreCommand::Verify(args) => verify::run(args, json),
+        StoreCommand::Verify(args) => store_verify::run(args, json),
         StoreCommand::Prune(args) => prune::run(args, json),
     }
 }

@@ -1,103 +1,106 @@
 //! `countersign store prune`: takes the words out of runs that ended long ago, and keeps their hashes.
 
 use countersign_core::protocol::parse_duration;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use countersign_runtime::clock::{Clock as _, SystemClock};
 use countersign_runtime::engine::Engine;
-use countersign_runtime::prune::{Done, Old, Plan, plan, prune};
-use countersign_runtime::remember::moment;
+use countersign_runtime::memory_context::parse_time;
+use countersign_runtime::prune::{PruneCriteria, PruneOutcome, PrunePlan, plan_prune, prune_runs};
 use countersign_store::TenantId;
 use serde_json::{Value, json};
 
-use super::every::{engine, place, tenants};
-use crate::args::Prune;
-use crate::exit::{Error, Exit};
-use crate::house::{NO_RUN, wait};
-use crate::show::{BAD, GOOD, HEADING};
-use crate::{output, sized::sized, terminal};
+use super::run_pages::{list_tenants, open_engine, resolve_location};
+use crate::args::StorePruneArgs;
+use crate::context::{NO_RUN_MESSAGE, block_on};
+use crate::exit::{CliError, CliExit};
+use crate::render::{BAD, GOOD, HEADING};
+use crate::{byte_format::format_bytes, output, terminal};
 
-pub(super) fn run(args: &Prune, json: bool) -> Result<Exit, Error> {
+pub(super) fn run(args: &StorePruneArgs, json: bool) -> Result<CliExit, CliError> {
     let now = SystemClock.now();
-    let old = old(args, now)?;
-    let place = place(&args.site)?;
-    wait(async {
-        let store = place.open()?;
-        let mut planned: Vec<(TenantId, Engine, Plan)> = Vec::new();
-        for tenant in tenants(&store, args.tenant.as_deref()).await? {
-            let engine = engine(&store, &tenant);
-            let plan = plan(&engine, old, |seen| {
+    let old = parse_prune_criteria(args, now)?;
+    let place = resolve_location(&args.store_args)?;
+    block_on(async {
+        let store = place.open_store()?;
+        let mut planned: Vec<(TenantId, Engine, PrunePlan)> = Vec::new();
+        for tenant in list_tenants(&store, args.tenant.as_deref()).await? {
+            let engine = open_engine(&store, &tenant);
+            let plan = plan_prune(&engine, old, |seen| {
                 if seen.is_multiple_of(50) {
-                    output::passing(&format!("  {tenant}: {seen} runs looked at"));
+                    output::print_transient(&format!("  {tenant}: {seen} runs looked at"));
                 }
             });
             let plan = plan.await?;
-            output::passing("");
+            output::print_transient("");
             if !json {
-                tell_plan(&tenant, &plan);
+                print_plan(&tenant, &plan);
             }
             planned.push((tenant, engine, plan));
         }
         if planned.is_empty() && !json {
-            output::talk(NO_RUN);
+            output::print_message(NO_RUN_MESSAGE);
         }
         let going = planned.iter().map(|(.., plan)| plan.runs.len()).sum::<usize>();
         if args.dry_run || going == 0 {
             if json {
-                let told = planned.iter().map(|(tenant, _, plan)| planned_json(tenant, plan));
-                output::json(
+                let told = planned.iter().map(|(tenant, _, plan)| plan_to_json(tenant, plan));
+                output::print_json(
                     &json!({ "dry_run": args.dry_run, "tenants": told.collect::<Vec<_>>() }),
                 );
             }
-            return Ok(Exit::Good);
+            return Ok(CliExit::Success);
         }
-        if !args.yes && !confirmed(going, json).await? {
-            output::talk("Nothing was pruned.");
-            return Ok(Exit::Refused);
+        if !args.yes && !confirm_prune(going, json).await? {
+            output::print_message("Nothing was pruned.");
+            return Ok(CliExit::Refused);
         }
         let mut all = Vec::new();
         for (tenant, engine, plan) in &planned {
             let total = plan.runs.len();
-            let done = prune(engine, plan, now, |done| {
-                let freed = sized(done.pruned.bytes);
-                output::passing(&format!("  {tenant}: {} of {total} runs, {freed}", done.runs));
+            let done = prune_runs(engine, plan, now, |done| {
+                let freed = format_bytes(done.removed.bytes);
+                output::print_transient(&format!(
+                    "  {tenant}: {} of {total} runs, {freed}",
+                    done.runs
+                ));
             });
             let done = done.await?;
-            output::passing("");
+            output::print_transient("");
             if !json {
-                tell(tenant, &done);
+                print_result(tenant, &done);
             }
             all.push((tenant, done));
         }
-        let good = all.iter().all(|(_, done)| done.left.is_empty());
+        let good = all.iter().all(|(_, done)| done.skipped.is_empty());
         if json {
             let told: Vec<Value> =
-                all.iter().map(|(tenant, done)| done_json(tenant, done)).collect();
-            output::json(&json!({ "dry_run": false, "tenants": told }));
+                all.iter().map(|(tenant, done)| result_to_json(tenant, done)).collect();
+            output::print_json(&json!({ "dry_run": false, "tenants": told }));
         }
-        Ok(if good { Exit::Good } else { Exit::Refused })
+        Ok(if good { CliExit::Success } else { CliExit::Refused })
     })
 }
 
 /// Which runs are old, by the flags. Nothing is guessed: without a flag that says so, no run is.
-fn old(args: &Prune, now: Time) -> Result<Old, Error> {
+fn parse_prune_criteria(args: &StorePruneArgs, now: Timestamp) -> Result<PruneCriteria, CliError> {
     if args.before.is_none() && args.keep.is_none() {
-        return Err(Error::Usage(
+        return Err(CliError::Usage(
             "which runs? `--before 90d` or `--before 2026-01-21` says when they ended, `--keep 100` how many of the latest stay"
                 .to_owned(),
         ));
     }
     let before = args.before.as_deref().map(|text| match parse_duration(text) {
-        Some(ago) => Ok(Time(now.0.saturating_sub(ago.millis))),
-        None => moment("--before", text).map_err(|fault| {
-            Error::Usage(format!("{fault}; a length of time such as `90d` will do too"))
+        Some(ago) => Ok(Timestamp(now.0.saturating_sub(ago.millis))),
+        None => parse_time("--before", text).map_err(|fault| {
+            CliError::Usage(format!("{fault}; a length of time such as `90d` will do too"))
         }),
     });
-    Ok(Old { before: before.transpose()?, keep: args.keep.unwrap_or(0) })
+    Ok(PruneCriteria { ended_before: before.transpose()?, keep_newest: args.keep.unwrap_or(0) })
 }
 
-async fn confirmed(runs: usize, json: bool) -> Result<bool, Error> {
+async fn confirm_prune(runs: usize, json: bool) -> Result<bool, CliError> {
     let nobody = || {
-        Error::Usage(
+        CliError::Usage(
             "nobody is here to confirm it, and nothing was pruned; `--yes` says it beforehand"
                 .to_owned(),
         )
@@ -109,51 +112,53 @@ async fn confirmed(runs: usize, json: bool) -> Result<bool, Error> {
     let question = format!(
         "{BAD}Take the words out of {runs} {noun}, for good?{BAD:#} [yes, or anything else to leave them]"
     );
-    let line = terminal::ask(&question).await.ok_or_else(nobody)?;
+    let line = terminal::prompt_line(&question).await.ok_or_else(nobody)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-fn tell_plan(tenant: &TenantId, plan: &Plan) {
-    let Plan { runs, all, pruned, awaited, .. } = plan;
+fn print_plan(tenant: &TenantId, plan: &PrunePlan) {
+    let PrunePlan { runs, total_runs: all, already_pruned: pruned, still_needed: awaited, .. } =
+        plan;
     let versions: u64 = runs.iter().map(|doomed| doomed.version).sum();
     let bytes: u64 = runs.iter().map(|doomed| doomed.bytes).sum();
-    output::talk(&format!(
+    output::print_message(&format!(
         "{HEADING}{tenant}{HEADING:#}: {} of {all} runs go, {versions} versions with {} of log; {pruned} were pruned before",
         runs.len(),
-        sized(bytes),
+        format_bytes(bytes),
     ));
-    for doomed in runs.iter().filter(|doomed| !doomed.forked.is_empty()) {
-        let versions: Vec<String> = doomed.forked.iter().map(ToString::to_string).collect();
-        output::talk(&format!(
+    for doomed in runs.iter().filter(|doomed| !doomed.forked_versions.is_empty()) {
+        let versions: Vec<String> =
+            doomed.forked_versions.iter().map(ToString::to_string).collect();
+        output::print_message(&format!(
             "  run {} keeps its state at version {}, which others began from",
             doomed.run,
             versions.join(", ")
         ));
     }
     for run in awaited {
-        output::talk(&format!(
+        output::print_message(&format!(
             "  run {run} stays: it has something left to do, or a run that goes on waits for it"
         ));
     }
 }
 
-fn tell(tenant: &TenantId, done: &Done) {
-    let Done { runs, pruned, kept, left } = done;
+fn print_result(tenant: &TenantId, done: &PruneOutcome) {
+    let PruneOutcome { runs, removed: pruned, kept_snapshots: kept, skipped: left } = done;
     let mark =
         if left.is_empty() { format!("{GOOD}✓{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
-    output::talk(&format!(
+    output::print_message(&format!(
         "{mark} {HEADING}{tenant}{HEADING:#}: {runs} runs pruned: {} versions, {} snapshots, {} blobs, {}; {kept} states and every hash stay",
         pruned.versions,
         pruned.snapshots,
         pruned.blobs,
-        sized(pruned.bytes),
+        format_bytes(pruned.bytes),
     ));
     for (run, why) in left {
-        output::talk(&format!("  {BAD}left{BAD:#}: run {run}: {why}"));
+        output::print_message(&format!("  {BAD}left{BAD:#}: run {run}: {why}"));
     }
 }
 
-fn planned_json(tenant: &TenantId, plan: &Plan) -> Value {
+fn plan_to_json(tenant: &TenantId, plan: &PrunePlan) -> Value {
     let runs: Vec<Value> = plan
         .runs
         .iter()
@@ -162,30 +167,30 @@ fn planned_json(tenant: &TenantId, plan: &Plan) -> Value {
                 "run": doomed.run,
                 "versions": doomed.version,
                 "bytes": doomed.bytes,
-                "keeps": doomed.forked,
+                "keeps": doomed.forked_versions,
             })
         })
         .collect();
     json!({
         "tenant": tenant.as_str(),
-        "runs": plan.all,
-        "pruned_before": plan.pruned,
+        "runs": plan.total_runs,
+        "pruned_before": plan.already_pruned,
         "going": runs,
-        "awaited": plan.awaited,
+        "awaited": plan.still_needed,
     })
 }
 
-fn done_json(tenant: &TenantId, done: &Done) -> Value {
+fn result_to_json(tenant: &TenantId, done: &PruneOutcome) -> Value {
     let left: Vec<Value> =
-        done.left.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect();
+        done.skipped.iter().map(|(run, why)| json!({ "run": run, "why": why })).collect();
     json!({
         "tenant": tenant.as_str(),
         "pruned": done.runs,
-        "versions": done.pruned.versions,
-        "snapshots": done.pruned.snapshots,
-        "blobs": done.pruned.blobs,
-        "bytes": done.pruned.bytes,
-        "kept_states": done.kept,
+        "versions": done.removed.versions,
+        "snapshots": done.removed.snapshots,
+        "blobs": done.removed.blobs,
+        "bytes": done.removed.bytes,
+        "kept_states": done.kept_snapshots,
         "left": left,
     })
 }

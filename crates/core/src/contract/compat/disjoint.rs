@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::algebra::pairwise_disjoint;
-use crate::contract::reference::References;
+use super::schema_set::are_pairwise_disjoint;
+use crate::contract::reference_resolver::ReferenceResolver;
 
 /// The branches of `oneOf`, with the keywords that stand beside it.
 #[derive(Debug)]
-pub(in crate::contract) struct Branches<'b, 's> {
+pub(in crate::contract) struct OneOfBranches<'b, 's> {
     /// The document that they refer to.
-    pub(in crate::contract) references: &'b References<'s>,
+    pub(in crate::contract) references: &'b ReferenceResolver<'s>,
     /// The alternatives.
     pub(in crate::contract) alternatives: &'b [Value],
     /// What else holds for each of them.
@@ -20,11 +20,11 @@ pub(in crate::contract) struct Branches<'b, 's> {
 }
 
 /// Whether no value fits two of the branches. False where that is not proven.
-pub(in crate::contract) fn exclude_each_other(checked: &Branches<'_, '_>) -> bool {
-    let Branches { references, alternatives: branches, beside } = checked;
+pub(in crate::contract) fn are_mutually_exclusive(checked: &OneOfBranches<'_, '_>) -> bool {
+    let OneOfBranches { references, alternatives: branches, beside } = checked;
     let read: Option<Vec<Map<String, Value>>> =
-        branches.iter().map(|branch| plain(references, branch)).collect();
-    if read.is_some_and(|read| types_differ(&read) || has_discriminator(&read, beside)) {
+        branches.iter().map(|branch| resolve_branch(references, branch)).collect();
+    if read.is_some_and(|read| have_distinct_types(&read) || has_discriminator(&read, beside)) {
         return true;
     }
     let whole: Vec<Value> =
@@ -35,11 +35,14 @@ pub(in crate::contract) fn exclude_each_other(checked: &Branches<'_, '_>) -> boo
                 if beside.is_empty() { branch.clone() } else { json!({"allOf": [beside, branch]}) }
             })
             .collect();
-    whole.len() == branches.len() && pairwise_disjoint(references.root(), &whole)
+    whole.len() == branches.len() && are_pairwise_disjoint(references.root(), &whole)
 }
 
 /// The keywords of a branch, through references that stand alone.
-fn plain(references: &References<'_>, branch: &Value) -> Option<Map<String, Value>> {
+fn resolve_branch(
+    references: &ReferenceResolver<'_>,
+    branch: &Value,
+) -> Option<Map<String, Value>> {
     let mut schema = branch;
     for _ in 0..8 {
         let keywords = schema.as_object()?;
@@ -57,7 +60,7 @@ fn plain(references: &References<'_>, branch: &Value) -> Option<Map<String, Valu
 }
 
 /// Whether each branch has types of its own.
-fn types_differ(branches: &[Map<String, Value>]) -> bool {
+fn have_distinct_types(branches: &[Map<String, Value>]) -> bool {
     let mut seen = BTreeSet::new();
     branches.iter().all(|branch| {
         let names: Vec<&str> = match branch.get("type") {
@@ -85,13 +88,13 @@ fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value
     };
     let fields = first.get("properties").and_then(Value::as_object).into_iter().flatten();
     // Fields that say which branch is meant come early, and there are few of them.
-    let mut candidates = fields.filter(|(_, field)| listed(field).is_some()).take(16);
+    let mut candidates = fields.filter(|(_, field)| list_string_values(field).is_some()).take(16);
     candidates.any(|(name, _)| {
         let mut seen = BTreeSet::new();
         branches.iter().all(|branch| {
             let field = branch.get("properties").and_then(|fields| fields.get(name));
             (demanded(branch, name) || demanded(beside, name))
-                && field.and_then(listed).is_some_and(|values| {
+                && field.and_then(list_string_values).is_some_and(|values| {
                     let own: BTreeSet<String> =
                         values.iter().map(|value| value.to_string()).collect();
                     own.into_iter().all(|value| seen.insert(value))
@@ -101,7 +104,7 @@ fn has_discriminator(branches: &[Map<String, Value>], beside: &Map<String, Value
 }
 
 /// The values that a field may have, where they are texts that are listed.
-fn listed(field: &Value) -> Option<Vec<&Value>> {
+fn list_string_values(field: &Value) -> Option<Vec<&Value>> {
     let values = match (field.get("const"), field.get("enum")) {
         (Some(value), _) => vec![value],
         (None, Some(Value::Array(values))) => values.iter().collect(),
@@ -117,9 +120,9 @@ mod tests {
     #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
     fn disjoint(branches: Value) -> bool {
         let root = json!({});
-        let references = References::new(&root);
+        let references = ReferenceResolver::new(&root);
         let (beside, branches) = (Map::new(), branches.as_array().unwrap());
-        exclude_each_other(&Branches {
+        are_mutually_exclusive(&OneOfBranches {
             references: &references,
             alternatives: branches,
             beside: &beside,

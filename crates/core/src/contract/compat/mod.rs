@@ -9,21 +9,21 @@
 //! A witness has always been put to both contracts; a proof never overrules it. Where nothing was
 //! proven and no witness was found the answer is Unknown, never Yes.
 
-mod answer;
-mod compare;
-mod alternatives;
-mod algebra;
+mod comparison;
+mod compare_contracts;
+mod count_alternatives;
+mod schema_set;
 mod disjoint;
-mod defaults;
-mod witness;
-mod carriage;
-mod change;
-mod schema_changes;
+mod default_rewriter;
+mod witness_pool;
+mod text_witness;
+mod contract_change;
+mod schema_diff;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Answer, Comparison};
-pub use change::{Change, ChangeKind};
-pub use compare::{compare, compare_with, compare_within};
+pub use compare_contracts::{compare, compare_with, compare_within};
+pub use comparison::{CompatOutcome, ContractComparison};
+pub use contract_change::{ContractChange, ContractChangeKind};
 
-pub(super) use disjoint::{Branches, exclude_each_other};
+pub(super) use disjoint::{OneOfBranches, are_mutually_exclusive};

@@ -4,26 +4,26 @@
 //! drops makes it wider, which costs a re-ask at worst; where a provider's language cannot say what
 //! the contract takes, the export is narrower, and the report says so.
 
-mod target;
-mod loss;
-mod vendor;
-mod recursion;
-mod unfolding;
-mod normal;
-mod root;
-mod schema;
-mod object;
-mod members;
-mod size;
-mod nullable;
+mod export_target;
+mod exported_contract;
+mod strict_mode;
+mod reference_graph;
+mod export_traversal;
+mod normalized_schema;
+mod object_root;
+mod schema_exporter;
+mod export_object;
+mod export_enum;
+mod export_size;
+mod nullable_fields;
 mod grammar;
 #[cfg(test)]
-mod subset;
+mod strict_mode_tests;
 #[cfg(test)]
-mod tests;
+mod export_tests;
 
-pub use loss::{Effect, Export, Loss};
-pub use target::Target;
+pub use export_target::ExportTarget;
+pub use exported_contract::{ExportLoss, ExportedContract, LossEffect};
 
 use crate::contract::Contract;
 
@@ -48,13 +48,13 @@ use crate::contract::Contract;
 /// assert_eq!(export.losses[0].to_string(), "/properties/note: minLength: not in this provider's language [widened, enforced by the runtime]");
 /// ```
 #[must_use]
-pub fn export(contract: &Contract, target: Target) -> Export {
-    let mut export = match target.vendor() {
-        Some(vendor) => schema::export(contract.schema.source(), vendor),
-        None => grammar::export(contract.schema.source()),
+pub fn export_contract(contract: &Contract, target: ExportTarget) -> ExportedContract {
+    let mut export = match target.profile() {
+        Some(vendor) => schema_exporter::export_schema(contract.schema.source(), vendor),
+        None => grammar::export_grammar(contract.schema.source()),
     };
     export.losses.extend(contract.rules.iter().map(|rule| {
-        Loss::new(&rule.at, &format!("rule:{}", rule.id), &rule.says, Effect::Widened)
+        ExportLoss::new(&rule.at, &format!("rule:{}", rule.id), &rule.says, LossEffect::Widened)
     }));
     export
 }

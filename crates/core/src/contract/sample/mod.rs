@@ -4,20 +4,20 @@
 //! put to the schema itself; where nothing valid was found there is no value, never a wrong one.
 //! Not a test library: the comparison of contracts looks here for values that prove a difference.
 
-mod sampler;
-mod make;
-mod flat;
-mod object;
-mod merge;
-mod number;
-mod text;
-mod pattern;
-mod random;
+mod schema_sampler;
+mod sample_generator;
+mod flat_schema;
+mod sample_object;
+mod merge_schemas;
+mod number_bounds;
+mod sample_string;
+mod regex_node;
+mod splitmix64;
 #[cfg(test)]
-mod tests;
+mod sample_tests;
 
-pub use sampler::Sampler;
+pub use schema_sampler::SchemaSampler;
 
-pub(super) use flat::standing_alone;
-pub(super) use merge::merge;
-pub(super) use pattern::Node as PatternNode;
+pub(super) use flat_schema::to_standalone_schema;
+pub(super) use merge_schemas::merge_schemas;
+pub(super) use regex_node::RegexNode;

@@ -286,11 +286,11 @@ fn our_own_functions_convert_nothing() {
 fn a_root_without_a_value_is_an_error_when_read() {
     let expr = Expr::compile("state.a || reply.b", &["state", "reply"]).unwrap();
     let state = json!({"a": true});
-    assert!(expr.test(&[Some(&state), None]).unwrap());
-    let error = expr.test(&[Some(&json!({})), None]).unwrap_err();
+    assert!(expr.eval_bool(&[Some(&state), None]).unwrap());
+    let error = expr.eval_bool(&[Some(&json!({})), None]).unwrap_err();
     assert_eq!(error.message, "`reply` has no value here");
     assert_eq!(error.span, 11..16);
-    assert_eq!(expr.test(&[]).unwrap_err().message, "`state` has no value here");
+    assert_eq!(expr.eval_bool(&[]).unwrap_err().message, "`state` has no value here");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_test_demands_a_boolean() {
         ("null", "expected true or false, found null"),
     ] {
         let expr = Expr::compile(source, &["state"]).unwrap();
-        let error = expr.test(&[Some(&json!({}))]).unwrap_err();
+        let error = expr.eval_bool(&[Some(&json!({}))]).unwrap_err();
         assert_eq!((error.message.as_str(), error.span), (found, 0..source.len()));
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of expressions and what they give: values, load-time refusals, run-time errors.
 
 mod values;
-mod ours;
+mod extensions;
 mod refusals;
 mod failures;
 

@@ -385,8 +385,8 @@ fn new_is_a_root_where_the_place_has_it() {
     let before = json!({"version": 1});
     let after = json!({"version": 2});
     let rule = Expr::compile("new.version === state.version + 1", &["state", "new"]).unwrap();
-    assert!(rule.test(&[Some(&before), Some(&after)]).unwrap());
-    assert!(rule.uses(0) && rule.uses(1) && !rule.uses(2));
+    assert!(rule.eval_bool(&[Some(&before), Some(&after)]).unwrap());
+    assert!(rule.uses_root(0) && rule.uses_root(1) && !rule.uses_root(2));
     let alone = Expr::compile("[1].some(new => true)", &["new"]).unwrap_err();
     assert_eq!(alone.message, "`new` cannot name a parameter");
 }

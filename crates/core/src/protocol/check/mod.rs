@@ -3,33 +3,33 @@
 //! Pure, and careful: an error is told only where it is certain. Nothing here changes a protocol or
 //! decides what a run does.
 
-mod inspect;
-mod finding;
-mod effort;
-mod view;
-mod outcomes;
-mod written;
-mod whole;
-mod opening;
-mod gates;
-mod ways;
-mod loops;
-mod overlap;
-mod witness;
-mod writers;
-mod unwritten;
-mod authority;
-mod fields;
-mod mismatch;
-mod each;
-mod waits;
-mod budgets;
-mod invoke;
-mod tickets;
-mod languages;
-mod hidden;
-mod inherited;
+mod check_protocol;
+mod wording;
+mod analysis_budget;
+mod schema_path_view;
+mod failure_handlers;
+mod located_expressions;
+mod standalone_workflows;
+mod gate_analysis;
+mod never_taken;
+mod reachability;
+mod endless_loops;
+mod overlapping_gates;
+mod overlap_search;
+mod written_paths;
+mod unwritten_reads;
+mod unused_authority;
+mod unknown_fields;
+mod value_mismatch;
+mod for_each_lists;
+mod wait_deadlines;
+mod unused_budgets;
+mod invocation_cycles;
+mod missing_tickets;
+mod missing_languages;
+mod hidden_paths;
+mod inherited_reads;
 #[cfg(test)]
 mod tests;
 
-pub use inspect::{CODES, check};
+pub use check_protocol::{CHECK_CODES, check_protocol};

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::opening::of_document;
-use super::view::{Standing, View};
-use crate::contract::{Sampler, Schema};
-use crate::expr::{Expr, May, Numbers, Plain, ReadStep, Texts, Val};
+use super::gate_analysis::possible_document_values;
+use super::schema_path_view::{FieldDeclaration, SchemaPathView};
+use crate::contract::{Schema, SchemaSampler};
+use crate::expr::{AbstractValue, Expr, ExprValue, NumberSet, PlainValue, ReadStep, StringSet};
 
 fn schemas() -> Vec<Value> {
     let plain = json!({
@@ -171,28 +171,28 @@ fn condition() -> impl Strategy<Value = String> {
 }
 
 /// Whether a value that came out is one of those that were foretold.
-fn foretold(may: &May, value: &Val<'_>) -> bool {
+fn foretold(may: &AbstractValue, value: &ExprValue<'_>) -> bool {
     match value {
-        Val::Undefined => may.has(Plain::Undefined),
-        Val::Num(number) => match &may.numbers {
-            Numbers::None => false,
-            Numbers::OneOf(some) => some.contains(number),
-            Numbers::Between(low, high) => {
+        ExprValue::Undefined => may.has_plain(PlainValue::Undefined),
+        ExprValue::Num(number) => match &may.numbers {
+            NumberSet::Empty => false,
+            NumberSet::OneOf(some) => some.contains(number),
+            NumberSet::Between(low, high) => {
                 (low <= number && number <= high)
                     || (number.is_nan() && low.is_infinite() && high.is_infinite())
             }
         },
-        Val::Str(text) => match &may.texts {
-            Texts::None => false,
-            Texts::OneOf(some) => some.contains(text.as_str()),
-            Texts::Any => true,
+        ExprValue::Str(text) => match &may.strings {
+            StringSet::Empty => false,
+            StringSet::OneOf(some) => some.contains(text.as_str()),
+            StringSet::Any => true,
         },
-        Val::List(list) => may
-            .lists
+        ExprValue::List(list) => may
+            .list_lengths
             .is_some_and(|(least, most)| least <= list.items().len() && list.items().len() <= most),
         other => {
             let value = other.to_json().unwrap_or_default();
-            !May::value(&value).and(may).is_never()
+            !AbstractValue::from_json(&value).intersection(may).is_never()
         }
     }
 }
@@ -204,17 +204,17 @@ proptest! {
     fn whatever_comes_out_was_foretold(source in condition(), which in 0_usize..3, seed in 0_u64..400) {
         let schema = &schemas()[which];
         let expr = Expr::compile(&source, &["state", "run"]).unwrap();
-        let view = View::of(schema);
-        let outlook = expr.outlook(&|slot, steps| of_document(Some(view), slot, steps));
-        let (sampler, compiled) = (Sampler::new(schema), Schema::compile(schema.clone()).unwrap());
-        let sampled = (seed..seed + 6).filter_map(|seed| sampler.sample(seed));
+        let view = SchemaPathView::new(schema);
+        let outlook = expr.analyze(&|slot, steps| possible_document_values(Some(view), slot, steps));
+        let (sampler, compiled) = (SchemaSampler::new(schema), Schema::compile(schema.clone()).unwrap());
+        let sampled = (seed..seed + 6).filter_map(|seed| sampler.generate_sample(seed));
         let made = documents().into_iter().filter(|document| compiled.is_valid(document));
         let run = json!({"x": "a"});
         for document in sampled.filter(Value::is_object).chain(made) {
             if let Ok(value) = expr.eval(&[Some(&document), Some(&run)]) {
                 prop_assert!(
-                    foretold(&outlook.may, &value),
-                    "{source} gave {value}, foretold {}, for {document}", outlook.may
+                    foretold(&outlook.value, &value),
+                    "{source} gave {value}, foretold {}, for {document}", outlook.value
                 );
             }
         }
@@ -224,10 +224,13 @@ proptest! {
 #[test]
 fn much_is_foretold_exactly() {
     let schema = &schemas()[0];
-    let view = View::of(schema);
+    let view = SchemaPathView::new(schema);
     let never = |source: &str| {
         let expr = Expr::compile(source, &["state", "run"]).unwrap();
-        !expr.outlook(&|slot, steps| of_document(Some(view), slot, steps)).may.has(Plain::True)
+        !expr
+            .analyze(&|slot, steps| possible_document_values(Some(view), slot, steps))
+            .value
+            .has_plain(PlainValue::True)
     };
     for source in [
         "state.s === 'c'",
@@ -275,18 +278,24 @@ fn much_is_foretold_exactly() {
 fn fields_are_known_undeclared_or_forbidden() {
     let field = |name: &str| ReadStep::Field(name.to_owned());
     let schemas = schemas();
-    let closed = View::of(&schemas[0]);
+    let closed = SchemaPathView::new(&schemas[0]);
     let names = vec!["b", "l", "n", "o", "s"];
-    assert_eq!(closed.standing(&[field("s")]), Standing::Known);
-    assert_eq!(closed.standing(&[field("t")]), Standing::Forbidden(0, names));
-    assert_eq!(closed.standing(&[field("o"), field("t")]), Standing::Undeclared(1, vec!["n", "s"]));
+    assert_eq!(closed.classify_path(&[field("s")]), FieldDeclaration::Allowed);
+    assert_eq!(closed.classify_path(&[field("t")]), FieldDeclaration::Forbidden(0, names));
     assert_eq!(
-        closed.standing(&[field("l"), ReadStep::Element, field("t")]),
-        Standing::Forbidden(2, vec!["n", "s"])
+        closed.classify_path(&[field("o"), field("t")]),
+        FieldDeclaration::Undeclared(1, vec!["n", "s"])
     );
-    assert_eq!(closed.standing(&[field("n"), field("t")]), Standing::Forbidden(1, vec![]));
-    let patterned = View::of(&schemas[2]);
-    assert_eq!(patterned.standing(&[field("o"), field("t")]), Standing::Known);
+    assert_eq!(
+        closed.classify_path(&[field("l"), ReadStep::Element, field("t")]),
+        FieldDeclaration::Forbidden(2, vec!["n", "s"])
+    );
+    assert_eq!(
+        closed.classify_path(&[field("n"), field("t")]),
+        FieldDeclaration::Forbidden(1, vec![])
+    );
+    let patterned = SchemaPathView::new(&schemas[2]);
+    assert_eq!(patterned.classify_path(&[field("o"), field("t")]), FieldDeclaration::Allowed);
 }
 
 #[test]
@@ -299,17 +308,17 @@ fn what_doubles_at_every_level_still_ends() {
     }
     definitions.insert("d40".to_owned(), json!({"type": "object"}));
     let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
-    let view = View::of(&schema);
+    let view = SchemaPathView::new(&schema);
     let steps = [ReadStep::Field("a".to_owned())];
-    assert!(view.possible(&steps).has(Plain::True));
-    assert_eq!(view.standing(&steps), Standing::Known);
+    assert!(view.possible_values(&steps).has_plain(PlainValue::True));
+    assert_eq!(view.classify_path(&steps), FieldDeclaration::Allowed);
 
     let nested = (0..20).fold("true".to_owned(), |inner, level| {
         format!("state.l.filter(p{level} => {inner}).length > 0")
     });
     let expr = Expr::compile(&nested, &["state"]).unwrap();
-    assert!(expr.outlook(&|_, _| May::anything()).may.has(Plain::True));
+    assert!(expr.analyze(&|_, _| AbstractValue::any()).value.has_plain(PlainValue::True));
     let compared = (0..60).fold("state.a".to_owned(), |inner, _| format!("({inner} && 1) === 1"));
     let expr = Expr::compile(&compared, &["state"]).unwrap();
-    assert!(expr.outlook(&|_, _| May::anything()).may.has(Plain::True));
+    assert!(expr.analyze(&|_, _| AbstractValue::any()).value.has_plain(PlainValue::True));
 }

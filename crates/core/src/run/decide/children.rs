@@ -5,75 +5,79 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::bounds::clip;
-use super::deciding::Deciding;
-use super::effects::first;
-use super::outcomes::Failure;
-use super::writing::{Beside, anything, taken};
-use crate::protocol::{Each, ForEach, Invoke, Otherwise, Work};
-use crate::reply::show;
-use crate::run::State;
-use crate::run::apply::stamp;
-use crate::run::event::Event;
-use crate::run::state::{Next, Pending};
+use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
+use super::effects::describe_first_violation;
+use super::run_decision::RunDecision;
+use super::settle_failure::PhaseFailure;
+use super::size_limits::clip_text;
+use crate::protocol::{ChildFanOut, FailurePolicy, ForEachItems, PhaseWork, WorkflowInvocation};
+use crate::reply::format_value;
+use crate::run::RunState;
+use crate::run::apply_event::set_at_pointer;
+use crate::run::event::RunEvent;
+use crate::run::state::{Continuation, PendingAction};
 
 /// How deep runs may start one another.
-const DEEPEST: u32 = 10;
+const MAX_CHILD_DEPTH: u32 = 10;
 
 /// An item, and the key that tells it from the others.
-type Keyed = (String, Value);
+type KeyedItem = (String, Value);
 
-impl Deciding<'_> {
+impl RunDecision<'_> {
     /// Orders the child of the phase, or the children of those items that have none yet; the phase is done
     /// when there are no more.
-    pub(super) fn ask_children(&mut self, invoke: &Invoke) {
-        let Some(several) = &invoke.each else {
-            if let Err(failure) = self.ask_child(invoke, None)
-                && self.child_lost(invoke, None, None, &failure)
+    pub(super) fn request_children(&mut self, invoke: &WorkflowInvocation) {
+        let Some(several) = &invoke.fan_out else {
+            if let Err(failure) = self.request_child(invoke, None)
+                && self.settle_failed_child(invoke, None, None, &failure)
             {
-                self.children_done(invoke, "", false);
+                self.complete_children(invoke, "", false);
             }
             return;
         };
         // Once something cannot be recorded, the decision is made otherwise.
-        while self.over.is_none() {
-            let fresh = match self.fresh_items(several) {
+        while self.limit_exceeded.is_none() {
+            let fresh = match self.find_unstarted_item(several) {
                 Ok(fresh) => fresh,
                 // Those that are out lose nothing by it; it is told when they have ended.
-                Err(_) if self.children_out() > 0 => return,
+                Err(_) if self.count_pending_children() > 0 => return,
                 Err(why) => {
                     let what = format!("Workflow `{}` cannot be started: {why}", invoke.workflow);
-                    return self.otherwise(&Otherwise::Wait, what, Next::Work);
+                    return self.apply_failure_policy(
+                        &FailurePolicy::Wait,
+                        what,
+                        Continuation::Work,
+                    );
                 }
             };
             let Some(keyed) = fresh else { break };
-            if self.children_out() >= several.limit {
+            if self.count_pending_children() >= several.max_concurrent {
                 return;
             }
-            if let Err(failure) = self.ask_child(invoke, Some(&keyed))
-                && !self.child_lost(invoke, Some(keyed), None, &failure)
+            if let Err(failure) = self.request_child(invoke, Some(&keyed))
+                && !self.settle_failed_child(invoke, Some(keyed), None, &failure)
             {
                 return;
             }
             // A spent budget may have stopped the run, or led it elsewhere.
-            if self.is_elsewhere(invoke) {
+            if self.has_left_invocation(invoke) {
                 return;
             }
         }
-        if self.children_out() > 0 || self.over.is_some() {
+        if self.count_pending_children() > 0 || self.limit_exceeded.is_some() {
             return;
         }
         if !self.state.round.lost.is_empty() {
-            return self.tell_lost(Next::Work);
+            return self.report_failed_items(Continuation::Work);
         }
         let whole = self.state.round.given_up == 0;
-        self.children_done(invoke, "for every item", whole);
+        self.complete_children(invoke, "for every item", whole);
     }
 
     /// The first item that has no child yet.
-    fn fresh_items(&self, several: &ForEach) -> Result<Option<Keyed>, String> {
-        let items = self.items(&several.each)?;
-        let run = self.run();
+    fn find_unstarted_item(&self, several: &ChildFanOut) -> Result<Option<KeyedItem>, String> {
+        let items = self.evaluate_items(&several.for_each)?;
+        let run = self.run_value();
         let mut keys = BTreeSet::new();
         let mut fresh = None;
         for item in items {
@@ -88,7 +92,7 @@ impl Deciding<'_> {
             let key = match key {
                 Value::String(key) if !key.trim().is_empty() => key,
                 other => {
-                    let found = show(&other);
+                    let found = format_value(&other);
                     return Err(format!("the key of an item is a text, and this one is {found}"));
                 }
             };
@@ -99,37 +103,44 @@ impl Deciding<'_> {
                 fresh = Some((key, item));
             }
         }
-        if fresh.is_some() && self.state.round.begun.len() >= Each::MOST {
-            return Err(format!("{} children were started for this phase already", Each::MOST));
+        if fresh.is_some() && self.state.round.begun.len() >= ForEachItems::MAX_ITEMS {
+            return Err(format!(
+                "{} children were started for this phase already",
+                ForEachItems::MAX_ITEMS
+            ));
         }
         Ok(fresh)
     }
 
-    fn children_out(&self) -> usize {
-        let child = |order: &&Pending| matches!(order, Pending::Child { .. });
+    fn count_pending_children(&self) -> usize {
+        let child = |order: &&PendingAction| matches!(order, PendingAction::Child { .. });
         self.state.pending.values().filter(child).count()
     }
 
     /// Whether the phase that invokes was left, or the run stands still.
-    fn is_elsewhere(&self, invoke: &Invoke) -> bool {
-        let here = matches!(&self.phase().work, Work::Invoke(own) if std::ptr::eq(own, invoke));
+    fn has_left_invocation(&self, invoke: &WorkflowInvocation) -> bool {
+        let here = matches!(&self.current_phase().work, PhaseWork::Invoke(own) if std::ptr::eq(own, invoke));
         !here || self.state.blocked.is_some() || self.state.end.is_some()
     }
 
     /// Orders one child.
-    fn ask_child(&mut self, invoke: &Invoke, keyed: Option<&Keyed>) -> Result<(), Failure> {
-        if !self.within_time(&Next::Work) {
+    fn request_child(
+        &mut self,
+        invoke: &WorkflowInvocation,
+        keyed: Option<&KeyedItem>,
+    ) -> Result<(), PhaseFailure> {
+        if !self.check_time_budget(&Continuation::Work) {
             return Ok(());
         }
         let depth = self.state.parent.as_ref().map_or(0, |parent| parent.depth) + 1;
-        if depth > DEEPEST {
-            let why = format!("runs start one another at most {DEEPEST} deep");
-            return Err(Failure::new("too_deep", &why));
+        if depth > MAX_CHILD_DEPTH {
+            let why = format!("runs start one another at most {MAX_CHILD_DEPTH} deep");
+            return Err(PhaseFailure::new("too_deep", &why));
         }
         let item = keyed.map(|(_, item)| item);
-        let document = self.child_document(invoke, item);
-        let document = document.map_err(|why| Failure::new("invalid", &why))?;
-        let action = self.order();
+        let document = self.build_child_document(invoke, item);
+        let document = document.map_err(|why| PhaseFailure::new("invalid", &why))?;
+        let action = self.next_action_id();
         let run = match keyed {
             None => format!("{}.{}", self.state.run, self.state.version),
             // Several are ordered in one version; the order's number tells them apart.
@@ -137,89 +148,104 @@ impl Deciding<'_> {
         };
         let workflow = invoke.workflow.clone();
         let (key, item) = (keyed.map(|(key, _)| key.clone()), item.cloned());
-        self.emit(Event::ChildAsked { action, run, workflow, document, depth, key, item });
+        self.emit(RunEvent::ChildAsked { action, run, workflow, document, depth, key, item });
         Ok(())
     }
 
-    fn child_document(&self, invoke: &Invoke, item: Option<&Value>) -> Result<Value, String> {
-        let run = self.run();
+    fn build_child_document(
+        &self,
+        invoke: &WorkflowInvocation,
+        item: Option<&Value>,
+    ) -> Result<Value, String> {
+        let run = self.run_value();
         let roots: Vec<_> =
             [Some(&*self.state.document), Some(&run)].into_iter().chain(item.map(Some)).collect();
         let mut document = Value::Object(Map::new());
         for (at, expr) in &invoke.input {
             let value = expr.eval(&roots).map_err(|error| error.message)?.to_json();
             let value = value.ok_or_else(|| format!("`{}` is undefined", expr.source()))?;
-            stamp(&mut document, at, &value);
+            set_at_pointer(&mut document, at, &value);
         }
         Ok(document)
     }
 
     /// A child ended.
-    pub(super) fn child_ended(
+    pub(super) fn handle_child_ended(
         &mut self,
-        before: &State,
+        before: &RunState,
         action: &str,
         completed: bool,
         reason: Option<&str>,
         document: &Value,
     ) {
-        self.emit(Event::ChildEnded { action: action.to_owned(), completed });
-        let Work::Invoke(invoke) = &self.phase().work else { return };
-        let Some(Pending::Child { run, key, item, .. }) = before.pending.get(action) else {
+        self.emit(RunEvent::ChildEnded { action: action.to_owned(), completed });
+        let PhaseWork::Invoke(invoke) = &self.current_phase().work else { return };
+        let Some(PendingAction::Child { run, key, item, .. }) = before.pending.get(action) else {
             return;
         };
         let status = if completed { "completed" } else { "failed" };
         let child = json!({ "id": run, "status": status });
         let keyed = key.clone().zip(item.clone());
-        let beside = Beside { child: Some(child.clone()), item: item.clone() };
+        let beside = ChangeScope { child: Some(child.clone()), item: item.clone() };
         let went = if completed {
-            match self.written(&invoke.output, &taken(anything(), document), &beside, None) {
+            match self.build_update(
+                &invoke.output,
+                &accept_any_value(any_value_contract(), document),
+                &beside,
+                None,
+            ) {
                 Ok(written) => {
-                    self.change(written);
+                    self.record_update(written);
                     Ok(())
                 }
-                Err(violations) => Err(Failure::refused(&violations, &first(&violations))),
+                Err(violations) => Err(PhaseFailure::from_violations(
+                    &violations,
+                    &describe_first_violation(&violations),
+                )),
             }
         } else {
-            Err(Failure::new("child_failed", &clip(reason.unwrap_or("no reason was given"))))
+            Err(PhaseFailure::new(
+                "child_failed",
+                &clip_text(reason.unwrap_or("no reason was given")),
+            ))
         };
         let (several, whole) = (keyed.is_some(), went.is_ok());
         if let Err(failure) = went
-            && !self.child_lost(invoke, keyed, Some(child), &failure)
+            && !self.settle_failed_child(invoke, keyed, Some(child), &failure)
         {
             return;
         }
         if !several {
-            self.children_done(invoke, "", whole);
+            self.complete_children(invoke, "", whole);
         } else if self.state.blocked.is_none() {
             // Items may have become ready, and there is room for one more.
-            self.work();
+            self.begin_work();
         }
     }
 
     /// The work of the phase is done. It counts as accepted where nothing of it was given up.
-    fn children_done(&mut self, invoke: &Invoke, how: &str, whole: bool) {
+    fn complete_children(&mut self, invoke: &WorkflowInvocation, how: &str, whole: bool) {
         if whole {
-            self.give_for_work();
+            self.issue_phase_tickets();
         }
         let name = &invoke.workflow;
         match &invoke.on_complete {
             Some(to) => {
                 let because = format!("workflow `{name}` completed {how}");
-                self.go(None, to, because.trim_end().to_owned());
+                self.move_to_phase(None, to, because.trim_end().to_owned());
             }
-            None => self.worked(),
+            None => self.complete_work(),
         }
     }
 
     /// A child cannot be, failed, or gave back what does not fit. Whether the phase goes on: with the other
     /// items, or because the author says so.
-    fn child_lost(
+    fn settle_failed_child(
         &mut self,
-        invoke: &Invoke,
-        keyed: Option<Keyed>,
+        invoke: &WorkflowInvocation,
+        keyed: Option<KeyedItem>,
         child: Option<Value>,
-        failure: &Failure,
+        failure: &PhaseFailure,
     ) -> bool {
         let name = &invoke.workflow;
         let of = keyed.as_ref().map_or_else(String::new, |(key, _)| format!(" for `{key}`"));
@@ -234,17 +260,17 @@ impl Deciding<'_> {
         // One that was never started has no id.
         let child = child.unwrap_or_else(|| json!({ "id": null, "status": "failed" }));
         let (key, item) = keyed.unzip();
-        let beside = Beside { child: Some(child), item };
-        let (then, what) = self.settled(&invoke.on_failed, failure, &beside, what);
+        let beside = ChangeScope { child: Some(child), item };
+        let (then, what) = self.settle_failure(&invoke.on_failed, failure, &beside, what);
         match (then, beside.item) {
-            (Otherwise::GoOn, None) => true,
-            (then @ (Otherwise::GoOn | Otherwise::Wait), Some(item)) => {
-                let again = then == Otherwise::Wait;
-                self.emit(Event::ItemFailed { item, key, what, again });
+            (FailurePolicy::GoOn, None) => true,
+            (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
+                let again = then == FailurePolicy::Wait;
+                self.emit(RunEvent::ItemFailed { item, key, what, again });
                 true
             }
             (then, _) => {
-                self.otherwise(&then, what, Next::Work);
+                self.apply_failure_policy(&then, what, Continuation::Work);
                 false
             }
         }

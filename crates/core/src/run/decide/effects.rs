@@ -2,95 +2,99 @@
 
 use serde_json::Value;
 
-use super::bounds::clip;
-use super::deciding::Deciding;
-use super::outcomes::Failure;
-use super::writing::{Beside, anything, taken};
-use crate::protocol::{Each, EffectSpec, Otherwise, Work};
-use crate::reply::{Violation, show};
-use crate::run::State;
-use crate::run::event::Event;
-use crate::run::order::Effect;
-use crate::run::state::{Next, Pending};
+use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
+use super::run_decision::RunDecision;
+use super::settle_failure::PhaseFailure;
+use super::size_limits::clip_text;
+use crate::protocol::{EffectTemplate, FailurePolicy, ForEachItems, PhaseWork};
+use crate::reply::{Violation, format_value};
+use crate::run::RunState;
+use crate::run::effect_call::EffectCall;
+use crate::run::event::RunEvent;
+use crate::run::state::{Continuation, PendingAction};
 
-impl Deciding<'_> {
+impl RunDecision<'_> {
     /// Orders the effect of the phase, once or for each item.
-    pub(super) fn ask_effect(&mut self, each: Option<&Each>) {
-        match each.map(|each| self.items(each)) {
-            None => self.order_effects(vec![None], &Next::Work),
+    pub(super) fn request_phase_effect(&mut self, each: Option<&ForEachItems>) {
+        match each.map(|each| self.evaluate_items(each)) {
+            None => self.request_effects(vec![None], &Continuation::Work),
             Some(Ok(items)) => {
-                self.order_effects(items.into_iter().map(Some).collect(), &Next::Work);
+                self.request_effects(items.into_iter().map(Some).collect(), &Continuation::Work);
             }
             Some(Err(why)) => {
                 let what = format!("The effect of phase `{}` failed: {why}", self.state.phase);
-                self.otherwise(&Otherwise::Wait, what, Next::Work);
+                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Work);
             }
         }
     }
 
     /// Orders the effect of the phase for these items again.
-    pub(super) fn ask_effects_again(&mut self, items: Vec<Value>) {
-        let next = Next::Items { items: items.clone() };
-        self.order_effects(items.into_iter().map(Some).collect(), &next);
+    pub(super) fn request_effects_again(&mut self, items: Vec<Value>) {
+        let next = Continuation::Items { items: items.clone() };
+        self.request_effects(items.into_iter().map(Some).collect(), &next);
     }
 
-    fn order_effects(&mut self, items: Vec<Option<Value>>, next: &Next) {
-        let Work::Effect { effect: spec, .. } = &self.phase().work else { return };
-        if !items.is_empty() && !self.within_time(next) {
+    fn request_effects(&mut self, items: Vec<Option<Value>>, next: &Continuation) {
+        let PhaseWork::Effect { effect: spec, .. } = &self.current_phase().work else { return };
+        if !items.is_empty() && !self.check_time_budget(next) {
             return;
         }
         let mut unfilled = Vec::new();
         for item in items {
             // The decision is made otherwise; more events would only fill the memory.
-            if self.over.is_some() {
+            if self.limit_exceeded.is_some() {
                 return;
             }
-            match self.filled(spec, item.as_ref()) {
+            match self.render_effect(spec, item.as_ref()) {
                 Ok(effect) => {
-                    let (action, attempt) = (self.order(), 1);
+                    let (action, attempt) = (self.next_action_id(), 1);
                     let not_before = None;
-                    self.emit(Event::EffectAsked { action, attempt, effect, not_before, item });
+                    self.emit(RunEvent::EffectAsked { action, attempt, effect, not_before, item });
                 }
-                Err(why) => unfilled.push((item, Failure::new("invalid", &why))),
+                Err(why) => unfilled.push((item, PhaseFailure::new("invalid", &why))),
             }
         }
         let whole = unfilled.is_empty();
         for (item, failure) in unfilled {
-            if !self.effect_lost(item, &failure) {
+            if !self.settle_failed_effect(item, &failure) {
                 return;
             }
         }
-        self.unless_doing(whole);
+        self.complete_effects_if_none_pending(whole);
     }
 
     /// Goes on when no effect of the phase is out any more. The work counts as accepted where nothing of it was
     /// given up.
-    fn unless_doing(&mut self, whole: bool) {
-        let out = |order: &Pending| matches!(order, Pending::Effect { .. });
+    fn complete_effects_if_none_pending(&mut self, whole: bool) {
+        let out = |order: &PendingAction| matches!(order, PendingAction::Effect { .. });
         if self.state.pending.values().any(out) || self.state.blocked.is_some() {
             return;
         }
         if self.state.round.lost.is_empty() {
             let whole = whole && self.state.round.given_up == 0;
-            return if whole { self.done() } else { self.worked() };
+            return if whole { self.accept_work() } else { self.complete_work() };
         }
         let items = self.state.round.lost.iter().map(|lost| lost.item.clone()).collect();
-        self.tell_lost(Next::Items { items });
+        self.report_failed_items(Continuation::Items { items });
     }
 
-    fn filled(&self, spec: &EffectSpec, item: Option<&Value>) -> Result<Effect, String> {
-        let run = self.run();
+    fn render_effect(
+        &self,
+        spec: &EffectTemplate,
+        item: Option<&Value>,
+    ) -> Result<EffectCall, String> {
+        let run = self.run_value();
         let roots: Vec<_> =
             [Some(&*self.state.document), Some(&run)].into_iter().chain(item.map(Some)).collect();
-        let text = |template: &crate::protocol::Template| {
-            template.fill(&roots).map_err(|error| error.message)
+        let text = |template: &crate::protocol::TextTemplate| {
+            template.render(&roots).map_err(|error| error.message)
         };
         let value = |expr: &crate::expr::Expr| {
             let value = expr.eval(&roots).map_err(|error| error.message)?.to_json();
             value.ok_or_else(|| format!("`{}` is undefined", expr.source()))
         };
         Ok(match spec {
-            EffectSpec::Write { path, content, once } => Effect::Write {
+            EffectTemplate::Write { path, content, once } => EffectCall::Write {
                 once: *once,
                 path: text(path)?,
                 content: match value(content)? {
@@ -98,54 +102,64 @@ impl Deciding<'_> {
                     other => format!("{other:#}\n"),
                 },
             },
-            EffectSpec::Copy { from, to, once } => {
-                Effect::Copy { from: text(from)?, to: text(to)?, once: *once }
+            EffectTemplate::Copy { from, to, once } => {
+                EffectCall::Copy { from: text(from)?, to: text(to)?, once: *once }
             }
-            EffectSpec::Run { program, args, input } => Effect::Run {
+            EffectTemplate::Run { program, args, input } => EffectCall::Run {
                 program: program.clone(),
                 args: args.iter().map(text).collect::<Result<_, _>>()?,
                 input: input.as_ref().map(value).transpose()?,
             },
-            EffectSpec::Http { method, url, body } => Effect::Http {
+            EffectTemplate::Http { method, url, body } => EffectCall::Http {
                 method: method.clone(),
                 url: text(url)?,
                 body: body.as_ref().map(value).transpose()?,
             },
-            EffectSpec::Retrieve { source, query } => {
-                Effect::Retrieve { source: text(source)?, query: value(query)? }
+            EffectTemplate::Retrieve { source, query } => {
+                EffectCall::Retrieve { source: text(source)?, query: value(query)? }
             }
         })
     }
 
     /// An effect was done.
-    pub(super) fn effect_finished(&mut self, before: &State, action: &str, result: &Value) {
-        self.emit(Event::EffectDone { action: action.to_owned() });
-        let Work::Effect { apply, contract, .. } = &self.phase().work else { return };
-        let beside = Beside { item: item_of(before, action), ..Beside::default() };
+    pub(super) fn handle_effect_finished(
+        &mut self,
+        before: &RunState,
+        action: &str,
+        result: &Value,
+    ) {
+        self.emit(RunEvent::EffectDone { action: action.to_owned() });
+        let PhaseWork::Effect { apply, contract, .. } = &self.current_phase().work else { return };
+        let beside =
+            ChangeScope { item: find_action_item(before, action), ..ChangeScope::default() };
         let accepted = match contract {
-            None => Ok(taken(anything(), result)),
-            Some(contract) => self.let_in(contract, result),
+            None => Ok(accept_any_value(any_value_contract(), result)),
+            Some(contract) => self.admit_value(contract, result),
         };
         let written = accepted
-            .and_then(|accepted| self.written(apply, &accepted, &beside, contract.as_deref()));
+            .and_then(|accepted| self.build_update(apply, &accepted, &beside, contract.as_deref()));
         match written {
             Ok(written) => {
-                self.change(written);
-                self.unless_doing(true);
+                self.record_update(written);
+                self.complete_effects_if_none_pending(true);
             }
             Err(violations) => {
-                let why = format!("its result was refused: {}", first(&violations));
-                if self.effect_lost(beside.item, &Failure::refused(&violations, &why)) {
-                    self.unless_doing(false);
+                let why =
+                    format!("its result was refused: {}", describe_first_violation(&violations));
+                if self.settle_failed_effect(
+                    beside.item,
+                    &PhaseFailure::from_violations(&violations, &why),
+                ) {
+                    self.complete_effects_if_none_pending(false);
                 }
             }
         }
     }
 
     /// An effect failed: once more, or what follows.
-    pub(super) fn effect_failed(
+    pub(super) fn handle_effect_failed(
         &mut self,
-        before: &State,
+        before: &RunState,
         action: &str,
         failure: &str,
         message: &str,
@@ -154,43 +168,44 @@ impl Deciding<'_> {
         let (order_id, failure) = (action.to_owned(), failure.to_owned());
         let order = before.pending.get(action).cloned();
         let action = order_id.clone();
-        let (failure, message) = (clip(failure), clip(message));
-        let lost = Failure::new(&failure, &message);
-        self.emit(Event::EffectFailed { action, failure, message });
-        let Work::Effect { retry, .. } = &self.phase().work else { return };
-        let item = item_of(before, &order_id);
-        if let (Some(Pending::Effect { attempt, effect, .. }), Some(retry), true) =
+        let (failure, message) = (clip_text(failure), clip_text(message));
+        let lost = PhaseFailure::new(&failure, &message);
+        self.emit(RunEvent::EffectFailed { action, failure, message });
+        let PhaseWork::Effect { retry, .. } = &self.current_phase().work else { return };
+        let item = find_action_item(before, &order_id);
+        if let (Some(PendingAction::Effect { attempt, effect, .. }), Some(retry), true) =
             (order, retry, retryable)
             && attempt < retry.max_attempts
         {
-            let not_before = Some(self.input.time.after(retry.pause(attempt)));
-            let (action, attempt) = (self.order(), attempt + 1);
-            self.emit(Event::EffectAsked { action, attempt, effect, not_before, item });
+            let not_before = Some(self.input.time.plus_millis(retry.delay_for_attempt(attempt)));
+            let (action, attempt) = (self.next_action_id(), attempt + 1);
+            self.emit(RunEvent::EffectAsked { action, attempt, effect, not_before, item });
             return;
         }
-        if self.effect_lost(item, &lost) {
-            self.unless_doing(false);
+        if self.settle_failed_effect(item, &lost) {
+            self.complete_effects_if_none_pending(false);
         }
     }
 
     /// An effect cannot be had. Whether the phase goes on: with the other items, or because the author
     /// says so.
-    fn effect_lost(&mut self, item: Option<Value>, failure: &Failure) -> bool {
-        let Work::Effect { on_failed, .. } = &self.phase().work else { return false };
-        let of = item.as_ref().map_or_else(String::new, |item| format!(" for {}", show(item)));
+    fn settle_failed_effect(&mut self, item: Option<Value>, failure: &PhaseFailure) -> bool {
+        let PhaseWork::Effect { on_failed, .. } = &self.current_phase().work else { return false };
+        let of =
+            item.as_ref().map_or_else(String::new, |item| format!(" for {}", format_value(item)));
         let what =
             format!("The effect of phase `{}` failed{of}: {}", self.state.phase, failure.message());
-        let beside = Beside { item, ..Beside::default() };
-        let (then, what) = self.settled(on_failed, failure, &beside, what);
+        let beside = ChangeScope { item, ..ChangeScope::default() };
+        let (then, what) = self.settle_failure(on_failed, failure, &beside, what);
         match (then, beside.item) {
-            (Otherwise::GoOn, None) => true,
-            (then @ (Otherwise::GoOn | Otherwise::Wait), Some(item)) => {
-                let again = then == Otherwise::Wait;
-                self.emit(Event::ItemFailed { item, key: None, what, again });
+            (FailurePolicy::GoOn, None) => true,
+            (then @ (FailurePolicy::GoOn | FailurePolicy::Wait), Some(item)) => {
+                let again = then == FailurePolicy::Wait;
+                self.emit(RunEvent::ItemFailed { item, key: None, what, again });
                 true
             }
             (then, _) => {
-                self.otherwise(&then, what, Next::Work);
+                self.apply_failure_policy(&then, what, Continuation::Work);
                 false
             }
         }
@@ -198,15 +213,15 @@ impl Deciding<'_> {
 }
 
 /// The item that an order was about.
-fn item_of(before: &State, action: &str) -> Option<Value> {
+fn find_action_item(before: &RunState, action: &str) -> Option<Value> {
     match before.pending.get(action)? {
-        Pending::Effect { item, .. } => item.clone(),
+        PendingAction::Effect { item, .. } => item.clone(),
         _ => None,
     }
 }
 
 /// The first of several faults, for a sentence.
-pub(super) fn first(violations: &[Violation]) -> String {
+pub(super) fn describe_first_violation(violations: &[Violation]) -> String {
     let told = |violation: &Violation| violation.message.replacen("the reply: ", "", 1);
     violations.first().map_or_else(String::new, told)
 }

@@ -2,119 +2,127 @@
 
 use serde_json::Value;
 
-use super::bounds::clip;
-use super::deciding::Deciding;
-use super::effects::first;
-use super::writing::{Written, engine_places};
+use super::document_update::{DocumentUpdate, engine_pointers};
+use super::effects::describe_first_violation;
+use super::run_decision::RunDecision;
+use super::size_limits::clip_text;
 use crate::patch::{Authority, Patch};
-use crate::protocol::Otherwise;
+use crate::protocol::FailurePolicy;
 use crate::reply::Violation;
-use crate::run::State;
-use crate::run::event::Event;
+use crate::run::RunState;
+use crate::run::event::RunEvent;
 use crate::run::input::HookAnswer;
-use crate::run::state::{ClosedGate, Next, Pending};
+use crate::run::state::{ClosedGate, Continuation, PendingAction};
 use crate::run::wait::WaitKind;
 
-impl Deciding<'_> {
+impl RunDecision<'_> {
     /// Orders a hook: before a way is taken, or after a phase was entered.
-    pub(super) fn ask_hook(&mut self, hook: &str, way: Option<usize>) {
-        let action = self.order();
-        self.emit(Event::HookAsked { action, hook: hook.to_owned(), way });
+    pub(super) fn request_hook(&mut self, hook: &str, way: Option<usize>) {
+        let action = self.next_action_id();
+        self.emit(RunEvent::HookAsked { action, hook: hook.to_owned(), way });
     }
 
     /// A hook answered.
-    pub(super) fn hook_finished(&mut self, before: &State, action: &str, answer: &HookAnswer) {
+    pub(super) fn handle_hook_finished(
+        &mut self,
+        before: &RunState,
+        action: &str,
+        answer: &HookAnswer,
+    ) {
         let told = match answer {
             HookAnswer::Ok => "ok".to_owned(),
-            HookAnswer::Abort { reason } => clip(format!("abort: {reason}")),
+            HookAnswer::Abort { reason } => clip_text(format!("abort: {reason}")),
             HookAnswer::Patch { .. } => "patch".to_owned(),
-            HookAnswer::Redirect { to } => clip(format!("redirect to `{to}`")),
+            HookAnswer::Redirect { to } => clip_text(format!("redirect to `{to}`")),
         };
-        self.emit(Event::HookAnswered { action: action.to_owned(), answer: told.clone() });
-        let Some(Pending::Hook { hook, way }) = before.pending.get(action) else { return };
+        self.emit(RunEvent::HookAnswered { action: action.to_owned(), answer: told.clone() });
+        let Some(PendingAction::Hook { hook, way }) = before.pending.get(action) else { return };
         if let HookAnswer::Patch { ops } = answer {
-            match self.hook_patch(ops) {
-                Ok(written) => self.change(written),
+            match self.build_hook_update(ops) {
+                Ok(written) => self.record_update(written),
                 Err(violations) => {
-                    let reason = format!("its patch was refused: {}", first(&violations));
-                    return self.hook_stops(hook, *way, &reason);
+                    let reason =
+                        format!("its patch was refused: {}", describe_first_violation(&violations));
+                    return self.stop_by_hook(hook, *way, &reason);
                 }
             }
         }
         match (way, answer) {
-            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => self.work(),
-            (None, HookAnswer::Abort { reason }) => self.hook_stops(hook, None, reason),
+            (None, HookAnswer::Ok | HookAnswer::Patch { .. }) => self.begin_work(),
+            (None, HookAnswer::Abort { reason }) => self.stop_by_hook(hook, None, reason),
             (None, HookAnswer::Redirect { to }) => {
                 let reason = format!("it wants to go to `{to}`, and a hook on entering cannot");
-                self.hook_stops(hook, None, &reason);
+                self.stop_by_hook(hook, None, &reason);
             }
-            (Some(way), HookAnswer::Ok | HookAnswer::Patch { .. }) => self.leave_after(*way),
-            (Some(way), HookAnswer::Abort { reason }) => self.hook_stops(hook, Some(*way), reason),
-            (Some(way), HookAnswer::Redirect { to }) => self.redirect(hook, *way, to),
+            (Some(way), HookAnswer::Ok | HookAnswer::Patch { .. }) => self.leave_after_hook(*way),
+            (Some(way), HookAnswer::Abort { reason }) => {
+                self.stop_by_hook(hook, Some(*way), reason)
+            }
+            (Some(way), HookAnswer::Redirect { to }) => self.redirect_transition(hook, *way, to),
         }
     }
 
     /// The hook let the way be taken; its patch may have closed it.
-    fn leave_after(&mut self, index: usize) {
-        match self.opened(index) {
-            Some(because) => self.take(index, because),
+    fn leave_after_hook(&mut self, index: usize) {
+        match self.find_open_reason(index) {
+            Some(because) => self.take_transition(index, because),
             None => {
                 let reason = "it was open until the hook changed the document".to_owned();
-                self.stopped(index, reason);
+                self.block_transition(index, reason);
             }
         }
     }
 
-    fn redirect(&mut self, hook: &str, held: usize, to: &str) {
-        let ways = self.workflow.ways_out(&self.state.phase);
+    fn redirect_transition(&mut self, hook: &str, held: usize, to: &str) {
+        let ways = self.workflow.transitions_from(&self.state.phase);
         let open = ways.iter().find_map(|(index, way)| {
-            let because = if way.to == to { self.opened(*index) } else { None };
+            let because = if way.to == to { self.find_open_reason(*index) } else { None };
             because.map(|because| (*index, because))
         });
         match open {
             Some((index, because)) => {
                 let because = format!("hook `{hook}` redirected here, and {because}");
-                self.take(index, because);
+                self.take_transition(index, because);
             }
             None => {
                 let reason =
                     format!("hook `{hook}` redirects to `{to}`, and no open way leads there");
-                self.stopped(held, reason);
+                self.block_transition(held, reason);
             }
         }
     }
 
-    fn hook_stops(&mut self, hook: &str, way: Option<usize>, reason: &str) {
+    fn stop_by_hook(&mut self, hook: &str, way: Option<usize>, reason: &str) {
         match way {
-            Some(way) => self.stopped(way, format!("hook `{hook}` stopped it: {reason}")),
+            Some(way) => self.block_transition(way, format!("hook `{hook}` stopped it: {reason}")),
             None => {
                 let what =
                     format!("Hook `{hook}` of phase `{}` failed: {reason}", self.state.phase);
-                self.otherwise(&Otherwise::Wait, what, Next::Enter);
+                self.apply_failure_policy(&FailurePolicy::Wait, what, Continuation::Enter);
             }
         }
     }
 
     /// A way was held up for good; a person must look.
-    pub(super) fn stopped(&mut self, way: usize, reason: String) {
-        let reason = clip(reason);
+    pub(super) fn block_transition(&mut self, way: usize, reason: String) {
+        let reason = clip_text(reason);
         let to = self.workflow.transitions[way].to.clone();
         let phase = self.state.phase.clone();
         let question = format!("`{phase}` cannot be left for `{to}`: {reason}.");
         let gates = vec![ClosedGate { way, to, reason, attempts: 0, again_at: None }];
-        self.emit(Event::GatesClosed { gates, again_at: None });
-        let wait = self.wait(WaitKind::Trouble, &phase, question);
-        self.open(wait);
+        self.emit(RunEvent::GatesClosed { gates, again_at: None });
+        let wait = self.new_wait(WaitKind::Trouble, &phase, question);
+        self.open_new_wait(wait);
     }
 
-    fn hook_patch(&self, ops: &Value) -> Result<Written, Vec<Violation>> {
+    fn build_hook_update(&self, ops: &Value) -> Result<DocumentUpdate, Vec<Violation>> {
         let patch = Patch::parse(ops)?;
-        let authority = Authority::parse(&[""], &engine_places(self.spec()))
+        let authority = Authority::parse(&[""], &engine_pointers(self.document_definition()))
             .expect("pointers were read when the protocol was loaded");
         let violations = authority.check(&patch, &self.state.document);
         if !violations.is_empty() {
             return Err(violations);
         }
-        self.fitting_patch(patch)
+        self.build_patch_update(patch)
     }
 }

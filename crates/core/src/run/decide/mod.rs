@@ -5,57 +5,61 @@
 //! input ──► Received ──► what it means (a file a kind) ──► phases, gates ──► Stamped
 //! ```
 //!
-//! `Deciding` folds each event as it makes it, so that whatever comes later sees what is true by then.
+//! `RunDecision` folds each event as it makes it, so that whatever comes later sees what is true by then.
 
-mod deciding;
-mod bounds;
-mod given;
+mod run_decision;
+mod size_limits;
+mod start_input;
 mod phases;
-mod gates;
-mod ways;
-mod tickets;
+mod transitions;
+mod transition_changes;
+mod ticket_changes;
 mod models;
 mod tools;
-mod items;
-mod asked;
+mod for_each_items;
+mod question_wait;
 mod questions;
-mod persons;
+mod approvals;
 mod effects;
 mod hooks;
 mod children;
-mod budgets;
-mod clock;
-mod outcomes;
-mod writing;
-mod stamps;
+mod budget_checks;
+mod timers;
+mod settle_failure;
+mod document_update;
+mod engine_fields;
 
 use std::collections::BTreeSet;
 
-use super::event::Event;
-use super::input::{Incoming, Input};
-use super::{Pending, Rejection, State};
+use super::event::RunEvent;
+use super::input::{InputKind, RunInput};
+use super::{InputRejection, PendingAction, RunState};
 use crate::protocol::Protocol;
-use bounds::{admit_input, fail_result};
-use deciding::Deciding;
-use phases::MOST_MOVES;
+use phases::MAX_MOVES;
+use run_decision::RunDecision;
+use size_limits::{admit_input, fail_result};
 
-pub use clock::{next_alarm, next_alarm_after};
-pub use models::hand_in;
-pub use tools::tool_calls;
+pub use models::manual_patch_contract;
+pub use timers::{next_alarm, next_alarm_after};
+pub use tools::tool_calls_contract;
 
 /// What an input comes to: the events, and the run after them.
 #[derive(Debug)]
-pub struct Step {
+pub struct DecisionOutcome {
     /// In order; the first is what came in.
-    pub events: Vec<Event>,
+    pub events: Vec<RunEvent>,
     /// The fold of the state before and the events.
-    pub state: State,
+    pub state: RunState,
 }
 
 /// Decides what an input means.
 ///
 /// What is recorded is the input within the bounds of `limits`, at a time not before the last one's.
-pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step, Rejection> {
+pub fn decide(
+    protocol: &Protocol,
+    state: &RunState,
+    input: &RunInput,
+) -> Result<DecisionOutcome, InputRejection> {
     decide_within_bounds(protocol, state, input).map(|decided| decided.0)
 }
 
@@ -63,30 +67,31 @@ pub fn decide(protocol: &Protocol, state: &State, input: &Input) -> Result<Step,
 /// cannot be recorded is made again as a failure of what came in.
 fn decide_within_bounds(
     protocol: &Protocol,
-    state: &State,
-    input: &Input,
-) -> Result<(Step, BTreeSet<String>), Rejection> {
+    state: &RunState,
+    input: &RunInput,
+) -> Result<(DecisionOutcome, BTreeSet<String>), InputRejection> {
     let input = &*admit_input(state, input)?;
-    let over = match deciding(protocol, state, input)?.finish() {
+    let over = match decide_input(protocol, state, input)?.finish() {
         Ok(decided) => return Ok(decided),
         Err(over) => over,
     };
-    let failed = fail_result(&input.what, &over).map(|what| Input { what, ..input.clone() });
+    let failed = fail_result(&input.what, &over).map(|what| RunInput { what, ..input.clone() });
     let again = match (&input.what, &failed) {
-        (Incoming::ModelReplied(reply), _) => {
-            let mut deciding = Deciding::of_run(protocol, state, input)?;
+        (InputKind::ModelReplied(reply), _) => {
+            let mut deciding = RunDecision::for_run(protocol, state, input)?;
             deciding.refuse_oversize(reply, &over);
             deciding.finish()
         }
-        (_, Some(failed)) => deciding(protocol, state, failed)?.finish(),
-        (Incoming::Ticked | Incoming::Told { .. }, None) => Err(over.clone()),
+        (_, Some(failed)) => decide_input(protocol, state, failed)?.finish(),
+        (InputKind::Ticked | InputKind::Told { .. }, None) => Err(over.clone()),
         (_, None) => return Err(over.into()),
     };
     match again {
         Ok(decided) => Ok(decided),
-        Err(_) => {
-            Ok((Deciding::of_run(protocol, state, input)?.fail_oversize(&over), BTreeSet::new()))
-        }
+        Err(_) => Ok((
+            RunDecision::for_run(protocol, state, input)?.fail_oversize(&over),
+            BTreeSet::new(),
+        )),
     }
 }
 
@@ -95,14 +100,14 @@ fn decide_within_bounds(
 /// A path may have places to fill from what the input itself writes, so it is known only while deciding:
 /// the input is decided until nothing more is asked for. It has its time already; a rejected one asks
 /// for nothing more.
-pub fn see_files(
+pub fn record_file_presence(
     protocol: &Protocol,
-    state: &State,
-    input: &mut Input,
+    state: &RunState,
+    input: &mut RunInput,
     exists: impl Fn(&str) -> bool,
 ) {
     // Each round names one more file at least, and no decision takes more ways than this.
-    for _ in 0..MOST_MOVES {
+    for _ in 0..MAX_MOVES {
         let Ok((_, unseen)) = decide_within_bounds(protocol, state, input) else { return };
         if unseen.is_empty() {
             return;
@@ -114,94 +119,96 @@ pub fn see_files(
     }
 }
 
-fn deciding<'p>(
+fn decide_input<'p>(
     protocol: &'p Protocol,
-    state: &'p State,
-    input: &'p Input,
-) -> Result<Deciding<'p>, Rejection> {
+    state: &'p RunState,
+    input: &'p RunInput,
+) -> Result<RunDecision<'p>, InputRejection> {
     let pinned = &state.protocol;
     if !pinned.is_empty() && *pinned != protocol.digest {
         let (pinned, given) = (pinned.clone(), protocol.digest.clone());
-        return Err(Rejection::OtherProtocol { pinned, given });
+        return Err(InputRejection::OtherProtocol { pinned, actual: given });
     }
-    if let Incoming::Start(start) = &input.what
+    if let InputKind::Start(start) = &input.what
         && start.protocol != protocol.digest
     {
         let (pinned, given) = (start.protocol.clone(), protocol.digest.clone());
-        return Err(Rejection::OtherProtocol { pinned, given });
+        return Err(InputRejection::OtherProtocol { pinned, actual: given });
     }
-    admissible(state, &input.what)?;
+    check_admissible(state, &input.what)?;
     let mut deciding = match &input.what {
-        Incoming::Start(start) => Deciding::of_start(protocol, state, input, start)?,
-        _ => Deciding::of_run(protocol, state, input)?,
+        InputKind::Start(start) => RunDecision::for_start(protocol, state, input, start)?,
+        _ => RunDecision::for_run(protocol, state, input)?,
     };
     match &input.what {
-        Incoming::Start(start) => deciding.start(start)?,
-        Incoming::ModelReplied(reply) => deciding.replied(reply),
-        Incoming::ModelFailed { failure, message, retryable, retry_after, .. } => {
-            deciding.model_failed(failure, message, *retryable, *retry_after);
+        InputKind::Start(start) => deciding.start_run(start)?,
+        InputKind::ModelReplied(reply) => deciding.handle_model_reply(reply),
+        InputKind::ModelFailed { failure, message, retryable, retry_after, .. } => {
+            deciding.handle_model_failed(failure, message, *retryable, *retry_after);
         }
-        Incoming::Submitted { text, by } => deciding.submitted(text, by)?,
-        Incoming::Answered { wait, value, by } => deciding.answered(wait, value, by)?,
-        Incoming::Decided { wait, approve, by, note } => {
-            deciding.decided(wait, *approve, by, note.as_ref())?;
+        InputKind::Submitted { text, by } => deciding.handle_manual_patch(text, by)?,
+        InputKind::Answered { wait, value, by } => deciding.handle_answer(wait, value, by)?,
+        InputKind::Decided { wait, approve, by, note } => {
+            deciding.handle_approval(wait, *approve, by, note.as_ref())?;
         }
-        Incoming::Ticked => deciding.ticked()?,
-        Incoming::EffectFinished { action, result } => {
-            deciding.effect_finished(state, action, result);
+        InputKind::Ticked => deciding.handle_tick()?,
+        InputKind::EffectFinished { action, result } => {
+            deciding.handle_effect_finished(state, action, result);
         }
-        Incoming::EffectFailed { action, failure, message, retryable } => {
-            deciding.effect_failed(state, action, failure, message, *retryable);
+        InputKind::EffectFailed { action, failure, message, retryable } => {
+            deciding.handle_effect_failed(state, action, failure, message, *retryable);
         }
-        Incoming::ToolFinished { action, ok, .. } => deciding.tool_finished(action, *ok),
-        Incoming::HookFinished { action, answer } => deciding.hook_finished(state, action, answer),
-        Incoming::ChildEnded { action, completed, reason, document } => {
-            deciding.child_ended(state, action, *completed, reason.as_deref(), document);
+        InputKind::ToolFinished { action, ok, .. } => deciding.handle_tool_finished(action, *ok),
+        InputKind::HookFinished { action, answer } => {
+            deciding.handle_hook_finished(state, action, answer)
         }
-        Incoming::Told { action } => deciding.emit(Event::Told { action: action.clone() }),
-        Incoming::Halted { by, reason } => {
-            deciding.emit(Event::Halted { by: by.clone(), reason: reason.clone() });
+        InputKind::ChildEnded { action, completed, reason, document } => {
+            deciding.handle_child_ended(state, action, *completed, reason.as_deref(), document);
         }
-        Incoming::Resumed { by, grants } => deciding.resumed(by, grants),
-        Incoming::Cancelled { by, reason } => deciding.cancelled(by, reason.as_deref()),
+        InputKind::Told { action } => deciding.emit(RunEvent::Told { action: action.clone() }),
+        InputKind::Halted { by, reason } => {
+            deciding.emit(RunEvent::Halted { by: by.clone(), reason: reason.clone() });
+        }
+        InputKind::Resumed { by, grants } => deciding.handle_resume(by, grants),
+        InputKind::Cancelled { by, reason } => deciding.handle_cancel(by, reason.as_deref()),
     }
     Ok(deciding)
 }
 
 /// What can be told from the state alone, before anything is recorded.
-fn admissible(state: &State, what: &Incoming) -> Result<(), Rejection> {
+fn check_admissible(state: &RunState, what: &InputKind) -> Result<(), InputRejection> {
     let started = state.version > 0;
     match what {
-        Incoming::Start(_) if started => return Err(Rejection::AlreadyStarted),
-        Incoming::Start(_) => return Ok(()),
-        _ if !started => return Err(Rejection::NotStarted),
+        InputKind::Start(_) if started => return Err(InputRejection::AlreadyStarted),
+        InputKind::Start(_) => return Ok(()),
+        _ if !started => return Err(InputRejection::NotStarted),
         _ => {}
     }
     if let Some((_, reason)) = &state.end
-        && !matches!(what, Incoming::Told { .. })
+        && !matches!(what, InputKind::Told { .. })
     {
         let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
-        return Err(Rejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
+        return Err(InputRejection::Ended { how: format!("{}{reason}", state.status().as_str()) });
     }
-    if let (Some(action), Some(came)) = (what.action(), what.order()) {
+    if let (Some(action), Some(came)) = (what.action(), what.action_kind()) {
         let action = action.to_owned();
-        match state.pending.get(&action).map(Pending::kind) {
-            None => return Err(Rejection::UnknownOrder { action }),
+        match state.pending.get(&action).map(PendingAction::kind) {
+            None => return Err(InputRejection::UnknownOrder { action }),
             Some(kind) if kind != came => {
-                return Err(Rejection::WrongOrder { action, kind, came });
+                return Err(InputRejection::WrongOrder { action, kind, received: came });
             }
             Some(_) => {}
         }
     }
     match what {
-        Incoming::Halted { .. } if state.halted.is_some() => Err(Rejection::AlreadyHalted),
-        Incoming::Resumed { grants, .. }
+        InputKind::Halted { .. } if state.halted.is_some() => Err(InputRejection::AlreadyHalted),
+        InputKind::Resumed { grants, .. }
             if state.halted.is_none()
                 && state.blocked.is_none()
                 && grants.is_empty()
                 && state.closed.is_empty() =>
         {
-            Err(Rejection::NothingToResume { status: state.status().as_str() })
+            Err(InputRejection::NothingToResume { status: state.status().as_str() })
         }
         _ => Ok(()),
     }

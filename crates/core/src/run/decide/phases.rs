@@ -2,36 +2,36 @@
 
 use serde_json::Value;
 
-use super::deciding::Deciding;
-use super::given::cannot;
+use super::run_decision::RunDecision;
+use super::start_input::cannot_start;
 use crate::contract::Contract;
-use crate::protocol::Work;
-use crate::reply::{Context, Violation, ViolationList};
-use crate::run::apply::stamp;
-use crate::run::event::Event;
-use crate::run::input::Start;
-use crate::run::state::{EndKind, Next};
-use crate::run::{Rejection, State, view};
+use crate::protocol::PhaseWork;
+use crate::reply::{RuleContext, Violation, ViolationList};
+use crate::run::apply_event::set_at_pointer;
+use crate::run::event::RunEvent;
+use crate::run::input::RunStart;
+use crate::run::state::{Continuation, RunEndKind};
+use crate::run::{InputRejection, RunState, build_run_value};
 
 /// How many phases a run may pass through on one input. No process needs more, and a ring of phases
 /// without work must not hold the engine.
-pub(super) const MOST_MOVES: usize = 200;
+pub(super) const MAX_MOVES: usize = 200;
 
-impl Deciding<'_> {
+impl RunDecision<'_> {
     /// The run begins.
-    pub(super) fn start(&mut self, start: &Start) -> Result<(), Rejection> {
+    pub(super) fn start_run(&mut self, start: &RunStart) -> Result<(), InputRejection> {
         let first = match &start.phase {
-            Some(phase) => self.workflow.phase(phase),
+            Some(phase) => self.workflow.find_phase(phase),
             None => self.workflow.phases.first(),
         };
         let Some(first) = first else {
             let named = start.phase.as_deref().unwrap_or("at all");
             let reason = format!("workflow `{}` has no phase `{named}`", self.workflow.id);
-            return Err(cannot(reason, Vec::new()));
+            return Err(cannot_start(reason, Vec::new()));
         };
-        self.admits_start(start, first)?;
-        let document = self.first_document(start)?;
-        self.emit(Event::Started {
+        self.check_start_tickets(start, first)?;
+        let document = self.build_first_document(start)?;
+        self.emit(RunEvent::Started {
             protocol: self.protocol.digest.clone(),
             workflow: self.workflow.id.clone(),
             document,
@@ -40,123 +40,127 @@ impl Deciding<'_> {
             fork: start.fork.clone(),
             tickets: start.tickets.clone(),
         });
-        self.take_input(start)?;
+        self.apply_start_input(start)?;
         // What was given must fit before anything is done with it.
-        let violations = self.first_faults(&first.id);
+        let violations = self.validate_first_document(&first.id);
         if !violations.is_empty() {
-            return Err(cannot("its first document breaks the contract", violations));
+            return Err(cannot_start("its first document breaks the contract", violations));
         }
-        self.enter(&first.id);
+        self.enter_phase(&first.id);
         Ok(())
     }
 
-    fn first_faults(&self, first: &str) -> Vec<Violation> {
-        let Some(contract) = &self.spec().contract else { return Vec::new() };
+    fn validate_first_document(&self, first: &str) -> Vec<Violation> {
+        let Some(contract) = &self.document_definition().contract else { return Vec::new() };
         let mut document = (*self.state.document).clone();
-        let run = view(&State { phase: first.to_owned(), ..self.state.clone() });
-        for place in &self.spec().engine {
+        let run = build_run_value(&RunState { phase: first.to_owned(), ..self.state.clone() });
+        for place in &self.document_definition().engine {
             if let Ok(value) = place.value.eval(&[Some(&self.state.document), Some(&run)])
                 && let Some(value) = value.to_json()
             {
-                stamp(&mut document, &place.at, &value);
+                set_at_pointer(&mut document, &place.at, &value);
             }
         }
-        faults(contract, &document, &Context { state: None, run: Some(&run), new: Some(&document) })
+        validate_document(
+            contract,
+            &document,
+            &RuleContext { state: None, run: Some(&run), new: Some(&document) },
+        )
     }
 
     /// Enters a phase.
-    pub(super) fn enter(&mut self, id: &str) {
+    pub(super) fn enter_phase(&mut self, id: &str) {
         self.drop_waits();
-        self.drop_children("the run that started this one went on without it");
-        self.emit(Event::PhaseEntered { phase: id.to_owned() });
-        self.passed.push(id.to_owned());
-        self.take_back();
-        self.stamp_phase();
-        self.begin();
+        self.cancel_children("the run that started this one went on without it");
+        self.emit(RunEvent::PhaseEntered { phase: id.to_owned() });
+        self.visited_idle_phases.push(id.to_owned());
+        self.revoke_tickets();
+        self.update_phase_fields();
+        self.begin_phase();
     }
 
     /// Begins what a phase that was entered has to do: its hook, then its work.
-    pub(super) fn begin(&mut self) {
-        match &self.phase().on_enter {
-            Some(hook) => self.ask_hook(hook, None),
-            None => self.work(),
+    pub(super) fn begin_phase(&mut self) {
+        match &self.current_phase().on_enter {
+            Some(hook) => self.request_hook(hook, None),
+            None => self.begin_work(),
         }
     }
 
     /// Begins the work of the phase, or ends the run where there is nothing after it.
-    pub(super) fn work(&mut self) {
-        if self.put_off(|| Next::Work) {
+    pub(super) fn begin_work(&mut self) {
+        if self.defer_if_halted(|| Continuation::Work) {
             return;
         }
-        let phase = self.phase();
-        if self.workflow.ends_in(phase) && matches!(phase.work, Work::None) {
-            return self.end(EndKind::Completed, None);
+        let phase = self.current_phase();
+        if self.workflow.ends_in(phase) && matches!(phase.work, PhaseWork::None) {
+            return self.end_run(RunEndKind::Completed, None);
         }
         match &phase.work {
-            Work::None => self.choose(),
-            Work::Agent(_) => self.ask_model_again(1, None),
-            Work::Ask(questions) => self.ask_people(questions),
-            Work::Effect { each, .. } => self.ask_effect(each.as_ref()),
-            Work::Invoke(invoke) => self.ask_children(invoke),
+            PhaseWork::None => self.choose_transition(),
+            PhaseWork::Agent(_) => self.request_model(1, None),
+            PhaseWork::Ask(questions) => self.ask_questions(questions),
+            PhaseWork::Effect { for_each: each, .. } => self.request_phase_effect(each.as_ref()),
+            PhaseWork::Invoke(invoke) => self.request_children(invoke),
         }
     }
 
     /// The work of the phase is done.
-    pub(super) fn worked(&mut self) {
-        if self.put_off(|| Next::Leave) {
+    pub(super) fn complete_work(&mut self) {
+        if self.defer_if_halted(|| Continuation::Leave) {
             return;
         }
-        if self.workflow.ends_in(self.phase()) {
-            return self.end(EndKind::Completed, None);
+        if self.workflow.ends_in(self.current_phase()) {
+            return self.end_run(RunEndKind::Completed, None);
         }
-        self.choose();
+        self.choose_transition();
     }
 
     /// Goes to a phase, by a way or because something says so.
-    pub(super) fn go(&mut self, way: Option<usize>, to: &str, because: String) {
-        let next = Next::Go { way, to: to.to_owned(), because: because.clone() };
-        if self.put_off(|| next.clone()) {
+    pub(super) fn move_to_phase(&mut self, way: Option<usize>, to: &str, because: String) {
+        let next = Continuation::Go { way, to: to.to_owned(), because: because.clone() };
+        if self.defer_if_halted(|| next.clone()) {
             return;
         }
         self.moves += 1;
-        if self.moves > MOST_MOVES {
+        if self.moves > MAX_MOVES {
             let what = format!(
-                "the run made {MOST_MOVES} moves on one input: its phases lead round in a ring"
+                "the run made {MAX_MOVES} moves on one input: its phases lead round in a ring"
             );
-            return self.end(EndKind::Failed, Some(what));
+            return self.end_run(RunEndKind::Failed, Some(what));
         }
-        if !self.admitted(way, to, &because) || !self.within_loops(to, &next) {
+        if !self.check_tickets(way, to, &because) || !self.check_loop_budget(to, &next) {
             return;
         }
-        let written = match way.map(|index| (index, self.changes_of_way(index))) {
-            Some((index, Err(reason))) => return self.stopped(index, reason),
+        let written = match way.map(|index| (index, self.build_transition_update(index))) {
+            Some((index, Err(reason))) => return self.block_transition(index, reason),
             Some((_, Ok(written))) => written,
             None => None,
         };
         let from = self.state.phase.clone();
-        self.emit(Event::WayTaken { way, from, to: to.to_owned(), because });
+        self.emit(RunEvent::WayTaken { way, from, to: to.to_owned(), because });
         if let Some(written) = written {
-            self.change(written);
+            self.record_update(written);
         }
         if let Some(index) = way {
-            self.give(&self.workflow.transitions[index].gives);
+            self.issue_tickets(&self.workflow.transitions[index].gives);
         }
-        self.enter(to);
+        self.enter_phase(to);
     }
 }
 
 /// Everything wrong with a document, by its contract's schema and rules. Nothing is copied.
-pub(super) fn faults(
+pub(super) fn validate_document(
     contract: &Contract,
     document: &Value,
-    context: &Context<'_>,
+    context: &RuleContext<'_>,
 ) -> Vec<Violation> {
-    let violations = contract.schema.violations(document);
+    let violations = contract.schema.list_violations(document);
     if !violations.is_empty() {
         return violations;
     }
     let mut broken = ViolationList::default();
-    for rule in contract.rules.iter().filter(|rule| !rule.lacks(context)) {
+    for rule in contract.rules.iter().filter(|rule| !rule.lacks_context(context)) {
         rule.check(document, context, &mut broken);
     }
     broken.finish()

@@ -4,182 +4,193 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::asked::contract_of;
-use super::deciding::Deciding;
-use super::writing::{Beside, anything, taken};
+use super::document_update::{ChangeScope, accept_any_value, any_value_contract};
+use super::question_wait::compile_answer_contract;
+use super::run_decision::RunDecision;
 use crate::contract::Contract;
 use crate::json::measure_json;
 use crate::limits;
-use crate::protocol::{Otherwise, Question, Shape, Work};
-use crate::reply::{Accepted, Code, Context, Verdict, Violation, show};
-use crate::run::Rejection;
-use crate::run::event::Event;
-use crate::run::state::{Next, OfEach};
-use crate::run::wait::{Closing, Wait, WaitKind, WaitShape};
+use crate::protocol::{AnswerShape, FailurePolicy, PhaseQuestion, PhaseWork};
+use crate::reply::{AcceptedValue, AdmissionVerdict, Code, RuleContext, Violation, format_value};
+use crate::run::InputRejection;
+use crate::run::event::RunEvent;
+use crate::run::state::{Continuation, QuestionItem};
+use crate::run::wait::{RunWait, WaitAnswerShape, WaitKind, WaitResolution};
 
-impl Deciding<'_> {
+impl RunDecision<'_> {
     /// Asks every question of the phase that applies now.
-    pub(super) fn ask_people(&mut self, questions: &[Question]) {
+    pub(super) fn ask_questions(&mut self, questions: &[PhaseQuestion]) {
         let mut all = Vec::new();
         for question in questions {
-            let Some((each, _)) = &question.each else {
+            let Some((each, _)) = &question.for_each else {
                 all.push((question, None));
                 continue;
             };
-            match self.items(each) {
+            match self.evaluate_items(each) {
                 Ok(items) => all.extend(items.into_iter().map(|item| (question, Some(item)))),
-                Err(why) => return self.unaskable(&question.id, &why, Next::Work),
+                Err(why) => return self.report_unaskable(&question.id, &why, Continuation::Work),
             }
         }
-        self.ask_some(&all, &Next::Work);
+        self.open_question_waits(&all, &Continuation::Work);
     }
 
     /// Asks these questions of the phase again.
-    pub(super) fn ask_these(&mut self, ids: &[String], items: &[OfEach]) {
-        let Work::Ask(questions) = &self.phase().work else { return };
+    pub(super) fn ask_questions_again(&mut self, ids: &[String], items: &[QuestionItem]) {
+        let PhaseWork::Ask(questions) = &self.current_phase().work else { return };
         let mut all = Vec::new();
         for question in questions {
-            if question.each.is_none() && ids.contains(&question.id) {
+            if question.for_each.is_none() && ids.contains(&question.id) {
                 all.push((question, None));
             }
             let again = items.iter().filter(|one| one.question == question.id);
             all.extend(again.map(|one| (question, Some(one.item.clone()))));
         }
-        self.ask_some(&all, &Next::Questions { ids: ids.to_vec(), items: items.to_vec() });
+        self.open_question_waits(
+            &all,
+            &Continuation::Questions { ids: ids.to_vec(), items: items.to_vec() },
+        );
     }
 
-    fn ask_some(&mut self, questions: &[(&Question, Option<Value>)], next: &Next) {
+    fn open_question_waits(
+        &mut self,
+        questions: &[(&PhaseQuestion, Option<Value>)],
+        next: &Continuation,
+    ) {
         let open = self.state.waits.values().filter(|wait| wait.shape.is_some());
         let mut names: BTreeSet<String> = open.map(|wait| wait.name.clone()).collect();
         let (mut waits, mut bytes) = (Vec::new(), 0);
         for (question, item) in questions {
-            match self.asked(question, item.as_ref()) {
+            match self.build_question_wait(question, item.as_ref()) {
                 Ok(None) => {}
                 Ok(Some(wait)) if !names.insert(wait.name.clone()) => {
                     let why = format!("another one is called `{}` too", wait.name);
-                    return self.unaskable(&question.id, &why, next.clone());
+                    return self.report_unaskable(&question.id, &why, next.clone());
                 }
                 Ok(Some(wait)) => {
                     bytes += measure_json(&wait).bytes;
                     if bytes > limits::MAX_VERSION_BYTES {
                         let most = limits::MAX_VERSION_BYTES;
                         let why = format!("the questions have more than {most} bytes together");
-                        return self.unaskable(&question.id, &why, next.clone());
+                        return self.report_unaskable(&question.id, &why, next.clone());
                     }
                     waits.push(wait);
                 }
-                Err(why) => return self.unaskable(&question.id, &why, next.clone()),
+                Err(why) => return self.report_unaskable(&question.id, &why, next.clone()),
             }
         }
-        if !self.within_questions(waits.len() as u64, next) {
+        if !self.check_question_budget(waits.len() as u64, next) {
             return;
         }
         for wait in waits {
-            self.open(wait);
+            self.open_new_wait(wait);
         }
-        self.unless_asking();
+        self.complete_if_answered();
     }
 
-    fn unaskable(&mut self, id: &str, why: &str, next: Next) {
+    fn report_unaskable(&mut self, id: &str, why: &str, next: Continuation) {
         let what = format!("Question `{id}` cannot be asked: {why}");
-        self.otherwise(&Otherwise::Wait, what, next);
+        self.apply_failure_policy(&FailurePolicy::Wait, what, next);
     }
 
     /// Somebody answered.
-    pub(super) fn answered(
+    pub(super) fn handle_answer(
         &mut self,
         wait: &str,
         value: &Value,
         by: &str,
-    ) -> Result<(), Rejection> {
-        let wait = self.open_wait(wait, by)?;
+    ) -> Result<(), InputRejection> {
+        let wait = self.find_answerable_wait(wait, by)?;
         if !matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
-            return Err(wrong_kind(wait));
+            return Err(wrong_kind_rejection(wait));
         }
-        self.take_answer(&wait, value, by)
-            .map_err(|violations| Rejection::WrongShape { wait: wait.id.clone(), violations })
+        self.accept_answer(&wait, value, by)
+            .map_err(|violations| InputRejection::WrongShape { wait: wait.id.clone(), violations })
     }
 
     /// An open wait that this person may answer now.
-    pub(super) fn open_wait(&self, id: &str, by: &str) -> Result<Wait, Rejection> {
+    pub(super) fn find_answerable_wait(
+        &self,
+        id: &str,
+        by: &str,
+    ) -> Result<RunWait, InputRejection> {
         let Some(wait) = self.state.waits.get(id) else {
             let number = id.strip_prefix('w').and_then(|number| number.parse::<u64>().ok());
             if number.is_some_and(|number| number >= 1 && number <= self.state.waits_opened) {
-                return Err(Rejection::AlreadyClosed { wait: id.to_owned() });
+                return Err(InputRejection::AlreadyClosed { wait: id.to_owned() });
             }
             let open: Vec<&str> = self.state.waits.keys().map(String::as_str).collect();
             let open = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
-            return Err(Rejection::UnknownWait { wait: id.to_owned(), open });
+            return Err(InputRejection::UnknownWait { wait: id.to_owned(), open });
         };
         if let Some(deadline) = wait.deadline
             && self.input.time > deadline
         {
             let (wait, deadline) = (id.to_owned(), deadline.to_string());
-            return Err(Rejection::TooLate { wait, deadline });
+            return Err(InputRejection::TooLate { wait, deadline });
         }
         if let Some(who) = &wait.who
             && who != by
         {
             let (wait, who, by) = (id.to_owned(), who.clone(), by.to_owned());
-            return Err(Rejection::NotYours { wait, who, by });
+            return Err(InputRejection::NotYours { wait, assignee: who, by });
         }
         Ok(wait.clone())
     }
 
     /// Takes an answer that fits; the phase is done when it was the last.
-    pub(super) fn take_answer(
+    pub(super) fn accept_answer(
         &mut self,
-        wait: &Wait,
+        wait: &RunWait,
         value: &Value,
         by: &str,
     ) -> Result<(), Vec<Violation>> {
-        let question = self.question(wait);
-        let accepted = self.fitting(question, wait, value)?;
+        let question = self.find_question(wait);
+        let accepted = self.validate_answer(question, wait, value)?;
         let changes = question.map_or(&[][..], |question| &question.apply);
-        let beside = Beside { item: wait.item.clone(), ..Beside::default() };
-        let written = self.written(changes, &accepted, &beside, None)?;
-        let closing = Closing::Answered { by: by.to_owned() };
-        self.emit(Event::WaitClosed { wait: wait.id.clone(), closing });
-        self.change(written);
-        self.unless_asking();
+        let beside = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
+        let written = self.build_update(changes, &accepted, &beside, None)?;
+        let closing = WaitResolution::Answered { by: by.to_owned() };
+        self.emit(RunEvent::WaitClosed { wait: wait.id.clone(), closing });
+        self.record_update(written);
+        self.complete_if_answered();
         Ok(())
     }
 
     /// Goes on when no question of the phase is open any more.
-    fn unless_asking(&mut self) {
-        let asks = |wait: &Wait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
+    fn complete_if_answered(&mut self) {
+        let asks = |wait: &RunWait| matches!(wait.kind, WaitKind::Question | WaitKind::Document);
         if !self.state.waits.values().any(asks) && self.state.blocked.is_none() {
-            self.done();
+            self.accept_work();
         }
     }
 
     /// The question in the protocol that a wait stands for.
-    pub(super) fn question(&self, wait: &Wait) -> Option<&'_ Question> {
+    pub(super) fn find_question(&self, wait: &RunWait) -> Option<&'_ PhaseQuestion> {
         let id = wait.of.as_ref().unwrap_or(&wait.name);
-        match &self.workflow.phase(&wait.phase)?.work {
-            Work::Ask(questions) => questions.iter().find(|question| question.id == *id),
+        match &self.workflow.find_phase(&wait.phase)?.work {
+            PhaseWork::Ask(questions) => questions.iter().find(|question| question.id == *id),
             _ => None,
         }
     }
 
-    fn fitting(
+    fn validate_answer(
         &self,
-        question: Option<&Question>,
-        wait: &Wait,
+        question: Option<&PhaseQuestion>,
+        wait: &RunWait,
         value: &Value,
-    ) -> Result<Accepted, Vec<Violation>> {
+    ) -> Result<AcceptedValue, Vec<Violation>> {
         let wrong = |pointer: &str, expected: String| {
-            let found = value.pointer(pointer).map_or_else(|| "nothing".to_owned(), show);
+            let found = value.pointer(pointer).map_or_else(|| "nothing".to_owned(), format_value);
             vec![Violation::new(Code::Enum, pointer, expected, found)]
         };
         match (&wait.shape, question.map(|question| &question.shape)) {
-            (Some(WaitShape::Choices { choices }), _) => {
+            (Some(WaitAnswerShape::Choices { choices }), _) => {
                 let known: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
                 if !value.as_str().is_some_and(|given| known.contains(&given)) {
                     return Err(wrong("", format!("one of {}", known.join(", "))));
                 }
             }
-            (Some(WaitShape::Document { accepts, .. }), _) => {
+            (Some(WaitAnswerShape::Document { accepts, .. }), _) => {
                 let Some(path) = value["path"].as_str() else {
                     return Err(wrong("/path", "the path of a file".to_owned()));
                 };
@@ -190,33 +201,34 @@ impl Deciding<'_> {
                     return Err(wrong("/path", format!("a file of type {}", accepts.join(", "))));
                 }
             }
-            (_, Some(Shape::Value(contract))) => return self.let_in(contract, value),
-            (Some(WaitShape::Value { schema }), Some(Shape::Computed(_))) => {
-                let contract = contract_of(schema).expect("it was compiled when it was asked");
-                return self.let_in(&contract, value);
+            (_, Some(AnswerShape::Value(contract))) => return self.admit_value(contract, value),
+            (Some(WaitAnswerShape::Value { schema }), Some(AnswerShape::Computed(_))) => {
+                let contract =
+                    compile_answer_contract(schema).expect("it was compiled when it was asked");
+                return self.admit_value(&contract, value);
             }
             _ => {}
         }
-        Ok(taken(anything(), value))
+        Ok(accept_any_value(any_value_contract(), value))
     }
 
     /// A value that a contract lets in.
-    pub(super) fn let_in(
+    pub(super) fn admit_value(
         &self,
         contract: &Contract,
         value: &Value,
-    ) -> Result<Accepted, Vec<Violation>> {
-        let run = self.run();
-        let context = Context { state: Some(&self.state.document), run: Some(&run), new: None };
+    ) -> Result<AcceptedValue, Vec<Violation>> {
+        let run = self.run_value();
+        let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
         match contract.admit_value(value, &context) {
-            Verdict::Accepted(accepted) => Ok(*accepted),
-            Verdict::Refused(violations) => Err(violations),
+            AdmissionVerdict::Accepted(accepted) => Ok(*accepted),
+            AdmissionVerdict::Refused(violations) => Err(violations),
         }
     }
 }
 
 /// What a wait of this kind takes instead.
-pub(super) fn wrong_kind(wait: Wait) -> Rejection {
+pub(super) fn wrong_kind_rejection(wait: RunWait) -> InputRejection {
     let expected = match wait.kind {
         WaitKind::Question => "answer it",
         WaitKind::Document => "bring the file",
@@ -225,5 +237,5 @@ pub(super) fn wrong_kind(wait: Wait) -> Rejection {
         WaitKind::Work => "hand in a reply or a patch",
         WaitKind::Trouble => "approve to go on, or deny it",
     };
-    Rejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
+    InputRejection::WrongKind { wait: wait.id, kind: wait.kind.as_str(), expected }
 }

@@ -2,45 +2,46 @@
 
 use std::sync::LazyLock;
 
-use super::deciding::Deciding;
-use crate::contract::{Contract, load_inline};
+use super::run_decision::RunDecision;
+use crate::contract::{Contract, load_inline_contract};
 use crate::protocol::AgentWork;
-use crate::reply::{Code, Context, Finish, Verdict, Violation};
-use crate::run::event::Event;
-use crate::run::order::ToolCall;
-use crate::run::state::Next;
+use crate::reply::{AdmissionVerdict, Code, FinishReason, RuleContext, Violation};
+use crate::run::effect_call::ToolCall;
+use crate::run::event::RunEvent;
+use crate::run::state::Continuation;
 
-static CALLS: LazyLock<Contract> =
-    LazyLock::new(|| load_inline(include_str!("tool_calls.yaml")).expect("our own contract loads"));
+static TOOL_CALLS: LazyLock<Contract> = LazyLock::new(|| {
+    load_inline_contract(include_str!("tool_calls.yaml")).expect("our own contract loads")
+});
 
 /// The contract of a reply that asks for tools.
 #[must_use]
-pub fn tool_calls() -> &'static Contract {
-    &CALLS
+pub fn tool_calls_contract() -> &'static Contract {
+    &TOOL_CALLS
 }
 
-impl Deciding<'_> {
-    /// The calls a reply asks for; `None` where it is no such reply.
-    pub(super) fn tool_calls(
+impl RunDecision<'_> {
+    /// The calls a reply asks for; `Empty` where it is no such reply.
+    pub(super) fn parse_tool_calls(
         &self,
         work: &AgentWork,
         text: &str,
-        finish: Finish,
+        finish: FinishReason,
     ) -> Option<Result<Vec<ToolCall>, Vec<Violation>>> {
         let agent = &work.agent;
         if agent.tools.is_empty() || !text.contains("\"tool_calls\"") {
             return None;
         }
-        let accepted = match CALLS.admit(text, finish, &Context::default()) {
-            Verdict::Refused(violations) => {
+        let accepted = match TOOL_CALLS.admit(text, finish, &RuleContext::default()) {
+            AdmissionVerdict::Refused(violations) => {
                 // The reply itself may have a field of that name.
-                let run = self.run();
+                let run = self.run_value();
                 let context =
-                    Context { state: Some(&self.state.document), run: Some(&run), new: None };
+                    RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
                 let reply = work.contract.admit(text, finish, &context);
-                return reply.accepted().is_none().then_some(Err(violations));
+                return reply.as_accepted().is_none().then_some(Err(violations));
             }
-            Verdict::Accepted(accepted) => accepted.into_value(),
+            AdmissionVerdict::Accepted(accepted) => accepted.into_value(),
         };
         let calls: Result<Vec<ToolCall>, _> =
             serde_json::from_value(accepted["tool_calls"].clone());
@@ -59,23 +60,23 @@ impl Deciding<'_> {
     }
 
     /// Orders the tools, unless there were too many rounds.
-    pub(super) fn ask_tools(&mut self, calls: Vec<ToolCall>) {
+    pub(super) fn request_tools(&mut self, calls: Vec<ToolCall>) {
         let rounds = self.state.step.as_ref().map_or(0, |step| step.tool_rounds);
-        if !self.within_tool_rounds(rounds, &Next::Tools { calls: calls.clone() }) {
+        if !self.check_tool_round_budget(rounds, &Continuation::Tools { calls: calls.clone() }) {
             return;
         }
         for call in calls {
-            let action = self.order();
-            self.emit(Event::ToolAsked { action, call });
+            let action = self.next_action_id();
+            self.emit(RunEvent::ToolAsked { action, call });
         }
     }
 
     /// A tool was used. When all of the round were, the model goes on.
-    pub(super) fn tool_finished(&mut self, action: &str, ok: bool) {
-        self.emit(Event::ToolUsed { action: action.to_owned(), ok });
+    pub(super) fn handle_tool_finished(&mut self, action: &str, ok: bool) {
+        self.emit(RunEvent::ToolUsed { action: action.to_owned(), ok });
         let step = self.state.step.as_ref();
         if step.is_some_and(|step| step.tools.iter().all(|used| used.outcome.is_some())) {
-            self.ask_model_on();
+            self.continue_model_step();
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The reference: everything in maps, every question a walk. What it answers is right; how fast, is no
 //! matter.
 
-mod memory;
-mod state;
+mod backend;
+mod transaction;
 mod forget;
-mod misplaced;
+mod scope_violations;
 
-pub use memory::InMemory;
+pub use backend::EphemeralMemory;

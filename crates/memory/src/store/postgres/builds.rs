@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use tokio_postgres::types::Type;
 
-use super::super::body::{from_body, to_body};
-use super::super::error::corrupt;
-use super::super::gone::kind_of;
-use super::super::shelves::Answer;
-use super::super::{Build, BuildRow, RowKind};
-use super::shelf::{Shelf, get, is_text, most};
-use crate::Subject;
+use super::super::memory_error::corrupt_error;
+use super::super::repair_facts::fact_row_kind;
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::MemoryResult;
+use super::super::{BuildRow, BuildRowKind, PacketBuild};
+use super::subject_rows::{SubjectRows, is_storable_text, read_column, to_sql_limit};
+use crate::MemorySubject;
 
 const PUT: &str = "INSERT INTO countersign.memory_context_builds
     (tenant, subject, id, session, built_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -30,74 +30,102 @@ const SELECTED: &str = "SELECT DISTINCT kind, id FROM countersign.memory_build_r
     WHERE tenant = $1 AND subject = $2 AND selected";
 const USED: &str = "SELECT DISTINCT id FROM countersign.memory_build_rows
     WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
-const UNNAME: &str = "UPDATE countersign.memory_build_rows SET id = ''
+const REDACT_IDS: &str = "UPDATE countersign.memory_build_rows SET id = ''
     WHERE tenant = $1 AND kind = $3 AND id = ANY ($4) AND subject IN (
         SELECT number FROM countersign.memory_subjects
         WHERE tenant = $1 AND $5 IN ('', user_id) AND $6 IN ('', agent))";
 
-pub(super) fn put(shelf: &Shelf<'_>, build: &Build) -> Answer<()> {
-    let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
+pub(super) fn put_build(shelf: &SubjectRows<'_>, build: &PacketBuild) -> MemoryResult<()> {
+    let body = encode_row(&PacketBuild { rows: Vec::new(), ..build.clone() })?;
     let (session, built_at) = (build.request.scope.session(), build.built_at.0);
     let kinds: Vec<&str> = build.rows.iter().map(|row| row.kind.name()).collect();
     let ids: Vec<&str> = build.rows.iter().map(|row| &*row.id).collect();
     let revision = |row: &BuildRow| i64::try_from(row.revision).unwrap_or(i64::MAX);
     let revisions: Vec<i64> = build.rows.iter().map(revision).collect();
     let selected: Vec<bool> = build.rows.iter().map(|row| row.selected).collect();
-    let scores: Answer<Vec<String>> = build.rows.iter().map(|row| to_body(&row.score)).collect();
+    let scores: MemoryResult<Vec<String>> =
+        build.rows.iter().map(|row| encode_row(&row.score)).collect();
     let scores = scores?;
-    let put = shelf.call(PUT).text(&build.id).text(&session).number(&built_at).text(&body);
-    let rows = shelf.call(PUT_ROWS).text(&build.id).with(&kinds, Type::TEXT_ARRAY);
-    let rows = rows.with(&ids, Type::TEXT_ARRAY).with(&revisions, Type::INT8_ARRAY);
-    let rows = rows.with(&selected, Type::BOOL_ARRAY).with(&scores, Type::TEXT_ARRAY);
-    shelf.ask_all(&[put, rows]).map(drop)
+    let put = shelf
+        .build_statement(PUT)
+        .bind_text(&build.id)
+        .bind_text(&session)
+        .bind_int8(&built_at)
+        .bind_text(&body);
+    let rows = shelf.build_statement(PUT_ROWS).bind_text(&build.id).bind(&kinds, Type::TEXT_ARRAY);
+    let rows = rows.bind(&ids, Type::TEXT_ARRAY).bind(&revisions, Type::INT8_ARRAY);
+    let rows = rows.bind(&selected, Type::BOOL_ARRAY).bind(&scores, Type::TEXT_ARRAY);
+    shelf.query_all(&[put, rows]).map(drop)
 }
 
-pub(super) fn one(shelf: &Shelf<'_>, id: &str) -> Answer<Option<Build>> {
-    if !is_text(id) {
+pub(super) fn load_build(shelf: &SubjectRows<'_>, id: &str) -> MemoryResult<Option<PacketBuild>> {
+    if !is_storable_text(id) {
         return Ok(None);
     }
-    let answers = shelf.ask_all(&[shelf.call(ONE).text(&id), shelf.call(ROWS).text(&id)])?;
+    let answers = shelf.query_all(&[
+        shelf.build_statement(ONE).bind_text(&id),
+        shelf.build_statement(ROWS).bind_text(&id),
+    ])?;
     let [found, rows] = &answers[..] else { return Ok(None) };
     let Some(row) = found.first() else { return Ok(None) };
-    let mut build: Build = from_body(get(row, 0)?)?;
+    let mut build: PacketBuild = decode_row(read_column(row, 0)?)?;
     for row in rows {
         build.rows.push(BuildRow {
-            kind: kind(get(row, 0)?)?,
-            id: get(row, 1)?,
-            revision: get::<i64>(row, 2)? as u64,
-            selected: get(row, 3)?,
-            score: from_body(get(row, 4)?)?,
+            kind: parse_row_kind(read_column(row, 0)?)?,
+            id: read_column(row, 1)?,
+            revision: read_column::<i64>(row, 2)? as u64,
+            selected: read_column(row, 3)?,
+            score: decode_row(read_column(row, 4)?)?,
         });
     }
     Ok(Some(build))
 }
 
 /// The builds of a session before one of them, the latest first.
-pub(super) fn earlier(shelf: &Shelf<'_>, build: &Build, limit: usize) -> Answer<Vec<String>> {
+pub(super) fn load_earlier_build_ids(
+    shelf: &SubjectRows<'_>,
+    build: &PacketBuild,
+    limit: usize,
+) -> MemoryResult<Vec<String>> {
     let (session, built_at) = (build.request.scope.session(), build.built_at.0);
-    let limit = most(limit);
-    let call = shelf.call(EARLIER).text(&session).number(&built_at).text(&build.id);
-    shelf.ask(call.number(&limit))?.iter().map(|row| get(row, 0)).collect()
+    let limit = to_sql_limit(limit);
+    let call = shelf
+        .build_statement(EARLIER)
+        .bind_text(&session)
+        .bind_int8(&built_at)
+        .bind_text(&build.id);
+    shelf.query(call.bind_int8(&limit))?.iter().map(|row| read_column(row, 0)).collect()
 }
 
-pub(super) fn selected(shelf: &Shelf<'_>) -> Answer<BTreeSet<(RowKind, String)>> {
-    let rows = shelf.ask(shelf.call(SELECTED))?;
-    rows.iter().map(|row| Ok((kind(get(row, 0)?)?, get(row, 1)?))).collect()
+pub(super) fn load_selected_ids(
+    shelf: &SubjectRows<'_>,
+) -> MemoryResult<BTreeSet<(BuildRowKind, String)>> {
+    let rows = shelf.query(shelf.build_statement(SELECTED))?;
+    rows.iter()
+        .map(|row| Ok((parse_row_kind(read_column(row, 0)?)?, read_column(row, 1)?)))
+        .collect()
 }
 
 /// Which of these ids were looked at for a build.
-pub(super) fn used(shelf: &Shelf<'_>, ids: &[&str]) -> Answer<BTreeSet<String>> {
-    let rows = shelf.ask(shelf.call(USED).with(&ids, Type::TEXT_ARRAY))?;
-    rows.iter().map(|row| get(row, 0)).collect()
+pub(super) fn find_used_ids(
+    shelf: &SubjectRows<'_>,
+    ids: &[&str],
+) -> MemoryResult<BTreeSet<String>> {
+    let rows = shelf.query(shelf.build_statement(USED).bind(&ids, Type::TEXT_ARRAY))?;
+    rows.iter().map(|row| read_column(row, 0)).collect()
 }
 
 /// Takes the ids of a holder's facts out of every build of those who see them.
-pub(super) fn unname(shelf: &Shelf<'_>, holder: &Subject, ids: &[&str]) -> Answer<()> {
-    let kind = kind_of(holder).name();
-    let call = shelf.call(UNNAME).text(&kind).with(&ids, Type::TEXT_ARRAY);
-    shelf.ask(call.text(&holder.user).text(&holder.agent)).map(drop)
+pub(super) fn redact_ids(
+    shelf: &SubjectRows<'_>,
+    holder: &MemorySubject,
+    ids: &[&str],
+) -> MemoryResult<()> {
+    let kind = fact_row_kind(holder).name();
+    let call = shelf.build_statement(REDACT_IDS).bind_text(&kind).bind(&ids, Type::TEXT_ARRAY);
+    shelf.query(call.bind_text(&holder.user).bind_text(&holder.agent)).map(drop)
 }
 
-fn kind(name: &str) -> Answer<RowKind> {
-    RowKind::named(name).ok_or_else(|| corrupt(format!("no kind of row `{name}`")))
+fn parse_row_kind(name: &str) -> MemoryResult<BuildRowKind> {
+    BuildRowKind::from_name(name).ok_or_else(|| corrupt_error(format!("no kind of row `{name}`")))
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use tokio_postgres::types::Type;
 
-use super::super::body::{from_body, to_body};
-use super::super::shelves::Answer;
-use super::shelf::{Shelf, count, get, is_text, most};
-use crate::record::{Event, Expiry, Place};
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::MemoryResult;
+use super::subject_rows::{SubjectRows, is_storable_text, read_column, read_count, to_sql_limit};
+use crate::record::{EventLocation, MemoryEvent, MemoryExpiry};
 
 const LAST_PLACE: &str = "SELECT number, last FROM countersign.memory_sessions
     WHERE tenant = $1 AND subject = $2 AND id = $3";
@@ -30,14 +30,14 @@ const REMOVE_VECTORS: &str = "DELETE FROM countersign.memory_vectors AS vector
     USING unnest($3::bigint[], $4::bigint[]) AS gone (session, position)
     WHERE tenant = $1 AND subject = $2
         AND vector.session = gone.session AND vector.position = gone.position";
-const NAMED: &str = "SELECT id, body FROM countersign.memory_events
+const BY_ID: &str = "SELECT id, body FROM countersign.memory_events
     WHERE tenant = $1 AND subject = $2 AND id = ANY ($3)";
 const AT: &str = "SELECT event.body
     FROM unnest($3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked (session, position, place)
         JOIN countersign.memory_events AS event ON event.tenant = $1 AND event.subject = $2
             AND event.session = asked.session AND event.position = asked.position
     ORDER BY asked.place";
-const BEHIND: &str = "SELECT body FROM countersign.memory_events
+const AFTER: &str = "SELECT body FROM countersign.memory_events
     WHERE tenant = $1 AND subject = $2 AND (session, position) > ($3, $4)
     ORDER BY session, position LIMIT $5";
 const EXPIRING: &str = "SELECT body FROM countersign.memory_events
@@ -47,94 +47,113 @@ const WINDOW: &str = "SELECT body FROM countersign.memory_events
         FROM countersign.memory_sessions WHERE tenant = $1 AND subject = $2 AND id = $3)
     ORDER BY position DESC LIMIT $4";
 
-pub(super) fn last_place(shelf: &Shelf<'_>, session: &str) -> Answer<Option<Place>> {
-    let rows = shelf.ask(shelf.call(LAST_PLACE).text(&session))?;
-    let place = |row| Ok(Place { session: count(row, 0)?, position: count(row, 1)? });
+pub(super) fn load_last_location(
+    shelf: &SubjectRows<'_>,
+    session: &str,
+) -> MemoryResult<Option<EventLocation>> {
+    let rows = shelf.query(shelf.build_statement(LAST_PLACE).bind_text(&session))?;
+    let place =
+        |row| Ok(EventLocation { session: read_count(row, 0)?, position: read_count(row, 1)? });
     rows.first().map(place).transpose()
 }
 
-pub(super) fn last_session(shelf: &Shelf<'_>) -> Answer<u32> {
-    let rows = shelf.ask(shelf.call(LAST_SESSION))?;
-    rows.first().map_or(Ok(0), |row| count(row, 0))
+pub(super) fn load_last_session_number(shelf: &SubjectRows<'_>) -> MemoryResult<u32> {
+    let rows = shelf.query(shelf.build_statement(LAST_SESSION))?;
+    rows.first().map_or(Ok(0), |row| read_count(row, 0))
 }
 
-pub(super) fn put(shelf: &Shelf<'_>, events: &[Event]) -> Answer<()> {
-    let (sessions, positions) = columns(events.iter().map(|event| event.place));
+pub(super) fn put_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> MemoryResult<()> {
+    let (sessions, positions) = split_columns(events.iter().map(|event| event.place));
     let ids: Vec<&str> = events.iter().map(|event| &*event.id).collect();
     let expires = events.iter().map(|event| {
         event.expires.map(|expires| match expires {
-            Expiry::RunEnd => -1,
-            Expiry::At(end) => end.0,
+            MemoryExpiry::RunEnd => -1,
+            MemoryExpiry::At(end) => end.0,
         })
     });
     let expires: Vec<Option<i64>> = expires.collect();
-    let bodies = events.iter().map(to_body).collect::<Answer<Vec<String>>>()?;
-    let mut ends: BTreeMap<&str, Place> = BTreeMap::new();
+    let bodies = events.iter().map(encode_row).collect::<MemoryResult<Vec<String>>>()?;
+    let mut ends: BTreeMap<&str, EventLocation> = BTreeMap::new();
     for event in events {
         let end = ends.entry(event.scope.session()).or_insert(event.place);
         *end = event.place.max(*end);
     }
-    let (numbers, lasts) = columns(ends.values().copied());
+    let (numbers, lasts) = split_columns(ends.values().copied());
     let names: Vec<&str> = ends.into_keys().collect();
-    let put = shelf.call(PUT).with(&sessions, Type::INT8_ARRAY);
-    let put = put.with(&positions, Type::INT8_ARRAY).with(&ids, Type::TEXT_ARRAY);
-    let put = put.with(&expires, Type::INT8_ARRAY).with(&bodies, Type::TEXT_ARRAY);
-    let ended = shelf.call(PUT_SESSIONS).with(&names, Type::TEXT_ARRAY);
-    let ended = ended.with(&numbers, Type::INT8_ARRAY).with(&lasts, Type::INT8_ARRAY);
-    shelf.ask_all(&[put, ended]).map(drop)
+    let put = shelf.build_statement(PUT).bind(&sessions, Type::INT8_ARRAY);
+    let put = put.bind(&positions, Type::INT8_ARRAY).bind(&ids, Type::TEXT_ARRAY);
+    let put = put.bind(&expires, Type::INT8_ARRAY).bind(&bodies, Type::TEXT_ARRAY);
+    let ended = shelf.build_statement(PUT_SESSIONS).bind(&names, Type::TEXT_ARRAY);
+    let ended = ended.bind(&numbers, Type::INT8_ARRAY).bind(&lasts, Type::INT8_ARRAY);
+    shelf.query_all(&[put, ended]).map(drop)
 }
 
-pub(super) fn remove(shelf: &Shelf<'_>, events: &[Event]) -> Answer<()> {
-    let (sessions, positions) = columns(events.iter().map(|event| event.place));
+pub(super) fn remove_events(shelf: &SubjectRows<'_>, events: &[MemoryEvent]) -> MemoryResult<()> {
+    let (sessions, positions) = split_columns(events.iter().map(|event| event.place));
     let calls = [REMOVE, REMOVE_VECTORS].map(|sql| {
-        let call = shelf.call(sql).with(&sessions, Type::INT8_ARRAY);
-        call.with(&positions, Type::INT8_ARRAY)
+        let call = shelf.build_statement(sql).bind(&sessions, Type::INT8_ARRAY);
+        call.bind(&positions, Type::INT8_ARRAY)
     });
-    shelf.ask_all(&calls).map(drop)
+    shelf.query_all(&calls).map(drop)
 }
 
 /// The events with these ids, or as much of each as is asked for.
-pub(super) fn named<T: DeserializeOwned>(
-    shelf: &Shelf<'_>,
+pub(super) fn load_events_by_id<T: DeserializeOwned>(
+    shelf: &SubjectRows<'_>,
     ids: &[&str],
-) -> Answer<BTreeMap<String, T>> {
-    let ids: Vec<&str> = ids.iter().copied().filter(|id| is_text(id)).collect();
+) -> MemoryResult<BTreeMap<String, T>> {
+    let ids: Vec<&str> = ids.iter().copied().filter(|id| is_storable_text(id)).collect();
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let rows = shelf.ask(shelf.call(NAMED).with(&ids, Type::TEXT_ARRAY))?;
-    rows.iter().map(|row| Ok((get(row, 0)?, from_body(get(row, 1)?)?))).collect()
+    let rows = shelf.query(shelf.build_statement(BY_ID).bind(&ids, Type::TEXT_ARRAY))?;
+    rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
-pub(super) fn at(shelf: &Shelf<'_>, places: &[Place]) -> Answer<Vec<Event>> {
-    let (sessions, positions) = columns(places.iter().copied());
-    let call = shelf.call(AT).with(&sessions, Type::INT8_ARRAY);
-    bodies(&shelf.ask(call.with(&positions, Type::INT8_ARRAY))?)
+pub(super) fn load_events_at(
+    shelf: &SubjectRows<'_>,
+    places: &[EventLocation],
+) -> MemoryResult<Vec<MemoryEvent>> {
+    let (sessions, positions) = split_columns(places.iter().copied());
+    let call = shelf.build_statement(AT).bind(&sessions, Type::INT8_ARRAY);
+    decode_events(&shelf.query(call.bind(&positions, Type::INT8_ARRAY))?)
 }
 
 /// Events behind a place, in the order of places.
-pub(super) fn behind(shelf: &Shelf<'_>, after: Option<Place>, limit: usize) -> Answer<Vec<Event>> {
+pub(super) fn load_events_after(
+    shelf: &SubjectRows<'_>,
+    after: Option<EventLocation>,
+    limit: usize,
+) -> MemoryResult<Vec<MemoryEvent>> {
     let (session, position) =
         after.map_or((0, 0), |place| (i64::from(place.session), i64::from(place.position)));
-    let limit = most(limit);
-    bodies(&shelf.ask(shelf.call(BEHIND).number(&session).number(&position).number(&limit))?)
+    let limit = to_sql_limit(limit);
+    decode_events(&shelf.query(
+        shelf.build_statement(AFTER).bind_int8(&session).bind_int8(&position).bind_int8(&limit),
+    )?)
 }
 
-pub(super) fn expiring(shelf: &Shelf<'_>) -> Answer<Vec<Event>> {
-    bodies(&shelf.ask(shelf.call(EXPIRING))?)
+pub(super) fn load_expiring_events(shelf: &SubjectRows<'_>) -> MemoryResult<Vec<MemoryEvent>> {
+    decode_events(&shelf.query(shelf.build_statement(EXPIRING))?)
 }
 
-pub(super) fn window(shelf: &Shelf<'_>, session: &str, limit: usize) -> Answer<Vec<Event>> {
-    let limit = most(limit);
-    let mut events = bodies(&shelf.ask(shelf.call(WINDOW).text(&session).number(&limit))?)?;
+pub(super) fn load_window(
+    shelf: &SubjectRows<'_>,
+    session: &str,
+    limit: usize,
+) -> MemoryResult<Vec<MemoryEvent>> {
+    let limit = to_sql_limit(limit);
+    let mut events = decode_events(
+        &shelf.query(shelf.build_statement(WINDOW).bind_text(&session).bind_int8(&limit))?,
+    )?;
     events.reverse();
     Ok(events)
 }
 
-fn columns(places: impl Iterator<Item = Place>) -> (Vec<i64>, Vec<i64>) {
+fn split_columns(places: impl Iterator<Item = EventLocation>) -> (Vec<i64>, Vec<i64>) {
     places.map(|place| (i64::from(place.session), i64::from(place.position))).unzip()
 }
 
-fn bodies(rows: &[tokio_postgres::Row]) -> Answer<Vec<Event>> {
-    rows.iter().map(|row| from_body(get(row, 0)?)).collect()
+fn decode_events(rows: &[tokio_postgres::Row]) -> MemoryResult<Vec<MemoryEvent>> {
+    rows.iter().map(|row| decode_row(read_column(row, 0)?)).collect()
 }

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use countersign_contracts::memory::long_term::FactStatus;
-use countersign_store::Call;
+use countersign_store::SqlStatement;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::super::body::{from_body, to_body};
-use super::super::shelves::{Answer, Which};
-use super::shelf::{Shelf, count, get, is_text, most};
-use crate::Subject;
-use crate::record::{Evidence, Fact};
-use crate::rules::Standing;
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::{FactFilter, MemoryResult};
+use super::subject_rows::{SubjectRows, is_storable_text, read_column, read_count, to_sql_limit};
+use crate::MemorySubject;
+use crate::record::{FactEvidence, MemoryFact};
+use crate::rules::FactRevision;
 
 /// Who claimed it comes with each.
 const COLUMNS: &str = "SELECT fact.id, fact.revision, fact.origin, by.user_id, by.agent, fact.body
@@ -21,10 +21,10 @@ const COLUMNS: &str = "SELECT fact.id, fact.revision, fact.origin, by.user_id, b
     WHERE fact.tenant = $1 AND fact.subject = $2";
 const ONE: &str = "AND fact.id = $3 AND ($4::bigint IS NULL OR fact.revision = $4)
     ORDER BY fact.revision DESC LIMIT 1";
-const UNDER: &str =
+const BY_KEY: &str =
     "AND md5(fact.key) = md5($3) AND fact.key = $3 AND fact.current AND fact.standing
     ORDER BY fact.recorded_at DESC, fact.id";
-const STANDING: &str = "AND fact.current AND fact.standing
+const IN_FORCE: &str = "AND fact.current AND fact.standing
     ORDER BY fact.recorded_at DESC, fact.id LIMIT $3";
 const SUPERSEDED: &str = "AND fact.current AND NOT fact.standing
     ORDER BY fact.recorded_at DESC, fact.id LIMIT $3";
@@ -52,103 +52,121 @@ const REVISIONS: &str = "SELECT id, revision, body FROM countersign.memory_facts
 const REWRITE: &str = "UPDATE countersign.memory_facts SET body = $5
     WHERE tenant = $1 AND subject = $2 AND id = $3 AND revision = $4";
 
-pub(super) fn one(
-    shelf: &Shelf<'_>,
+pub(super) fn load_fact(
+    shelf: &SubjectRows<'_>,
     tenant: &str,
     id: &str,
     revision: Option<u32>,
-) -> Answer<Option<Standing>> {
-    if !is_text(id) {
+) -> MemoryResult<Option<FactRevision>> {
+    if !is_storable_text(id) {
         return Ok(None);
     }
     let (sql, revision) = (format!("{COLUMNS} {ONE}"), revision.map(i64::from));
-    Ok(many(shelf, tenant, shelf.call(&sql).text(&id).number(&revision))?.pop())
+    Ok(query_facts(shelf, tenant, shelf.build_statement(&sql).bind_text(&id).bind_int8(&revision))?
+        .pop())
 }
 
-pub(super) fn some(shelf: &Shelf<'_>, tenant: &str, which: Which<'_>) -> Answer<Vec<Standing>> {
+pub(super) fn load_facts(
+    shelf: &SubjectRows<'_>,
+    tenant: &str,
+    which: FactFilter<'_>,
+) -> MemoryResult<Vec<FactRevision>> {
     let rest = match which {
-        Which::Under(key) if !is_text(key) => return Ok(Vec::new()),
-        Which::Under(_) => UNDER,
-        Which::Standing(_) => STANDING,
-        Which::Superseded(_) => SUPERSEDED,
-        Which::All => ALL,
+        FactFilter::ByKey(key) if !is_storable_text(key) => return Ok(Vec::new()),
+        FactFilter::ByKey(_) => BY_KEY,
+        FactFilter::InForce(_) => IN_FORCE,
+        FactFilter::Superseded(_) => SUPERSEDED,
+        FactFilter::All => ALL,
     };
     let sql = format!("{COLUMNS} {rest}");
-    let call = shelf.call(&sql);
+    let call = shelf.build_statement(&sql);
     match which {
-        Which::Under(key) => many(shelf, tenant, call.text(&key)),
-        Which::Standing(limit) | Which::Superseded(limit) => {
-            many(shelf, tenant, call.number(&most(limit)))
+        FactFilter::ByKey(key) => query_facts(shelf, tenant, call.bind_text(&key)),
+        FactFilter::InForce(limit) | FactFilter::Superseded(limit) => {
+            query_facts(shelf, tenant, call.bind_int8(&to_sql_limit(limit)))
         }
-        Which::All => many(shelf, tenant, call),
+        FactFilter::All => query_facts(shelf, tenant, call),
     }
 }
 
 /// Keeps a revision; whoever claimed it and said what it rests on have these numbers.
-pub(super) fn put(
-    shelf: &Shelf<'_>,
-    standing: &Standing,
+pub(super) fn put_fact(
+    shelf: &SubjectRows<'_>,
+    standing: &FactRevision,
     claimed_by: i64,
     sources: &[i64],
-) -> Answer<()> {
-    let Standing { fact, origin, .. } = standing;
-    let body = to_body(&Fact { evidence: Vec::new(), ..fact.clone() })?;
-    let (stands, origin) = (fact.status != FactStatus::Deprecated, to_body(origin)?);
+) -> MemoryResult<()> {
+    let FactRevision { fact, origin, .. } = standing;
+    let body = encode_row(&MemoryFact { evidence: Vec::new(), ..fact.clone() })?;
+    let (stands, origin) = (fact.status != FactStatus::Deprecated, encode_row(origin)?);
     let revision = i64::from(fact.revision);
     let events: Vec<&str> = fact.evidence.iter().map(|piece| &*piece.event).collect();
-    let quotes: Answer<Vec<String>> =
-        fact.evidence.iter().map(|piece| to_body(&piece.quote)).collect();
+    let quotes: MemoryResult<Vec<String>> =
+        fact.evidence.iter().map(|piece| encode_row(&piece.quote)).collect();
     let quotes = quotes?;
-    let put = shelf.call(PUT).text(&fact.id).number(&revision).with(&stands, Type::BOOL);
-    let put = put.text(&fact.key).number(&fact.recorded_at.0).text(&origin);
-    let put = put.number(&claimed_by).text(&body);
-    let evidence = shelf.call(PUT_EVIDENCE).text(&fact.id).number(&revision);
-    let evidence = evidence.with(&sources, Type::INT8_ARRAY).with(&events, Type::TEXT_ARRAY);
-    let evidence = evidence.with(&quotes, Type::TEXT_ARRAY);
-    shelf.ask_all(&[shelf.call(RETIRE).text(&fact.id), put, evidence]).map(drop)
+    let put = shelf
+        .build_statement(PUT)
+        .bind_text(&fact.id)
+        .bind_int8(&revision)
+        .bind(&stands, Type::BOOL);
+    let put = put.bind_text(&fact.key).bind_int8(&fact.recorded_at.0).bind_text(&origin);
+    let put = put.bind_int8(&claimed_by).bind_text(&body);
+    let evidence = shelf.build_statement(PUT_EVIDENCE).bind_text(&fact.id).bind_int8(&revision);
+    let evidence = evidence.bind(&sources, Type::INT8_ARRAY).bind(&events, Type::TEXT_ARRAY);
+    let evidence = evidence.bind(&quotes, Type::TEXT_ARRAY);
+    shelf.query_all(&[shelf.build_statement(RETIRE).bind_text(&fact.id), put, evidence]).map(drop)
 }
 
 /// Lets no revision of a holder's facts say any more that one of these took its place.
-pub(super) fn unname(shelf: &Shelf<'_>, ids: &[&str]) -> Answer<()> {
-    for row in shelf.ask(shelf.call(REVISIONS))? {
-        let fact: Fact = from_body(get(&row, 2)?)?;
+pub(super) fn redact_ids(shelf: &SubjectRows<'_>, ids: &[&str]) -> MemoryResult<()> {
+    for row in shelf.query(shelf.build_statement(REVISIONS))? {
+        let fact: MemoryFact = decode_row(read_column(&row, 2)?)?;
         if fact.superseded_by.as_deref().is_some_and(|by| ids.contains(&by)) {
-            let (id, revision): (String, i64) = (get(&row, 0)?, get(&row, 1)?);
-            let body = to_body(&Fact { superseded_by: None, ..fact })?;
-            shelf.ask(shelf.call(REWRITE).text(&id).number(&revision).text(&body))?;
+            let (id, revision): (String, i64) = (read_column(&row, 0)?, read_column(&row, 1)?);
+            let body = encode_row(&MemoryFact { superseded_by: None, ..fact })?;
+            shelf.query(
+                shelf.build_statement(REWRITE).bind_text(&id).bind_int8(&revision).bind_text(&body),
+            )?;
         }
     }
     Ok(())
 }
 
-fn many(shelf: &Shelf<'_>, tenant: &str, call: Call<'_>) -> Answer<Vec<Standing>> {
-    let rows = shelf.ask(call)?;
+fn query_facts(
+    shelf: &SubjectRows<'_>,
+    tenant: &str,
+    call: SqlStatement<'_>,
+) -> MemoryResult<Vec<FactRevision>> {
+    let rows = shelf.query(call)?;
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let whose = |row: &Row, at: usize| -> Answer<Subject> {
+    let whose = |row: &Row, at: usize| -> MemoryResult<MemorySubject> {
         let tenant = tenant.to_owned();
-        Ok(Subject { tenant, user: get(row, at)?, agent: get(row, at + 1)? })
+        Ok(MemorySubject { tenant, user: read_column(row, at)?, agent: read_column(row, at + 1)? })
     };
-    let ids = rows.iter().map(|row| get(row, 0)).collect::<Answer<Vec<&str>>>()?;
-    let revisions = rows.iter().map(|row| get(row, 1)).collect::<Answer<Vec<i64>>>()?;
-    let call = shelf.call(EVIDENCE).with(&ids, Type::TEXT_ARRAY);
-    let pieces = shelf.ask(call.with(&revisions, Type::INT8_ARRAY))?;
+    let ids = rows.iter().map(|row| read_column(row, 0)).collect::<MemoryResult<Vec<&str>>>()?;
+    let revisions =
+        rows.iter().map(|row| read_column(row, 1)).collect::<MemoryResult<Vec<i64>>>()?;
+    let call = shelf.build_statement(EVIDENCE).bind(&ids, Type::TEXT_ARRAY);
+    let pieces = shelf.query(call.bind(&revisions, Type::INT8_ARRAY))?;
     let mut evidence: BTreeMap<(&str, u32), Vec<&Row>> = BTreeMap::new();
     for piece in &pieces {
-        evidence.entry((get(piece, 0)?, count(piece, 1)?)).or_default().push(piece);
+        evidence.entry((read_column(piece, 0)?, read_count(piece, 1)?)).or_default().push(piece);
     }
     let mut facts = Vec::with_capacity(rows.len());
     for row in &rows {
-        let mut fact: Fact = from_body(get(row, 5)?)?;
+        let mut fact: MemoryFact = decode_row(read_column(row, 5)?)?;
         let mut sources = Vec::new();
-        for piece in evidence.get(&(get(row, 0)?, count(row, 1)?)).into_iter().flatten() {
+        for piece in
+            evidence.get(&(read_column(row, 0)?, read_count(row, 1)?)).into_iter().flatten()
+        {
             sources.push(whose(piece, 2)?);
-            let (event, quote) = (get(piece, 4)?, from_body(get(piece, 5)?)?);
-            fact.evidence.push(Evidence { event, quote });
+            let (event, quote) = (read_column(piece, 4)?, decode_row(read_column(piece, 5)?)?);
+            fact.evidence.push(FactEvidence { event, quote });
         }
-        let (origin, by) = (from_body(get(row, 2)?)?, whose(row, 3)?);
-        facts.push(Standing { fact, origin, by, sources });
+        let (origin, by) = (decode_row(read_column(row, 2)?)?, whose(row, 3)?);
+        facts.push(FactRevision { fact, origin, claimed_by: by, sources });
     }
     Ok(facts)
 }

@@ -5,28 +5,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Time;
-use countersign_store::{Call, Scope as Sight};
+use countersign_core::run::Timestamp;
+use countersign_store::{SqlStatement, TenantScope};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::super::gone::mend;
-use super::super::mark::mark;
-use super::super::revised::REVISED_TABLES;
-use super::super::shelves::{Answer, Shelves as _};
-use super::super::{Erased, Whom};
+use super::super::repair_facts::repair_facts;
+use super::super::revisioned_row::REVISED_TABLES;
+use super::super::row_store::{MemoryResult, RowStore as _};
+use super::super::tombstone::compute_tombstone_hash;
+use super::super::{EraseReport, EraseTarget};
 use super::facts;
-use super::shelf::{Shelf, get};
-use super::shelves::{Sql, read_subject};
-use crate::Subject;
-use crate::record::Fact;
+use super::subject_rows::{SubjectRows, read_column};
+use super::transaction::{PgMemoryTransaction, read_subject};
+use crate::MemorySubject;
+use crate::record::MemoryFact;
 
 /// Tables whose rows go without a mark.
-const UNMARKED: [&str; 6] =
+const PLAIN_TABLES: [&str; 6] =
     ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
 /// Tables whose rows leave a mark of their id.
-const MARKED: [(&str, &str); 3] =
+const TOMBSTONED_TABLES: [(&str, &str); 3] =
     [("events", "event"), ("facts", "fact"), ("context_builds", "build")];
 
 const OF_USER: &str = "SELECT tenant, user_id, agent FROM countersign.memory_subjects
@@ -57,123 +57,138 @@ const REASSIGN: &str = "UPDATE countersign.memory_facts AS fact SET claimed_by =
     WHERE tenant = $1 AND subject = $2 AND id = $3 AND claimed_by = $4";
 const DROP_SUBJECT: &str =
     "DELETE FROM countersign.memory_subjects WHERE tenant = $1 AND number = $2";
-const BURY: &str = "INSERT INTO countersign.memory_tombstones (tenant, mark, at)
+const PUT_TOMBSTONES: &str = "INSERT INTO countersign.memory_tombstones (tenant, mark, at)
     SELECT $1, mark, $3 FROM unnest($2::text[]) AS mark ON CONFLICT DO NOTHING";
 
 /// Every table whose rows go, to be swept by the server afterwards.
-pub(super) fn tables() -> impl Iterator<Item = &'static str> {
-    let marked = MARKED.into_iter().chain(REVISED_TABLES).map(|(table, _)| table);
-    UNMARKED.into_iter().chain(marked).chain(["subjects"])
+pub(super) fn list_erased_tables() -> impl Iterator<Item = &'static str> {
+    let marked = TOMBSTONED_TABLES.into_iter().chain(REVISED_TABLES).map(|(table, _)| table);
+    PLAIN_TABLES.into_iter().chain(marked).chain(["subjects"])
 }
 
-pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased> {
+pub(super) fn forget(
+    shelves: &mut PgMemoryTransaction<'_>,
+    whom: &EraseTarget,
+    now: Timestamp,
+) -> MemoryResult<EraseReport> {
     whom.check()?;
-    let mut erased = Erased::default();
+    let mut erased = EraseReport::default();
     let mut marks = BTreeSet::new();
     let mut gone = BTreeMap::new();
     let (tenant, user) = match whom {
-        Whom::Subject(Subject { tenant, user, .. }) | Whom::User { tenant, user } => (tenant, user),
+        EraseTarget::Subject(MemorySubject { tenant, user, .. })
+        | EraseTarget::User { tenant, user } => (tenant, user),
     };
-    let sight = Sight::Tenant(tenant);
-    let rows = shelves.dialogue.ask(sight, Call::new(OF_USER).text(tenant).text(user))?;
-    let all = rows.iter().map(read_subject).collect::<Answer<Vec<Subject>>>()?;
+    let sight = TenantScope::Tenant(tenant);
+    let rows = shelves
+        .dialogue
+        .query(sight, SqlStatement::new(OF_USER).bind_text(tenant).bind_text(user))?;
+    let all = rows.iter().map(read_subject).collect::<MemoryResult<Vec<MemorySubject>>>()?;
     let mut own = Vec::new();
-    for subject in all.iter().filter(|subject| whom.means(subject)) {
-        own.extend(shelves.shelf(subject)?.map(|shelf| (subject, shelf)));
+    for subject in all.iter().filter(|subject| whom.matches_subject(subject)) {
+        own.extend(shelves.open_subject_rows(subject)?.map(|shelf| (subject, shelf)));
     }
     for (subject, shelf) in &own {
-        forget_own(shelf, subject, &mut erased, &mut marks)?;
+        forget_own_rows(shelf, subject, &mut erased, &mut marks)?;
     }
     // What is shared comes last, because others wait for it.
     let mut shared = Vec::new();
     for (_, shelf) in &own {
-        for (holder, fact) in shared_facts(shelf)? {
+        for (holder, fact) in load_shared_facts(shelf)? {
             shared.push((holder, fact, shelf.number()));
         }
     }
-    let holders: BTreeSet<&Subject> = shared.iter().map(|(holder, ..)| holder).collect();
+    let holders: BTreeSet<&MemorySubject> = shared.iter().map(|(holder, ..)| holder).collect();
     for holder in holders.into_iter().rev() {
-        shelves.hold(holder)?;
+        shelves.lock_subject(holder)?;
     }
     for (holder, fact, number) in &shared {
-        forget_shared(shelves, holder, fact, *number, &mut erased, &mut marks, &mut gone)?;
+        forget_shared_fact(shelves, holder, fact, *number, &mut erased, &mut marks, &mut gone)?;
     }
     for (_, shelf) in &own {
-        shelf.ask(shelf.call(DROP_SUBJECT))?;
+        shelf.query(shelf.build_statement(DROP_SUBJECT))?;
     }
     for (holder, facts) in gone {
-        mend(shelves, &holder, &facts, now)?;
+        repair_facts(shelves, &holder, &facts, now)?;
     }
     erased.tombstones = marks.len() as u64;
     let marks: Vec<String> = marks.into_iter().collect();
-    let bury = Call::new(BURY).text(tenant).with(&marks, Type::TEXT_ARRAY).number(&now.0);
-    shelves.dialogue.ask(sight, bury)?;
-    erased.shared.sort();
-    erased.shared.dedup();
+    let bury = SqlStatement::new(PUT_TOMBSTONES)
+        .bind_text(tenant)
+        .bind(&marks, Type::TEXT_ARRAY)
+        .bind_int8(&now.0);
+    shelves.dialogue.query(sight, bury)?;
+    erased.shared_facts.sort();
+    erased.shared_facts.dedup();
     Ok(erased)
 }
 
-fn forget_own(
-    shelf: &Shelf<'_>,
-    subject: &Subject,
-    erased: &mut Erased,
+fn forget_own_rows(
+    shelf: &SubjectRows<'_>,
+    subject: &MemorySubject,
+    erased: &mut EraseReport,
     marks: &mut BTreeSet<String>,
-) -> Answer<()> {
-    for table in UNMARKED {
+) -> MemoryResult<()> {
+    for table in PLAIN_TABLES {
         let sql = format!(
             "WITH gone AS (DELETE FROM countersign.memory_{table}
                 WHERE tenant = $1 AND subject = $2 RETURNING 1) SELECT count(*) FROM gone"
         );
-        let rows = shelf.ask(shelf.call(&sql))?;
-        let gone: i64 = rows.first().map_or(Ok(0), |row| get(row, 0))?;
-        erased.count(table, gone as usize);
+        let rows = shelf.query(shelf.build_statement(&sql))?;
+        let gone: i64 = rows.first().map_or(Ok(0), |row| read_column(row, 0))?;
+        erased.add_rows(table, gone as usize);
     }
-    for (table, kind) in MARKED.into_iter().chain(REVISED_TABLES) {
+    for (table, kind) in TOMBSTONED_TABLES.into_iter().chain(REVISED_TABLES) {
         let sql = format!(
             "DELETE FROM countersign.memory_{table} WHERE tenant = $1 AND subject = $2 RETURNING id"
         );
-        let rows = shelf.ask(shelf.call(&sql))?;
+        let rows = shelf.query(shelf.build_statement(&sql))?;
         for row in &rows {
-            marks.insert(mark(subject, kind, get(row, 0)?));
+            marks.insert(compute_tombstone_hash(subject, kind, read_column(row, 0)?));
         }
-        erased.count(table, rows.len());
+        erased.add_rows(table, rows.len());
     }
     Ok(())
 }
 
 /// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it; with their holders.
-fn shared_facts(own: &Shelf<'_>) -> Answer<Vec<(Subject, String)>> {
-    let read = |row: &Row| Ok((read_subject(row)?, get(row, 3)?));
-    own.ask(own.call(SHARED_FACTS))?.iter().map(read).collect()
+fn load_shared_facts(own: &SubjectRows<'_>) -> MemoryResult<Vec<(MemorySubject, String)>> {
+    let read = |row: &Row| Ok((read_subject(row)?, read_column(row, 3)?));
+    own.query(own.build_statement(SHARED_FACTS))?.iter().map(read).collect()
 }
 
 /// Forgets what such a fact has of a subject, by its number.
-fn forget_shared(
-    shelves: &Sql<'_>,
-    holder: &Subject,
+fn forget_shared_fact(
+    shelves: &PgMemoryTransaction<'_>,
+    holder: &MemorySubject,
     fact: &String,
     number: i64,
-    erased: &mut Erased,
+    erased: &mut EraseReport,
     marks: &mut BTreeSet<String>,
-    gone: &mut BTreeMap<Subject, Vec<Fact>>,
-) -> Answer<()> {
-    let Some(shelf) = shelves.shelf(holder)? else { return Ok(()) };
-    let pieces = shelf.ask(shelf.call(DROP_PIECES).text(fact).number(&number))?;
-    erased.count("fact_evidence", pieces.len());
-    if shelf.ask(shelf.call(LAST_EVIDENCE).text(fact))?.is_empty() {
-        if let Some(last) = facts::one(&shelf, &holder.tenant, fact, None)? {
+    gone: &mut BTreeMap<MemorySubject, Vec<MemoryFact>>,
+) -> MemoryResult<()> {
+    let Some(shelf) = shelves.open_subject_rows(holder)? else { return Ok(()) };
+    let pieces =
+        shelf.query(shelf.build_statement(DROP_PIECES).bind_text(fact).bind_int8(&number))?;
+    erased.add_rows("fact_evidence", pieces.len());
+    if shelf.query(shelf.build_statement(LAST_EVIDENCE).bind_text(fact))?.is_empty() {
+        if let Some(last) = facts::load_fact(&shelf, &holder.tenant, fact, None)? {
             gone.entry(holder.clone()).or_default().push(last.fact);
         }
-        let pieces = shelf.ask(shelf.call(DROP_EVIDENCE).text(fact))?;
-        erased.count("fact_evidence", pieces.len());
-        erased.count("facts", shelf.ask(shelf.call(DROP_FACT).text(fact))?.len());
-        marks.insert(mark(holder, "fact", fact));
+        let pieces = shelf.query(shelf.build_statement(DROP_EVIDENCE).bind_text(fact))?;
+        erased.add_rows("fact_evidence", pieces.len());
+        erased.add_rows(
+            "facts",
+            shelf.query(shelf.build_statement(DROP_FACT).bind_text(fact))?.len(),
+        );
+        marks.insert(compute_tombstone_hash(holder, "fact", fact));
         return Ok(());
     }
-    shelf.ask(shelf.call(REASSIGN).text(fact).number(&number))?;
+    shelf.query(shelf.build_statement(REASSIGN).bind_text(fact).bind_int8(&number))?;
     // What has no other voice behind it goes, revision by revision.
-    let alone = shelf.ask(shelf.call(DROP_ALONE).text(fact).number(&number))?;
-    erased.count("facts", alone.len());
-    erased.shared.push(fact.clone());
+    let alone =
+        shelf.query(shelf.build_statement(DROP_ALONE).bind_text(fact).bind_int8(&number))?;
+    erased.add_rows("facts", alone.len());
+    erased.shared_facts.push(fact.clone());
     Ok(())
 }

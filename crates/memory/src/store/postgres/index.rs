@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use countersign_core::json::sha256;
+use countersign_core::json::sha256_hex;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::super::index::{Body, Term, Terms, Wanted};
-use super::super::shelves::Answer;
-use super::shelf::{Shelf, count, get, most};
-use crate::rank::Stats;
+use super::super::row_store::MemoryResult;
+use super::super::term_index::{BlockRequest, PostingBlock, TermEntry, TermIndex};
+use super::subject_rows::{SubjectRows, read_column, read_count, to_sql_limit};
+use crate::rank::IndexStats;
 
 const TERMS: &str = "SELECT term, df, blocks, tail FROM countersign.memory_terms
     WHERE tenant = $1 AND subject = $2 AND term = ANY ($3)";
@@ -39,94 +39,104 @@ const STATS: &str =
     "SELECT events, terms FROM countersign.memory_subjects WHERE tenant = $1 AND number = $2";
 
 /// A longer term is kept as its hash.
-const LONGEST: usize = 512;
+const MAX_TERM_BYTES: usize = 512;
 
-impl Terms for Shelf<'_> {
-    fn terms(&self, terms: &[&str]) -> Answer<BTreeMap<String, Term>> {
+impl TermIndex for SubjectRows<'_> {
+    fn load_terms(&self, terms: &[&str]) -> MemoryResult<BTreeMap<String, TermEntry>> {
         let asked: BTreeMap<Cow<'_, str>, &str> =
-            terms.iter().map(|term| (stored(term), *term)).collect();
+            terms.iter().map(|term| (encode_term(term), *term)).collect();
         let names: Vec<&str> = asked.keys().map(|name| &**name).collect();
-        let rows = self.ask(self.call(TERMS).with(&names, Type::TEXT_ARRAY))?;
+        let rows = self.query(self.build_statement(TERMS).bind(&names, Type::TEXT_ARRAY))?;
         let mut found = BTreeMap::new();
         for row in &rows {
-            if let Some(term) = asked.get(get::<&str>(row, 0)?) {
-                let kept = Term::read(count(row, 1)?, count(row, 2)?, get(row, 3)?)?;
+            if let Some(term) = asked.get(read_column::<&str>(row, 0)?) {
+                let kept = TermEntry::decode(
+                    read_count(row, 1)?,
+                    read_count(row, 2)?,
+                    read_column(row, 3)?,
+                )?;
                 found.insert((*term).to_owned(), kept);
             }
         }
         Ok(found)
     }
 
-    fn put_terms(&self, terms: &BTreeMap<String, Term>) -> Answer<()> {
+    fn put_terms(&self, terms: &BTreeMap<String, TermEntry>) -> MemoryResult<()> {
         let gone = terms.iter().filter(|(_, kept)| kept.df == 0);
-        let gone: Vec<Cow<'_, str>> = gone.map(|(term, _)| stored(term)).collect();
-        let kept: Vec<(&String, &Term)> = terms.iter().filter(|(_, kept)| kept.df > 0).collect();
-        let names: Vec<Cow<'_, str>> = kept.iter().map(|(term, _)| stored(term)).collect();
-        let numbers = |of: fn(&Term) -> u32| -> Vec<i64> {
+        let gone: Vec<Cow<'_, str>> = gone.map(|(term, _)| encode_term(term)).collect();
+        let kept: Vec<(&String, &TermEntry)> =
+            terms.iter().filter(|(_, kept)| kept.df > 0).collect();
+        let names: Vec<Cow<'_, str>> = kept.iter().map(|(term, _)| encode_term(term)).collect();
+        let numbers = |of: fn(&TermEntry) -> u32| -> Vec<i64> {
             kept.iter().map(|(_, kept)| of(kept).into()).collect()
         };
         let (dfs, blocks) = (numbers(|kept| kept.df), numbers(|kept| kept.blocks));
-        let tails: Vec<Vec<u8>> = kept.iter().map(|(_, kept)| kept.tail()).collect();
+        let tails: Vec<Vec<u8>> = kept.iter().map(|(_, kept)| kept.encode_tail()).collect();
         let mut calls = Vec::new();
         if !kept.is_empty() {
-            let put = self.call(PUT_TERMS).with(&names, Type::TEXT_ARRAY);
-            let put = put.with(&dfs, Type::INT8_ARRAY).with(&blocks, Type::INT8_ARRAY);
-            calls.push(put.with(&tails, Type::BYTEA_ARRAY));
+            let put = self.build_statement(PUT_TERMS).bind(&names, Type::TEXT_ARRAY);
+            let put = put.bind(&dfs, Type::INT8_ARRAY).bind(&blocks, Type::INT8_ARRAY);
+            calls.push(put.bind(&tails, Type::BYTEA_ARRAY));
         }
         if !gone.is_empty() {
-            calls.push(self.call(DROP_TERMS).with(&gone, Type::TEXT_ARRAY));
+            calls.push(self.build_statement(DROP_TERMS).bind(&gone, Type::TEXT_ARRAY));
         }
-        self.ask_all(&calls).map(drop)
+        self.query_all(&calls).map(drop)
     }
 
-    fn block_of(&self, term: &str, key: i64) -> Answer<Option<Body>> {
-        let term = stored(term);
-        let of = self.call(BLOCK_OF).text(&term).number(&key);
-        let answers = self.ask_all(&[of, self.call(FIRST_BLOCK).text(&term)])?;
-        answers.iter().flatten().next().map(body).transpose()
+    fn find_block(&self, term: &str, key: i64) -> MemoryResult<Option<PostingBlock>> {
+        let term = encode_term(term);
+        let of = self.build_statement(BLOCK_OF).bind_text(&term).bind_int8(&key);
+        let answers = self.query_all(&[of, self.build_statement(FIRST_BLOCK).bind_text(&term)])?;
+        answers.iter().flatten().next().map(read_block).transpose()
     }
 
-    fn newest(&self, wanted: &[Wanted<'_>]) -> Answer<Vec<Vec<Body>>> {
-        let values = wanted.iter().map(|one| (stored(one.term), one.before, most(one.most)));
+    fn load_newest_blocks(
+        &self,
+        wanted: &[BlockRequest<'_>],
+    ) -> MemoryResult<Vec<Vec<PostingBlock>>> {
+        let values =
+            wanted.iter().map(|one| (encode_term(one.term), one.before, to_sql_limit(one.limit)));
         let values: Vec<(Cow<'_, str>, i64, i64)> = values.collect();
-        let calls = values
-            .iter()
-            .map(|(term, before, limit)| self.call(BLOCKS).text(term).number(before).number(limit));
-        let answers = self.ask_all(&calls.collect::<Vec<_>>())?;
-        answers.iter().map(|rows| rows.iter().map(body).collect()).collect()
+        let calls = values.iter().map(|(term, before, limit)| {
+            self.build_statement(BLOCKS).bind_text(term).bind_int8(before).bind_int8(limit)
+        });
+        let answers = self.query_all(&calls.collect::<Vec<_>>())?;
+        answers.iter().map(|rows| rows.iter().map(read_block).collect()).collect()
     }
 
-    fn put_block(&self, term: &str, (key, body): &Body) -> Answer<()> {
-        let term = stored(term);
-        let call = self.call(PUT_BLOCK).text(&term).number(key).with(body, Type::BYTEA);
-        self.ask(call).map(drop)
+    fn put_block(&self, term: &str, (key, body): &PostingBlock) -> MemoryResult<()> {
+        let term = encode_term(term);
+        let call =
+            self.build_statement(PUT_BLOCK).bind_text(&term).bind_int8(key).bind(body, Type::BYTEA);
+        self.query(call).map(drop)
     }
 
-    fn drop_block(&self, term: &str, key: i64) -> Answer<()> {
-        let term = stored(term);
-        self.ask(self.call(DROP_BLOCK).text(&term).number(&key)).map(drop)
+    fn drop_block(&self, term: &str, key: i64) -> MemoryResult<()> {
+        let term = encode_term(term);
+        self.query(self.build_statement(DROP_BLOCK).bind_text(&term).bind_int8(&key)).map(drop)
     }
 
-    fn count(&self, events: i64, length: i64) -> Answer<()> {
-        self.ask(self.call(COUNT).number(&events).number(&length)).map(drop)
+    fn add_counts(&self, events: i64, length: i64) -> MemoryResult<()> {
+        self.query(self.build_statement(COUNT).bind_int8(&events).bind_int8(&length)).map(drop)
     }
 
-    fn stats(&self) -> Answer<Stats> {
-        let rows = self.ask(self.call(STATS))?;
-        let Some(row) = rows.first() else { return Ok(Stats::default()) };
-        let (events, terms): (i64, i64) = (get(row, 0)?, get(row, 1)?);
-        Ok(Stats { events: events as u64, terms: terms as u64 })
+    fn load_stats(&self) -> MemoryResult<IndexStats> {
+        let rows = self.query(self.build_statement(STATS))?;
+        let Some(row) = rows.first() else { return Ok(IndexStats::default()) };
+        let (events, terms): (i64, i64) = (read_column(row, 0)?, read_column(row, 1)?);
+        Ok(IndexStats { events: events as u64, terms: terms as u64 })
     }
 }
 
 /// A term as it is kept: the server's indexes take no text of any length.
-fn stored(term: &str) -> Cow<'_, str> {
-    if term.len() <= LONGEST {
+fn encode_term(term: &str) -> Cow<'_, str> {
+    if term.len() <= MAX_TERM_BYTES {
         return Cow::Borrowed(term);
     }
-    Cow::Owned(sha256(&[term.as_bytes()]))
+    Cow::Owned(sha256_hex(&[term.as_bytes()]))
 }
 
-fn body(row: &Row) -> Answer<Body> {
-    Ok((get(row, 0)?, get(row, 1)?))
+fn read_block(row: &Row) -> MemoryResult<PostingBlock> {
+    Ok((read_column(row, 0)?, read_column(row, 1)?))
 }

@@ -4,9 +4,9 @@
 //! the server's answers. One writes to a subject at a time. How the server is reached, how its schema goes
 //! forward and what an outage is called is the business of `countersign-store`.
 
-mod memory;
-mod shelves;
-mod shelf;
+mod backend;
+mod transaction;
+mod subject_rows;
 mod events;
 mod index;
 mod reindex;
@@ -15,7 +15,7 @@ mod facts;
 mod rows;
 mod builds;
 mod forget;
-mod traces;
-mod misplaced;
+mod residue_scan;
+mod scope_violations;
 
-pub use memory::PostgresMemory;
+pub use backend::PostgresMemory;

@@ -1,16 +1,16 @@
 //! The statements on rows that are kept by revision. Their tables are alike; only the name differs.
 
-use super::super::body::{from_body, to_body};
-use super::super::revised::Revised;
-use super::super::shelves::Answer;
-use super::shelf::{Shelf, get, is_text, most};
+use super::super::revisioned_row::RevisionedRow;
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::MemoryResult;
+use super::subject_rows::{SubjectRows, is_storable_text, read_column, to_sql_limit};
 
-pub(super) fn one<R: Revised>(
-    shelf: &Shelf<'_>,
+pub(super) fn load_row<R: RevisionedRow>(
+    shelf: &SubjectRows<'_>,
     id: &str,
     revision: Option<u64>,
-) -> Answer<Option<R>> {
-    if !is_text(id) {
+) -> MemoryResult<Option<R>> {
+    if !is_storable_text(id) {
         return Ok(None);
     }
     let revision = revision.map(|revision| i64::try_from(revision).unwrap_or(i64::MAX));
@@ -19,42 +19,50 @@ pub(super) fn one<R: Revised>(
             AND ($4::bigint IS NULL OR revision = $4) ORDER BY revision DESC LIMIT 1",
         R::TABLE
     );
-    let rows = shelf.ask(shelf.call(&sql).text(&id).number(&revision))?;
-    rows.first().map(|row| from_body(get(row, 0)?)).transpose()
+    let rows = shelf.query(shelf.build_statement(&sql).bind_text(&id).bind_int8(&revision))?;
+    rows.first().map(|row| decode_row(read_column(row, 0)?)).transpose()
 }
 
-pub(super) fn latest<R: Revised>(shelf: &Shelf<'_>, limit: usize) -> Answer<Vec<(String, R)>> {
-    let limit = most(limit);
+pub(super) fn load_latest_rows<R: RevisionedRow>(
+    shelf: &SubjectRows<'_>,
+    limit: usize,
+) -> MemoryResult<Vec<(String, R)>> {
+    let limit = to_sql_limit(limit);
     let sql = format!(
         "SELECT id, body FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND current
         ORDER BY ordering DESC, id LIMIT $3",
         R::TABLE
     );
-    let rows = shelf.ask(shelf.call(&sql).number(&limit))?;
-    rows.iter().map(|row| Ok((get(row, 0)?, from_body(get(row, 1)?)?))).collect()
+    let rows = shelf.query(shelf.build_statement(&sql).bind_int8(&limit))?;
+    rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
 /// Those in whose body a text stands, without the first so many.
-pub(super) fn latest_with<R: Revised>(
-    shelf: &Shelf<'_>,
+pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
+    shelf: &SubjectRows<'_>,
     text: &str,
     skip: usize,
     limit: usize,
-) -> Answer<Vec<(String, R)>> {
-    if !is_text(text) {
+) -> MemoryResult<Vec<(String, R)>> {
+    if !is_storable_text(text) {
         return Ok(Vec::new());
     }
-    let (limit, skip) = (most(limit), most(skip));
+    let (limit, skip) = (to_sql_limit(limit), to_sql_limit(skip));
     let sql = format!(
         "SELECT id, body FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND current
             AND strpos(body, $3) > 0 ORDER BY ordering DESC, id LIMIT $4 OFFSET $5",
         R::TABLE
     );
-    let rows = shelf.ask(shelf.call(&sql).text(&text).number(&limit).number(&skip))?;
-    rows.iter().map(|row| Ok((get(row, 0)?, from_body(get(row, 1)?)?))).collect()
+    let rows = shelf
+        .query(shelf.build_statement(&sql).bind_text(&text).bind_int8(&limit).bind_int8(&skip))?;
+    rows.iter().map(|row| Ok((read_column(row, 0)?, decode_row(read_column(row, 1)?)?))).collect()
 }
 
-pub(super) fn put<R: Revised>(shelf: &Shelf<'_>, id: &str, row: &R) -> Answer<()> {
+pub(super) fn put_row<R: RevisionedRow>(
+    shelf: &SubjectRows<'_>,
+    id: &str,
+    row: &R,
+) -> MemoryResult<()> {
     let table = R::TABLE;
     let retire = format!(
         "UPDATE countersign.memory_{table} SET current = false
@@ -65,16 +73,21 @@ pub(super) fn put<R: Revised>(shelf: &Shelf<'_>, id: &str, row: &R) -> Answer<()
             (tenant, subject, id, revision, current, ordering, body)
         VALUES ($1, $2, $3, $4, true, $5, $6)"
     );
-    let (body, ordering) = (to_body(row)?, row.ordering().0);
+    let (body, ordering) = (encode_row(row)?, row.ordering().0);
     let revision = i64::try_from(row.revision()).unwrap_or(i64::MAX);
-    let put = shelf.call(&put).text(&id).number(&revision).number(&ordering).text(&body);
-    shelf.ask_all(&[shelf.call(&retire).text(&id), put]).map(drop)
+    let put = shelf
+        .build_statement(&put)
+        .bind_text(&id)
+        .bind_int8(&revision)
+        .bind_int8(&ordering)
+        .bind_text(&body);
+    shelf.query_all(&[shelf.build_statement(&retire).bind_text(&id), put]).map(drop)
 }
 
-pub(super) fn remove<R: Revised>(shelf: &Shelf<'_>, id: &str) -> Answer<()> {
+pub(super) fn remove_row<R: RevisionedRow>(shelf: &SubjectRows<'_>, id: &str) -> MemoryResult<()> {
     let sql = format!(
         "DELETE FROM countersign.memory_{} WHERE tenant = $1 AND subject = $2 AND id = $3",
         R::TABLE
     );
-    shelf.ask(shelf.call(&sql).text(&id)).map(drop)
+    shelf.query(shelf.build_statement(&sql).bind_text(&id)).map(drop)
 }

@@ -2,14 +2,14 @@
 
 use tokio_postgres::types::Type;
 
-use super::super::Unembedded;
-use super::super::body::from_body;
-use super::super::shelves::Answer;
-use super::shelf::{Shelf, count, get, is_text, most};
-use crate::Vector;
-use crate::rank::Near;
-use crate::record::Place;
-use crate::vector::{bytes, numbers};
+use super::super::UnembeddedEvents;
+use super::super::row_codec::decode_row;
+use super::super::row_store::MemoryResult;
+use super::subject_rows::{SubjectRows, is_storable_text, read_column, read_count, to_sql_limit};
+use crate::EmbeddingVector;
+use crate::rank::SimilarEvents;
+use crate::record::EventLocation;
+use crate::vector::{decode_components, encode_components};
 
 const PUT: &str = "INSERT INTO countersign.memory_vectors
         (tenant, subject, embedder, session, position, body)
@@ -36,54 +36,68 @@ const MISSING: &str = "SELECT count(*) OVER (), newest.body FROM (
             AND vector.session = newest.session AND vector.position = newest.position)
     ORDER BY newest.session DESC, newest.position DESC LIMIT $5";
 
-pub(super) fn put(shelf: &Shelf<'_>, vectors: &[(Place, &Vector)]) -> Answer<()> {
+pub(super) fn put_vectors(
+    shelf: &SubjectRows<'_>,
+    vectors: &[(EventLocation, &EmbeddingVector)],
+) -> MemoryResult<()> {
     let embedders: Vec<&str> = vectors.iter().map(|(_, vector)| vector.embedder()).collect();
     let sessions: Vec<i64> = vectors.iter().map(|(place, _)| place.session.into()).collect();
     let positions: Vec<i64> = vectors.iter().map(|(place, _)| place.position.into()).collect();
-    let bodies: Vec<Vec<u8>> = vectors.iter().map(|(_, vector)| bytes(vector.body())).collect();
-    let call = shelf.call(PUT).with(&embedders, Type::TEXT_ARRAY);
-    let call = call.with(&sessions, Type::INT8_ARRAY).with(&positions, Type::INT8_ARRAY);
-    shelf.ask(call.with(&bodies, Type::BYTEA_ARRAY)).map(drop)
+    let bodies: Vec<Vec<u8>> =
+        vectors.iter().map(|(_, vector)| encode_components(vector.components())).collect();
+    let call = shelf.build_statement(PUT).bind(&embedders, Type::TEXT_ARRAY);
+    let call = call.bind(&sessions, Type::INT8_ARRAY).bind(&positions, Type::INT8_ARRAY);
+    shelf.query(call.bind(&bodies, Type::BYTEA_ARRAY)).map(drop)
 }
 
-pub(super) fn nearest(shelf: &Shelf<'_>, vector: &Vector, newest: usize) -> Answer<Near> {
-    let (embedder, limit) = (vector.embedder(), most(newest));
-    if !is_text(embedder) {
-        return Ok(Near::default());
+pub(super) fn find_similar_events(
+    shelf: &SubjectRows<'_>,
+    vector: &EmbeddingVector,
+    newest: usize,
+) -> MemoryResult<SimilarEvents> {
+    let (embedder, limit) = (vector.embedder(), to_sql_limit(newest));
+    if !is_storable_text(embedder) {
+        return Ok(SimilarEvents::default());
     }
-    let rows = shelf.ask(shelf.call(NEWEST).text(&embedder).number(&limit))?;
-    let mut near = Near::default();
+    let rows = shelf.query(shelf.build_statement(NEWEST).bind_text(&embedder).bind_int8(&limit))?;
+    let mut near = SimilarEvents::default();
     for row in &rows {
-        let place = Place { session: count(row, 0)?, position: count(row, 1)? };
-        near.similar.push((place, vector.similarity(&numbers(get(row, 2)?))));
+        let place = EventLocation { session: read_count(row, 0)?, position: read_count(row, 1)? };
+        near.similarities
+            .push((place, vector.similarity_to(&decode_components(read_column(row, 2)?))));
     }
-    near.of = near.similar.len() as u64;
-    if near.similar.len() == newest {
-        let rows = shelf.ask(shelf.call(COUNT).text(&embedder))?;
-        near.of = rows.first().map_or(Ok(0), |row| get::<i64>(row, 0))?.cast_unsigned();
+    near.total = near.similarities.len() as u64;
+    if near.similarities.len() == newest {
+        let rows = shelf.query(shelf.build_statement(COUNT).bind_text(&embedder))?;
+        near.total = rows.first().map_or(Ok(0), |row| read_column::<i64>(row, 0))?.cast_unsigned();
     }
     Ok(near)
 }
 
-pub(super) fn dimensions(shelf: &Shelf<'_>, embedder: &str) -> Answer<Option<usize>> {
-    if !is_text(embedder) {
+pub(super) fn load_dimensions(
+    shelf: &SubjectRows<'_>,
+    embedder: &str,
+) -> MemoryResult<Option<usize>> {
+    if !is_storable_text(embedder) {
         return Ok(None);
     }
-    let rows = shelf.ask(shelf.call(DIMENSIONS).text(&embedder))?;
-    rows.first().map(|row| Ok(get::<i64>(row, 0)? as usize)).transpose()
+    let rows = shelf.query(shelf.build_statement(DIMENSIONS).bind_text(&embedder))?;
+    rows.first().map(|row| Ok(read_column::<i64>(row, 0)? as usize)).transpose()
 }
 
-pub(super) fn missing(
-    shelf: &Shelf<'_>,
+pub(super) fn find_unembedded_events(
+    shelf: &SubjectRows<'_>,
     embedder: &str,
     among: usize,
     limit: usize,
-) -> Answer<Unembedded> {
+) -> MemoryResult<UnembeddedEvents> {
     // At least one, for the number that stands in it.
-    let (among, asked) = (most(among), most(limit.max(1)));
-    let rows = shelf.ask(shelf.call(MISSING).text(&embedder).number(&among).number(&asked))?;
-    let Some(first) = rows.first() else { return Ok(Unembedded::default()) };
-    let all = get::<i64>(first, 0)?.cast_unsigned();
-    let events = rows.iter().take(limit).map(|row| from_body(get(row, 1)?));
-    Ok(Unembedded { events: events.collect::<Answer<_>>()?, all })
+    let (among, asked) = (to_sql_limit(among), to_sql_limit(limit.max(1)));
+    let rows = shelf.query(
+        shelf.build_statement(MISSING).bind_text(&embedder).bind_int8(&among).bind_int8(&asked),
+    )?;
+    let Some(first) = rows.first() else { return Ok(UnembeddedEvents::default()) };
+    let all = read_column::<i64>(first, 0)?.cast_unsigned();
+    let events = rows.iter().take(limit).map(|row| decode_row(read_column(row, 1)?));
+    Ok(UnembeddedEvents { events: events.collect::<MemoryResult<_>>()?, all })
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::super::body::{from_body, to_body};
-use super::super::error::corrupt;
-use super::super::gone::kind_of;
-use super::super::shelves::Answer;
-use super::super::{Build, BuildRow, RowKind};
-use crate::Subject;
+use super::super::memory_error::corrupt_error;
+use super::super::repair_facts::fact_row_kind;
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::MemoryResult;
+use super::super::{BuildRow, BuildRowKind, PacketBuild};
+use crate::MemorySubject;
 
 const PUT: &str = "INSERT INTO context_builds (subject, id, body, session, built_at)
     VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -26,19 +26,19 @@ const SELECTED: &str =
     "SELECT DISTINCT kind, id FROM build_rows WHERE subject = ?1 AND selected = 1";
 const USED: &str = "SELECT DISTINCT id FROM build_rows
     WHERE subject = ?1 AND id IN (SELECT value FROM json_each(?2))";
-const UNNAME: &str = "UPDATE build_rows SET id = ''
+const REDACT_IDS: &str = "UPDATE build_rows SET id = ''
     WHERE kind = ?1 AND id IN (SELECT value FROM json_each(?2)) AND subject IN (
         SELECT number FROM subjects WHERE tenant = ?3 AND ?4 IN ('', user) AND ?5 IN ('', agent))";
 
-pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
-    let body = to_body(&Build { rows: Vec::new(), ..build.clone() })?;
+pub(super) fn put_build(db: &Connection, subject: i64, build: &PacketBuild) -> MemoryResult<()> {
+    let body = encode_row(&PacketBuild { rows: Vec::new(), ..build.clone() })?;
     let (session, built_at) = (build.request.scope.session(), build.built_at.0);
     db.prepare_cached(PUT)?.execute(params![subject, build.id, body, session, built_at])?;
     let mut put = db.prepare_cached(PUT_ROW)?;
     for (number, row) in (0_i64..).zip(&build.rows) {
         let BuildRow { kind, id, revision, score, selected } = row;
         let revision = i64::try_from(*revision).unwrap_or(i64::MAX);
-        let score = to_body(score)?;
+        let score = encode_row(score)?;
         put.execute(params![
             subject,
             build.id,
@@ -53,33 +53,37 @@ pub(super) fn put(db: &Connection, subject: i64, build: &Build) -> Answer<()> {
     Ok(())
 }
 
-pub(super) fn one(db: &Connection, subject: i64, id: &str) -> Answer<Option<Build>> {
+pub(super) fn load_build(
+    db: &Connection,
+    subject: i64,
+    id: &str,
+) -> MemoryResult<Option<PacketBuild>> {
     let body: Option<String> =
         db.prepare_cached(ONE)?.query_row(params![subject, id], |row| row.get(0)).optional()?;
     let Some(body) = body else { return Ok(None) };
-    let mut build: Build = from_body(&body)?;
+    let mut build: PacketBuild = decode_row(&body)?;
     let mut query = db.prepare_cached(ROWS)?;
     let mut rows = query.query(params![subject, id])?;
     while let Some(row) = rows.next()? {
         let (kind_name, score): (String, String) = (row.get(0)?, row.get(4)?);
         build.rows.push(BuildRow {
-            kind: kind(&kind_name)?,
+            kind: parse_row_kind(&kind_name)?,
             id: row.get(1)?,
             revision: row.get::<_, i64>(2)? as u64,
             selected: row.get(3)?,
-            score: from_body(&score)?,
+            score: decode_row(&score)?,
         });
     }
     Ok(Some(build))
 }
 
 /// The builds of a session before one of them, the latest first.
-pub(super) fn earlier(
+pub(super) fn load_earlier_build_ids(
     db: &Connection,
     subject: i64,
-    build: &Build,
+    build: &PacketBuild,
     limit: usize,
-) -> Answer<Vec<String>> {
+) -> MemoryResult<Vec<String>> {
     let (session, built_at) = (build.request.scope.session(), build.built_at.0);
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut query = db.prepare_cached(EARLIER)?;
@@ -88,32 +92,43 @@ pub(super) fn earlier(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn selected(db: &Connection, subject: i64) -> Answer<BTreeSet<(RowKind, String)>> {
+pub(super) fn load_selected_ids(
+    db: &Connection,
+    subject: i64,
+) -> MemoryResult<BTreeSet<(BuildRowKind, String)>> {
     let mut query = db.prepare_cached(SELECTED)?;
     let mut rows = query.query([subject])?;
     let mut selected = BTreeSet::new();
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
-        selected.insert((kind(&name)?, row.get(1)?));
+        selected.insert((parse_row_kind(&name)?, row.get(1)?));
     }
     Ok(selected)
 }
 
 /// Which of these ids were looked at for a build.
-pub(super) fn used(db: &Connection, subject: i64, ids: &[&str]) -> Answer<BTreeSet<String>> {
+pub(super) fn find_used_ids(
+    db: &Connection,
+    subject: i64,
+    ids: &[&str],
+) -> MemoryResult<BTreeSet<String>> {
     let mut query = db.prepare_cached(USED)?;
-    let rows = query.query_map(params![subject, to_body(&ids)?], |row| row.get(0))?;
+    let rows = query.query_map(params![subject, encode_row(&ids)?], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Takes the ids of a holder's facts out of every build of those who see them.
-pub(super) fn unname(db: &Connection, holder: &Subject, ids: &[&str]) -> Answer<()> {
-    let Subject { tenant, user, agent } = holder;
-    let (kind, ids) = (kind_of(holder).name(), to_body(&ids)?);
-    db.prepare_cached(UNNAME)?.execute(params![kind, ids, tenant, user, agent])?;
+pub(super) fn redact_ids(
+    db: &Connection,
+    holder: &MemorySubject,
+    ids: &[&str],
+) -> MemoryResult<()> {
+    let MemorySubject { tenant, user, agent } = holder;
+    let (kind, ids) = (fact_row_kind(holder).name(), encode_row(&ids)?);
+    db.prepare_cached(REDACT_IDS)?.execute(params![kind, ids, tenant, user, agent])?;
     Ok(())
 }
 
-fn kind(name: &str) -> Answer<RowKind> {
-    RowKind::named(name).ok_or_else(|| corrupt(format!("no kind of row `{name}`")))
+fn parse_row_kind(name: &str) -> MemoryResult<BuildRowKind> {
+    BuildRowKind::from_name(name).ok_or_else(|| corrupt_error(format!("no kind of row `{name}`")))
 }

@@ -5,21 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::super::gone::mend;
-use super::super::mark::mark;
-use super::super::revised::REVISED_TABLES;
-use super::super::shelves::Answer;
-use super::super::{Erased, Whom};
-use super::shelves::Sql;
+use super::super::repair_facts::repair_facts;
+use super::super::revisioned_row::REVISED_TABLES;
+use super::super::row_store::MemoryResult;
+use super::super::tombstone::compute_tombstone_hash;
+use super::super::{EraseReport, EraseTarget};
+use super::transaction::SqliteMemoryTransaction;
 use super::{facts, subjects};
-use crate::Subject;
-use crate::record::Fact;
+use crate::MemorySubject;
+use crate::record::MemoryFact;
 
 /// Tables whose rows go without a mark, in an order that no reference stands in the way of.
-const UNMARKED: [&str; 6] =
+const PLAIN_TABLES: [&str; 6] =
     ["build_rows", "fact_evidence", "vectors", "postings", "terms", "sessions"];
 
 const SHARED_FACTS: &str = "SELECT DISTINCT subject, fact FROM fact_evidence
@@ -34,23 +34,28 @@ const REASSIGN: &str = "UPDATE facts SET claimed_by = ifnull(
                 AND piece.revision = facts.revision ORDER BY piece LIMIT 1), claimed_by)
     WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
 
-pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Erased> {
+pub(super) fn forget(
+    shelves: &mut SqliteMemoryTransaction<'_>,
+    whom: &EraseTarget,
+    now: Timestamp,
+) -> MemoryResult<EraseReport> {
     whom.check()?;
     let db = shelves.db;
-    let mut erased = Erased::default();
+    let mut erased = EraseReport::default();
     let mut marks = BTreeSet::new();
     let mut gone = BTreeMap::new();
     let (tenant, user) = match whom {
-        Whom::Subject(Subject { tenant, user, .. }) | Whom::User { tenant, user } => (tenant, user),
+        EraseTarget::Subject(MemorySubject { tenant, user, .. })
+        | EraseTarget::User { tenant, user } => (tenant, user),
     };
-    let all = subjects::of_user(db, tenant, user)?;
-    for subject in all.iter().filter(|subject| whom.means(subject)) {
-        let Some(number) = subjects::number(db, subject)? else { continue };
-        forget_shared(db, number, &mut erased, &mut marks, &mut gone)?;
-        forget_own(db, number, subject, &mut erased, &mut marks)?;
+    let all = subjects::list_user_subjects(db, tenant, user)?;
+    for subject in all.iter().filter(|subject| whom.matches_subject(subject)) {
+        let Some(number) = subjects::find_subject_number(db, subject)? else { continue };
+        forget_shared_facts(db, number, &mut erased, &mut marks, &mut gone)?;
+        forget_own_rows(db, number, subject, &mut erased, &mut marks)?;
     }
     for (holder, facts) in gone {
-        mend(shelves, &holder, &facts, now)?;
+        repair_facts(shelves, &holder, &facts, now)?;
     }
     let mut put =
         db.prepare_cached("INSERT OR IGNORE INTO tombstones (mark, at) VALUES (?1, ?2)")?;
@@ -58,69 +63,69 @@ pub(super) fn forget(shelves: &mut Sql<'_>, whom: &Whom, now: Time) -> Answer<Er
         put.execute(params![mark, now.0])?;
     }
     erased.tombstones = marks.len() as u64;
-    erased.shared.sort();
-    erased.shared.dedup();
+    erased.shared_facts.sort();
+    erased.shared_facts.dedup();
     Ok(erased)
 }
 
-fn forget_own(
+fn forget_own_rows(
     db: &Connection,
     number: i64,
-    subject: &Subject,
-    erased: &mut Erased,
+    subject: &MemorySubject,
+    erased: &mut EraseReport,
     marks: &mut BTreeSet<String>,
-) -> Answer<()> {
-    for table in UNMARKED {
+) -> MemoryResult<()> {
+    for table in PLAIN_TABLES {
         let sql = format!("DELETE FROM {table} WHERE subject = ?1");
         let rows = db.execute(&sql, [number])?;
-        erased.count(table, rows);
+        erased.add_rows(table, rows);
     }
     let marked = [("events", "event"), ("facts", "fact"), ("context_builds", "build")];
     for (table, kind) in marked.into_iter().chain(REVISED_TABLES) {
         let mut ids = db.prepare(&format!("SELECT DISTINCT id FROM {table} WHERE subject = ?1"))?;
         for id in ids.query_map([number], |row| row.get::<_, String>(0))? {
-            marks.insert(mark(subject, kind, &id?));
+            marks.insert(compute_tombstone_hash(subject, kind, &id?));
         }
         let rows = db.execute(&format!("DELETE FROM {table} WHERE subject = ?1"), [number])?;
-        erased.count(table, rows);
+        erased.add_rows(table, rows);
     }
     db.execute("DELETE FROM subjects WHERE number = ?1", [number])?;
     Ok(())
 }
 
 /// Facts of an agent or a tenant that rest on this subject's words, or were claimed by it.
-fn forget_shared(
+fn forget_shared_facts(
     db: &Connection,
     number: i64,
-    erased: &mut Erased,
+    erased: &mut EraseReport,
     marks: &mut BTreeSet<String>,
-    gone: &mut BTreeMap<Subject, Vec<Fact>>,
-) -> Answer<()> {
+    gone: &mut BTreeMap<MemorySubject, Vec<MemoryFact>>,
+) -> MemoryResult<()> {
     let mut query = db.prepare(SHARED_FACTS)?;
     let touched = query.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let touched = touched.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (holder, fact) in touched {
         let pieces = "DELETE FROM fact_evidence WHERE subject = ?1 AND fact = ?2 AND source = ?3";
         let rows = db.execute(pieces, params![holder, fact, number])?;
-        erased.count("fact_evidence", rows);
+        erased.add_rows("fact_evidence", rows);
         let left: i64 = db.query_row(LAST_EVIDENCE, params![holder, fact], |row| row.get(0))?;
         if left == 0 {
-            let whose = subjects::subject(db, holder)?;
-            if let Some(last) = facts::one(db, holder, &fact, None)? {
+            let whose = subjects::load_subject(db, holder)?;
+            if let Some(last) = facts::load_fact(db, holder, &fact, None)? {
                 gone.entry(whose.clone()).or_default().push(last.fact);
             }
             let pieces = "DELETE FROM fact_evidence WHERE subject = ?1 AND fact = ?2";
-            erased.count("fact_evidence", db.execute(pieces, params![holder, fact])?);
+            erased.add_rows("fact_evidence", db.execute(pieces, params![holder, fact])?);
             let revisions = "DELETE FROM facts WHERE subject = ?1 AND id = ?2";
-            erased.count("facts", db.execute(revisions, params![holder, fact])?);
-            marks.insert(mark(&whose, "fact", &fact));
+            erased.add_rows("facts", db.execute(revisions, params![holder, fact])?);
+            marks.insert(compute_tombstone_hash(&whose, "fact", &fact));
             continue;
         }
         db.execute(REASSIGN, params![holder, fact, number])?;
         // What has no other voice behind it goes, revision by revision.
         let alone = "DELETE FROM facts WHERE subject = ?1 AND id = ?2 AND claimed_by = ?3";
-        erased.count("facts", db.execute(alone, params![holder, fact, number])?);
-        erased.shared.push(fact);
+        erased.add_rows("facts", db.execute(alone, params![holder, fact, number])?);
+        erased.shared_facts.push(fact);
     }
     Ok(())
 }

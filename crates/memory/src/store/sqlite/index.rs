@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::super::error::corrupt;
-use super::super::index::{Body, Term, Terms, Wanted};
-use super::super::shelves::Answer;
-use crate::rank::Stats;
+use super::super::memory_error::corrupt_error;
+use super::super::row_store::MemoryResult;
+use super::super::term_index::{BlockRequest, PostingBlock, TermEntry, TermIndex};
+use crate::rank::IndexStats;
 
 const TERM: &str = "SELECT df, blocks, tail FROM terms WHERE subject = ?1 AND term = ?2";
 const PUT_TERM: &str =
@@ -30,45 +30,46 @@ const COUNT: &str =
 const STATS: &str = "SELECT events, terms FROM subjects WHERE number = ?1";
 
 /// The terms of one subject in a file.
-pub(super) struct OfSubject<'a> {
+pub(super) struct SubjectTermIndex<'a> {
     pub(super) db: &'a Connection,
     pub(super) subject: i64,
 }
 
 /// Makes the statements that a packet asks.
-pub(super) fn make_ready(db: &Connection) -> Answer<()> {
+pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
     for sql in [TERM, BLOCKS, STATS] {
         db.prepare_cached(sql)?;
     }
     Ok(())
 }
 
-impl Terms for OfSubject<'_> {
-    fn terms(&self, terms: &[&str]) -> Answer<BTreeMap<String, Term>> {
+impl TermIndex for SubjectTermIndex<'_> {
+    fn load_terms(&self, terms: &[&str]) -> MemoryResult<BTreeMap<String, TermEntry>> {
         let mut query = self.db.prepare_cached(TERM)?;
         let mut found = BTreeMap::new();
         for term in terms {
             let mut rows = query.query(params![self.subject, term])?;
             let Some(row) = rows.next()? else { continue };
-            let tail = row.get_ref(2)?.as_blob().map_err(|error| corrupt(error.to_string()))?;
-            found.insert((*term).to_owned(), Term::read(row.get(0)?, row.get(1)?, tail)?);
+            let tail =
+                row.get_ref(2)?.as_blob().map_err(|error| corrupt_error(error.to_string()))?;
+            found.insert((*term).to_owned(), TermEntry::decode(row.get(0)?, row.get(1)?, tail)?);
         }
         Ok(found)
     }
 
-    fn put_terms(&self, terms: &BTreeMap<String, Term>) -> Answer<()> {
+    fn put_terms(&self, terms: &BTreeMap<String, TermEntry>) -> MemoryResult<()> {
         let mut put = self.db.prepare_cached(PUT_TERM)?;
         for (term, kept) in terms {
             if kept.df == 0 {
                 self.db.prepare_cached(DROP_TERM)?.execute(params![self.subject, term])?;
             } else {
-                put.execute(params![self.subject, term, kept.df, kept.blocks, kept.tail()])?;
+                put.execute(params![self.subject, term, kept.df, kept.blocks, kept.encode_tail()])?;
             }
         }
         Ok(())
     }
 
-    fn block_of(&self, term: &str, key: i64) -> Answer<Option<Body>> {
+    fn find_block(&self, term: &str, key: i64) -> MemoryResult<Option<PostingBlock>> {
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
         let mut query = self.db.prepare_cached(BLOCK_OF)?;
         let found = query.query_row(params![self.subject, term, key], read).optional()?;
@@ -79,10 +80,13 @@ impl Terms for OfSubject<'_> {
         Ok(query.query_row(params![self.subject, term], read).optional()?)
     }
 
-    fn newest(&self, wanted: &[Wanted<'_>]) -> Answer<Vec<Vec<Body>>> {
+    fn load_newest_blocks(
+        &self,
+        wanted: &[BlockRequest<'_>],
+    ) -> MemoryResult<Vec<Vec<PostingBlock>>> {
         let mut query = self.db.prepare_cached(BLOCKS)?;
         let mut found = Vec::with_capacity(wanted.len());
-        for Wanted { term, before, most } in wanted {
+        for BlockRequest { term, before, limit: most } in wanted {
             let most = i64::try_from(*most).unwrap_or(i64::MAX);
             let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
             let rows = query.query_map(params![self.subject, term, before, most], read)?;
@@ -91,24 +95,27 @@ impl Terms for OfSubject<'_> {
         Ok(found)
     }
 
-    fn put_block(&self, term: &str, (key, body): &Body) -> Answer<()> {
+    fn put_block(&self, term: &str, (key, body): &PostingBlock) -> MemoryResult<()> {
         self.db.prepare_cached(PUT_BLOCK)?.execute(params![self.subject, term, key, body])?;
         Ok(())
     }
 
-    fn drop_block(&self, term: &str, key: i64) -> Answer<()> {
+    fn drop_block(&self, term: &str, key: i64) -> MemoryResult<()> {
         self.db.prepare_cached(DROP_BLOCK)?.execute(params![self.subject, term, key])?;
         Ok(())
     }
 
-    fn count(&self, events: i64, length: i64) -> Answer<()> {
+    fn add_counts(&self, events: i64, length: i64) -> MemoryResult<()> {
         self.db.prepare_cached(COUNT)?.execute(params![self.subject, events, length])?;
         Ok(())
     }
 
-    fn stats(&self) -> Answer<Stats> {
+    fn load_stats(&self) -> MemoryResult<IndexStats> {
         let read = |row: &rusqlite::Row<'_>| {
-            Ok(Stats { events: row.get::<_, i64>(0)? as u64, terms: row.get::<_, i64>(1)? as u64 })
+            Ok(IndexStats {
+                events: row.get::<_, i64>(0)? as u64,
+                terms: row.get::<_, i64>(1)? as u64,
+            })
         };
         Ok(self.db.prepare_cached(STATS)?.query_row([self.subject], read)?)
     }
@@ -116,10 +123,10 @@ impl Terms for OfSubject<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::index::{add_postings, newest, remove_postings};
+    use super::super::super::term_index::{add_postings, load_newest_postings, remove_postings};
     use super::*;
-    use crate::rank::{BLOCK, Posting, Read, in_order};
-    use crate::record::Place;
+    use crate::rank::{BLOCK_CAPACITY, Posting, PostingRead, sort_postings};
+    use crate::record::EventLocation;
 
     const TERM: &str = "heron";
 
@@ -132,7 +139,7 @@ mod tests {
     }
 
     fn posting(session: u32, position: u32) -> Posting {
-        Posting { place: Place { session, position }, tf: 1, length: 9, prose: false }
+        Posting { location: EventLocation { session, position }, tf: 1, length: 9, prose: false }
     }
 
     /// Three sessions of four hundred, the second of which goes on when the third has begun.
@@ -140,8 +147,8 @@ mod tests {
         (1..=3).flat_map(|session| (1..=400).map(move |at| posting(session, at))).collect()
     }
 
-    fn index(db: &Connection) -> OfSubject<'_> {
-        OfSubject { db, subject: 1 }
+    fn index(db: &Connection) -> SubjectTermIndex<'_> {
+        SubjectTermIndex { db, subject: 1 }
     }
 
     fn add(db: &Connection, postings: &[Posting]) {
@@ -150,20 +157,20 @@ mod tests {
     }
 
     fn remove(db: &Connection, posting: Posting) {
-        let gone = BTreeMap::from([(TERM.to_owned(), vec![posting.place])]);
+        let gone = BTreeMap::from([(TERM.to_owned(), vec![posting.location])]);
         remove_postings(&index(db), &gone).unwrap();
     }
 
     fn read(db: &Connection, most: usize) -> Vec<Posting> {
-        let kept = index(db).terms(&[TERM]).unwrap().remove(TERM).unwrap_or_default();
-        let read = Read { term: TERM.to_owned(), df: kept.df, newest: most };
-        newest(&index(db), vec![(&read, kept)]).unwrap().remove(0).postings
+        let kept = index(db).load_terms(&[TERM]).unwrap().remove(TERM).unwrap_or_default();
+        let read = PostingRead { term: TERM.to_owned(), df: kept.df, newest: most };
+        load_newest_postings(&index(db), vec![(&read, kept)]).unwrap().remove(0).postings
     }
 
     /// In an order that is no order, but the same each time.
     fn mixed(mut postings: Vec<Posting>) -> Vec<Posting> {
         postings.sort_by_key(|posting| {
-            let Place { session, position } = posting.place;
+            let EventLocation { session, position } = posting.location;
             (session * 7_919 + position * 104_729) % 1_009
         });
         postings
@@ -187,7 +194,7 @@ mod tests {
             }
             let largest = "SELECT max(length(body)) FROM postings";
             let largest: u32 = db.query_row(largest, [], |row| row.get(0)).unwrap();
-            assert!(largest as usize <= BLOCK * 5, "{order}: a block of {largest} bytes");
+            assert!(largest as usize <= BLOCK_CAPACITY * 5, "{order}: a block of {largest} bytes");
         }
     }
 
@@ -197,7 +204,7 @@ mod tests {
         add(&db, &all());
         let (mut left, gone) = (mixed(all()), mixed(all()).split_off(300));
         left.truncate(300);
-        in_order(&mut left);
+        sort_postings(&mut left);
         for posting in gone {
             remove(&db, posting);
             remove(&db, posting);

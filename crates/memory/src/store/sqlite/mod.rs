@@ -1,8 +1,8 @@
 //! Memory in one `SQLite` file, apart from the log of runs: a subject can be erased from it byte by byte.
 
-mod memory;
-mod shelves;
-mod ahead;
+mod backend;
+mod transaction;
+mod page_prefetcher;
 mod subjects;
 mod events;
 mod index;
@@ -12,7 +12,7 @@ mod facts;
 mod rows;
 mod builds;
 mod forget;
-mod traces;
-mod misplaced;
+mod residue_scan;
+mod scope_violations;
 
-pub use memory::SqliteMemory;
+pub use backend::SqliteMemory;

@@ -3,28 +3,28 @@
 use countersign_store::StoreError;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 
-use super::super::error::MemoryError;
-use super::super::index;
-use super::super::shelves::Answer;
+use super::super::memory_error::MemoryError;
+use super::super::row_store::MemoryResult;
+use super::super::term_index;
 use super::events;
-use super::index::OfSubject;
+use super::index::SubjectTermIndex;
 
 /// So many events are read at once.
-const AT_ONCE: usize = 1_000;
+const EVENT_BATCH: usize = 1_000;
 
 /// Makes the index anew where it was made by other rules than these. Several processes may do so at once.
-pub(super) fn bring(db: &mut Connection) -> Result<(), StoreError> {
-    let version = index::version();
-    if made_by(db)? == version {
+pub(super) fn rebuild_index_if_outdated(db: &mut Connection) -> Result<(), StoreError> {
+    let version = term_index::index_version();
+    if load_index_version(db)? == version {
         return Ok(());
     }
     let step = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Asked again under the lock: another process may have done it meanwhile.
-    if made_by(&step)? != version {
-        match anew(&step) {
+    if load_index_version(&step)? != version {
+        match rebuild_index(&step) {
             Ok(()) => {}
             Err(MemoryError::Store(error)) => return Err(error),
-            Err(other) => return Err(StoreError::Corrupt { what: other.to_string() }),
+            Err(other) => return Err(StoreError::Corrupt { reason: other.to_string() }),
         }
         step.execute(
             "INSERT OR REPLACE INTO index_version (one, version) VALUES (1, ?1)",
@@ -35,13 +35,13 @@ pub(super) fn bring(db: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn made_by(db: &Connection) -> Result<String, StoreError> {
+fn load_index_version(db: &Connection) -> Result<String, StoreError> {
     let version =
         db.query_row("SELECT version FROM index_version", [], |row| row.get(0)).optional()?;
     Ok(version.unwrap_or_default())
 }
 
-fn anew(db: &Connection) -> Answer<()> {
+fn rebuild_index(db: &Connection) -> MemoryResult<()> {
     db.execute_batch(
         "DELETE FROM postings; DELETE FROM terms; UPDATE subjects SET events = 0, terms = 0",
     )?;
@@ -50,10 +50,10 @@ fn anew(db: &Connection) -> Answer<()> {
     for subject in subjects.collect::<Result<Vec<i64>, _>>()? {
         let mut after = None;
         loop {
-            let some = events::behind(db, subject, after, AT_ONCE)?;
+            let some = events::load_events_after(db, subject, after, EVENT_BATCH)?;
             let Some(last) = some.last() else { break };
             after = Some(last.place);
-            index::add(&OfSubject { db, subject }, &some)?;
+            term_index::index_events(&SubjectTermIndex { db, subject }, &some)?;
         }
     }
     Ok(())

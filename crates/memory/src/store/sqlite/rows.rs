@@ -2,20 +2,20 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Rows, params};
 
-use super::super::body::{from_body, to_body};
-use super::super::revised::Revised;
-use super::super::shelves::Answer;
-use super::subjects::text;
-use crate::record::{Episode, Insight, Procedure, Summary, Working};
+use super::super::revisioned_row::RevisionedRow;
+use super::super::row_codec::{decode_row, encode_row};
+use super::super::row_store::MemoryResult;
+use super::subjects::read_text;
+use crate::record::{MemoryEpisode, MemoryInsight, MemoryProcedure, SessionSummary, WorkingMemory};
 
-fn last<R: Revised>() -> String {
+fn build_last_revision_sql<R: RevisionedRow>() -> String {
     let table = R::TABLE;
     format!(
         "SELECT body FROM {table} WHERE subject = ?1 AND id = ?2 ORDER BY revision DESC LIMIT 1"
     )
 }
 
-fn current<R: Revised>() -> String {
+fn build_current_rows_sql<R: RevisionedRow>() -> String {
     let table = R::TABLE;
     format!(
         "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1
@@ -23,7 +23,7 @@ fn current<R: Revised>() -> String {
     )
 }
 
-fn current_with<R: Revised>() -> String {
+fn build_rows_containing_sql<R: RevisionedRow>() -> String {
     let table = R::TABLE;
     format!(
         "SELECT id, body FROM {table} WHERE subject = ?1 AND current = 1 AND instr(body, ?2) > 0
@@ -32,26 +32,32 @@ fn current_with<R: Revised>() -> String {
 }
 
 /// Makes the statements that a packet asks.
-pub(super) fn make_ready(db: &Connection) -> Answer<()> {
-    for sql in [last::<Working>(), last::<Summary>()] {
+pub(super) fn prepare_statements(db: &Connection) -> MemoryResult<()> {
+    for sql in
+        [build_last_revision_sql::<WorkingMemory>(), build_last_revision_sql::<SessionSummary>()]
+    {
         db.prepare_cached(&sql)?;
     }
-    for sql in [current_with::<Procedure>(), current::<Episode>(), current::<Insight>()] {
+    for sql in [
+        build_rows_containing_sql::<MemoryProcedure>(),
+        build_current_rows_sql::<MemoryEpisode>(),
+        build_current_rows_sql::<MemoryInsight>(),
+    ] {
         db.prepare_cached(&sql)?;
     }
     Ok(())
 }
 
-pub(super) fn one<R: Revised>(
+pub(super) fn load_row<R: RevisionedRow>(
     db: &Connection,
     subject: i64,
     id: &str,
     revision: Option<u64>,
-) -> Answer<Option<R>> {
+) -> MemoryResult<Option<R>> {
     let table = R::TABLE;
     let body: Option<String> = match revision {
         None => db
-            .prepare_cached(&last::<R>())?
+            .prepare_cached(&build_last_revision_sql::<R>())?
             .query_row(params![subject, id], |row| row.get(0))
             .optional()?,
         Some(revision) => {
@@ -62,40 +68,45 @@ pub(super) fn one<R: Revised>(
             db.prepare_cached(&sql)?.query_row(params, |row| row.get(0)).optional()?
         }
     };
-    body.as_deref().map(from_body).transpose()
+    body.as_deref().map(decode_row).transpose()
 }
 
-pub(super) fn latest<R: Revised>(
+pub(super) fn load_latest_rows<R: RevisionedRow>(
     db: &Connection,
     subject: i64,
     limit: usize,
-) -> Answer<Vec<(String, R)>> {
-    let mut query = db.prepare_cached(&current::<R>())?;
-    read(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
+) -> MemoryResult<Vec<(String, R)>> {
+    let mut query = db.prepare_cached(&build_current_rows_sql::<R>())?;
+    decode_rows(query.query(params![subject, i64::try_from(limit).unwrap_or(i64::MAX)])?)
 }
 
 /// Those in whose body a text stands, without the first so many.
-pub(super) fn latest_with<R: Revised>(
+pub(super) fn load_latest_rows_containing<R: RevisionedRow>(
     db: &Connection,
     subject: i64,
     text: &str,
     skip: usize,
     limit: usize,
-) -> Answer<Vec<(String, R)>> {
+) -> MemoryResult<Vec<(String, R)>> {
     let [limit, skip] = [limit, skip].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-    let mut query = db.prepare_cached(&current_with::<R>())?;
-    read(query.query(params![subject, text, limit, skip])?)
+    let mut query = db.prepare_cached(&build_rows_containing_sql::<R>())?;
+    decode_rows(query.query(params![subject, text, limit, skip])?)
 }
 
-fn read<R: Revised>(mut rows: Rows<'_>) -> Answer<Vec<(String, R)>> {
+fn decode_rows<R: RevisionedRow>(mut rows: Rows<'_>) -> MemoryResult<Vec<(String, R)>> {
     let mut read = Vec::new();
     while let Some(row) = rows.next()? {
-        read.push((row.get(0)?, from_body(text(row, 1)?)?));
+        read.push((row.get(0)?, decode_row(read_text(row, 1)?)?));
     }
     Ok(read)
 }
 
-pub(super) fn put<R: Revised>(db: &Connection, subject: i64, id: &str, row: &R) -> Answer<()> {
+pub(super) fn put_row<R: RevisionedRow>(
+    db: &Connection,
+    subject: i64,
+    id: &str,
+    row: &R,
+) -> MemoryResult<()> {
     let table = R::TABLE;
     let retire =
         format!("UPDATE {table} SET current = 0 WHERE subject = ?1 AND id = ?2 AND current = 1");
@@ -106,11 +117,15 @@ pub(super) fn put<R: Revised>(db: &Connection, subject: i64, id: &str, row: &R) 
     );
     let revision = i64::try_from(row.revision()).unwrap_or(i64::MAX);
     let ordering = row.ordering().0;
-    db.prepare_cached(&put)?.execute(params![subject, id, revision, ordering, to_body(row)?])?;
+    db.prepare_cached(&put)?.execute(params![subject, id, revision, ordering, encode_row(row)?])?;
     Ok(())
 }
 
-pub(super) fn remove<R: Revised>(db: &Connection, subject: i64, id: &str) -> Answer<()> {
+pub(super) fn remove_row<R: RevisionedRow>(
+    db: &Connection,
+    subject: i64,
+    id: &str,
+) -> MemoryResult<()> {
     let sql = format!("DELETE FROM {} WHERE subject = ?1 AND id = ?2", R::TABLE);
     db.prepare_cached(&sql)?.execute(params![subject, id])?;
     Ok(())

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use countersign_contracts::memory::meta::CueTimeRange;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 
 use super::sample::{
-    NOW, ask, fact, found, ids, insight, keep, keep_fact, on, procedure, said, scope, summary,
-    tell, within,
+    NOW, append_user_event, build_request, build_scope, build_user_event, fact, insight, procedure,
+    record_claim, record_fact, retrieve_candidates, scope, search_ids, summary, with_evidence,
 };
-use crate::Request;
-use crate::record::{Claim, Expiry, Origin, Procedure};
-use crate::rules::Assurance;
-use crate::store::{Limits, Memory};
+use crate::PacketRequest;
+use crate::record::{MemoryClaim, MemoryExpiry, MemoryOrigin, MemoryProcedure};
+use crate::rules::ClaimAssurance;
+use crate::store::{Memory, RetrievalLimits};
 
 pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
     let scope = scope();
@@ -23,7 +23,7 @@ pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
         ("ko", "화물은 화요일 아침에 창고에 도착합니다."),
     ];
     for (id, text) in told {
-        tell(&*memory, &scope, id, text).await;
+        append_user_event(&*memory, &scope, id, text).await;
     }
     let asked = [
         ("en", "When do deliveries arrive?"),
@@ -32,60 +32,60 @@ pub async fn events_are_found_in_every_script(memory: Arc<dyn Memory>) {
         ("ko", "화물 도착"),
     ];
     for (id, question) in asked {
-        assert_eq!(ids(&*memory, &scope, question).await[0], id, "{question}");
+        assert_eq!(search_ids(&*memory, &scope, question).await[0], id, "{question}");
     }
-    assert!(ids(&*memory, &scope, "elephants").await.is_empty());
-    assert!(ids(&*memory, &scope, "").await.is_empty());
+    assert!(search_ids(&*memory, &scope, "elephants").await.is_empty());
+    assert!(search_ids(&*memory, &scope, "").await.is_empty());
 }
 
 pub async fn the_best_event_comes_first(memory: Arc<dyn Memory>) {
     let scope = scope();
-    tell(&*memory, &scope, "e1", "The garden needs water.").await;
-    tell(&*memory, &scope, "e2", "The red bicycle is in the garden shed.").await;
-    tell(&*memory, &scope, "e3", "Bicycles are fine.").await;
-    let found = found(&*memory, &scope, "red bicycle shed").await;
+    append_user_event(&*memory, &scope, "e1", "The garden needs water.").await;
+    append_user_event(&*memory, &scope, "e2", "The red bicycle is in the garden shed.").await;
+    append_user_event(&*memory, &scope, "e3", "Bicycles are fine.").await;
+    let found = retrieve_candidates(&*memory, &scope, "red bicycle shed").await;
     assert_eq!(found.quotes[0].row.id, "e2");
     assert!(found.quotes[0].score.total > found.quotes[1].score.total);
     assert!(!found.quotes[0].score.parts.is_empty());
-    let two = memory.search(&ask(&scope, "bicycle garden"), 2).await.unwrap();
+    let two = memory.search_events(&build_request(&scope, "bicycle garden"), 2).await.unwrap();
     assert_eq!(two.len(), 2);
 }
 
 pub async fn what_ends_with_its_run_is_seen_in_no_other(memory: Arc<dyn Memory>) {
-    let (own, other) = (scope(), within("u", "s1", "r2"));
-    let mut note = said(&own, "e1", "a passing note about herons");
-    note.expires = Some(Expiry::RunEnd);
-    memory.remember(vec![note]).await.unwrap();
-    let guess = Claim::Insight(Box::new(insight("i1", "r1", "Herons migrate.")));
-    keep(&*memory, &own, guess).await.unwrap();
-    let seen = found(&*memory, &own, "herons").await;
+    let (own, other) = (scope(), build_scope("u", "s1", "r2"));
+    let mut note = build_user_event(&own, "e1", "a passing note about herons");
+    note.expires = Some(MemoryExpiry::RunEnd);
+    memory.append_events(vec![note]).await.unwrap();
+    let guess = MemoryClaim::Insight(Box::new(insight("i1", "r1", "Herons migrate.")));
+    record_claim(&*memory, &own, guess).await.unwrap();
+    let seen = retrieve_candidates(&*memory, &own, "herons").await;
     assert_eq!((seen.quotes.len(), seen.window.len(), seen.insights.len()), (1, 1, 1));
-    let unseen = found(&*memory, &other, "herons").await;
+    let unseen = retrieve_candidates(&*memory, &other, "herons").await;
     assert_eq!((unseen.quotes.len(), unseen.window.len(), unseen.insights.len()), (0, 0, 0));
-    assert!(ids(&*memory, &other, "herons").await.is_empty());
+    assert!(search_ids(&*memory, &other, "herons").await.is_empty());
 }
 
 pub async fn what_is_over_is_not_found(memory: Arc<dyn Memory>) {
     let scope = scope();
-    let mut offer = said(&scope, "e1", "an offer for herons");
-    offer.expires = Some(Expiry::At(NOW));
-    memory.remember(vec![offer]).await.unwrap();
-    assert_eq!(ids(&*memory, &scope, "herons").await, ["e1"]);
-    let mut later = ask(&scope, "herons");
-    later.as_of = NOW.after(1);
-    assert!(memory.search(&later, 10).await.unwrap().is_empty());
-    let found = memory.found(&later, Limits::default()).await.unwrap();
+    let mut offer = build_user_event(&scope, "e1", "an offer for herons");
+    offer.expires = Some(MemoryExpiry::At(NOW));
+    memory.append_events(vec![offer]).await.unwrap();
+    assert_eq!(search_ids(&*memory, &scope, "herons").await, ["e1"]);
+    let mut later = build_request(&scope, "herons");
+    later.as_of = NOW.plus_millis(1);
+    assert!(memory.search_events(&later, 10).await.unwrap().is_empty());
+    let found = memory.retrieve_candidates(&later, RetrievalLimits::default()).await.unwrap();
     assert!(found.quotes.is_empty() && found.window.is_empty());
 }
 
 pub async fn the_window_is_the_end_of_the_session(memory: Arc<dyn Memory>) {
     let scope = scope();
     for number in 1..=5 {
-        tell(&*memory, &scope, &format!("e{number}"), "words").await;
+        append_user_event(&*memory, &scope, &format!("e{number}"), "words").await;
     }
-    tell(&*memory, &within("u", "s2", "r1"), "elsewhere", "words").await;
-    let limits = Limits { window: 3, ..Limits::default() };
-    let found = memory.found(&ask(&scope, ""), limits).await.unwrap();
+    append_user_event(&*memory, &build_scope("u", "s2", "r1"), "elsewhere", "words").await;
+    let limits = RetrievalLimits { window: 3, ..RetrievalLimits::default() };
+    let found = memory.retrieve_candidates(&build_request(&scope, ""), limits).await.unwrap();
     let window: Vec<&str> = found.window.iter().map(|event| &*event.id).collect();
     assert_eq!(window, ["e3", "e4", "e5"]);
 }
@@ -93,11 +93,11 @@ pub async fn the_window_is_the_end_of_the_session(memory: Arc<dyn Memory>) {
 pub async fn what_rows_cite_is_there(memory: Arc<dyn Memory>) {
     let scope = scope();
     for id in ["e1", "e2", "e3"] {
-        tell(&*memory, &scope, id, &format!("the words of {id}")).await;
+        append_user_event(&*memory, &scope, id, &format!("the words of {id}")).await;
     }
-    keep_fact(&*memory, &scope, on(fact("f1", "k", "v"), "e1", None)).await;
+    record_fact(&*memory, &scope, with_evidence(fact("f1", "k", "v"), "e1", None)).await;
     memory.write_summary(&scope, summary("so far", &["e2"])).await.unwrap();
-    let found = found(&*memory, &scope, "").await;
+    let found = retrieve_candidates(&*memory, &scope, "").await;
     let cited: Vec<&str> = found.evidence.keys().map(String::as_str).collect();
     assert_eq!(cited, ["e1", "e2"]);
     assert_eq!(found.evidence["e1"].text, "the words of e1");
@@ -107,28 +107,35 @@ pub async fn what_rows_cite_is_there(memory: Arc<dyn Memory>) {
 pub async fn procedures_are_those_of_the_task(memory: Arc<dyn Memory>) {
     let scope = scope();
     for (id, task) in [("p1", "release"), ("p2", "generic"), ("p3", "release")] {
-        keep(&*memory, &scope, Claim::Procedure(Box::new(procedure(id, task, "step"))))
-            .await
-            .unwrap();
+        record_claim(
+            &*memory,
+            &scope,
+            MemoryClaim::Procedure(Box::new(procedure(id, task, "step"))),
+        )
+        .await
+        .unwrap();
     }
-    let mut request = ask(&scope, "");
+    let mut request = build_request(&scope, "");
     request.task_type = Some("release".to_owned());
-    let found = memory.found(&request, Limits::default()).await.unwrap();
+    let found = memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap();
     let mut names: Vec<&str> = found.procedures.iter().map(|one| &*one.row.id).collect();
     names.sort_unstable();
     assert_eq!(names, ["p1", "p3"]);
     request.task_type = None;
-    let found = memory.found(&request, Limits::default()).await.unwrap();
+    let found = memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap();
     assert_eq!(found.procedures[0].row.id, "p2");
 }
 
 pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
     let scope = scope();
-    let kept = async |mut row: Procedure, at: i64| {
+    let kept = async |mut row: MemoryProcedure, at: i64| {
         row.priority = 100 - at;
-        let claim = Claim::Procedure(Box::new(row));
-        let now = NOW.after(at);
-        memory.keep(&scope, claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+        let claim = MemoryClaim::Procedure(Box::new(row));
+        let now = NOW.plus_millis(at);
+        memory
+            .record_claim(&scope, claim, MemoryOrigin::User, ClaimAssurance::Claimed, now)
+            .await
+            .unwrap();
     };
     kept(procedure("p1", "release \"1\"", "tag it"), 0).await;
     kept(procedure("p2", "release \"1\"", "tell them"), 1).await;
@@ -138,10 +145,11 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
         other.content.insert("task_type".to_owned(), "release \"1\"".into());
         kept(other, 2 + number).await;
     }
-    let limits = Limits { procedures: 2, ..Limits::default() };
+    let limits = RetrievalLimits { procedures: 2, ..RetrievalLimits::default() };
     let seen = async |task: &str| {
-        let request = Request { task_type: Some(task.to_owned()), ..ask(&scope, "") };
-        let found = memory.found(&request, limits).await.unwrap();
+        let request =
+            PacketRequest { task_type: Some(task.to_owned()), ..build_request(&scope, "") };
+        let found = memory.retrieve_candidates(&request, limits).await.unwrap();
         let ids: Vec<String> = found.procedures.into_iter().map(|one| one.row.id).collect();
         (ids.join(" "), found.cut.into_iter().map(|cut| cut.what).collect::<Vec<_>>())
     };
@@ -155,20 +163,21 @@ pub async fn procedures_of_other_tasks_crowd_none_out(memory: Arc<dyn Memory>) {
 pub async fn many_events_are_ranked_alike_however_they_came(memory: Arc<dyn Memory>) {
     let words = ["river", "stone", "lamp", "orchard", "violin", "harbour", "ладья", "山脉"];
     let event = |user: &str, number: usize| {
-        let scope = within(user, if number.is_multiple_of(3) { "s2" } else { "s1" }, "r");
+        let scope = build_scope(user, if number.is_multiple_of(3) { "s2" } else { "s1" }, "r");
         let (one, other) = (words[number % 8], words[number / 7 % 8]);
-        let mut event = said(&scope, &format!("e{number}"), &format!("{one} and {other} {number}"));
-        event.ts = Time(NOW.0 + number as i64);
+        let mut event =
+            build_user_event(&scope, &format!("e{number}"), &format!("{one} and {other} {number}"));
+        event.ts = Timestamp(NOW.0 + number as i64);
         event
     };
     for number in 0..300 {
-        memory.remember(vec![event("slow", number)]).await.unwrap();
+        memory.append_events(vec![event("slow", number)]).await.unwrap();
     }
-    memory.remember((0..300).map(|number| event("quick", number)).collect()).await.unwrap();
+    memory.append_events((0..300).map(|number| event("quick", number)).collect()).await.unwrap();
     for question in ["river stone", "violin 77", "harbour ладья", "山脉 lamp"] {
         let told = async |user: &str| {
-            let request = ask(&within(user, "s1", "r"), question);
-            let hits = memory.search(&request, 40).await.unwrap();
+            let request = build_request(&build_scope(user, "s1", "r"), question);
+            let hits = memory.search_events(&request, 40).await.unwrap();
             let told = hits.into_iter().map(|hit| (hit.row.id, hit.score));
             told.collect::<Vec<_>>()
         };
@@ -180,7 +189,7 @@ pub async fn many_events_are_ranked_alike_however_they_came(memory: Arc<dyn Memo
 
 pub async fn what_happened_in_a_time_is_found_by_it(memory: Arc<dyn Memory>) {
     let scope = scope();
-    let at = |day: &str| Time::parse(&format!("{day}T12:00:00Z")).unwrap();
+    let at = |day: &str| Timestamp::parse(&format!("{day}T12:00:00Z")).unwrap();
     let days = [
         ("e1", "2025-01-12", "Herons came."),
         ("e2", "2026-01-12", "Herons left."),
@@ -188,17 +197,17 @@ pub async fn what_happened_in_a_time_is_found_by_it(memory: Arc<dyn Memory>) {
         ("e4", "2026-03-02", "Herons slept."),
     ];
     for (id, day, text) in days {
-        let mut event = said(&scope, id, text);
+        let mut event = build_user_event(&scope, id, text);
         event.ts = at(day);
-        memory.remember(vec![event]).await.unwrap();
+        memory.append_events(vec![event]).await.unwrap();
     }
     let best = async |words: &str, start: Option<&str>, end: Option<&str>| {
-        let mut request = ask(&scope, words);
+        let mut request = build_request(&scope, words);
         let told = |day: Option<&str>| day.map(|day| at(day).to_string());
         let range = CueTimeRange { start: told(start), end: told(end) };
         request.cues.as_mut().unwrap().time_range = Some(range);
         request.as_of = at("2026-04-01");
-        let hits = memory.search(&request, 10).await.unwrap();
+        let hits = memory.search_events(&request, 10).await.unwrap();
         let hits = hits.into_iter().map(|hit| (hit.row.id, hit.score.parts.contains_key("time")));
         hits.collect::<Vec<_>>()
     };

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::sample::{
-    NOW, ask, episode, fact, found, insight, keep, keep_fact, on, said, within, working,
+    NOW, build_request, build_scope, build_user_event, episode, fact, insight, record_claim,
+    record_fact, retrieve_candidates, with_evidence, working,
 };
-use crate::Scope;
-use crate::record::Claim;
-use crate::store::{Limits, Memory};
+use crate::MemoryScope;
+use crate::record::MemoryClaim;
+use crate::store::{Memory, RetrievalLimits};
 
 /// Names that only differ a little, or mean something to somebody.
 fn names() -> Vec<String> {
@@ -41,9 +42,10 @@ fn names() -> Vec<String> {
 }
 
 /// Every name as a tenant, as a user and as an agent, besides ordinary ones.
-fn scopes() -> Vec<Scope> {
-    let scope =
-        |tenant: &str, user: &str, agent: &str| Scope::new(tenant, user, agent, "s", "r").unwrap();
+fn scopes() -> Vec<MemoryScope> {
+    let scope = |tenant: &str, user: &str, agent: &str| {
+        MemoryScope::new(tenant, user, agent, "s", "r").unwrap()
+    };
     let each =
         |name: &String| [scope(name, "w", "w"), scope("w", name, "w"), scope("w", "w", name)];
     names().iter().flat_map(each).collect()
@@ -54,19 +56,29 @@ pub async fn nothing_crosses_between_subjects(memory: Arc<dyn Memory>) {
     for (number, scope) in scopes.iter().enumerate() {
         let canary = format!("canary{number}x");
         let text = format!("the secret word is {canary}");
-        memory.remember(vec![said(scope, "e1", &text)]).await.unwrap();
-        keep_fact(&*memory, scope, on(fact("f1", "secret", canary.as_str()), "e1", Some(&canary)))
-            .await;
-        keep(&*memory, scope, Claim::Episode(Box::new(episode("ep", &text, &["e1"]))))
+        memory.append_events(vec![build_user_event(scope, "e1", &text)]).await.unwrap();
+        record_fact(
+            &*memory,
+            scope,
+            with_evidence(fact("f1", "secret", canary.as_str()), "e1", Some(&canary)),
+        )
+        .await;
+        record_claim(
+            &*memory,
+            scope,
+            MemoryClaim::Episode(Box::new(episode("ep", &text, &["e1"]))),
+        )
+        .await
+        .unwrap();
+        record_claim(&*memory, scope, MemoryClaim::Insight(Box::new(insight("i1", "r", &text))))
             .await
             .unwrap();
-        keep(&*memory, scope, Claim::Insight(Box::new(insight("i1", "r", &text)))).await.unwrap();
-        memory.write_working(scope, 0, working(&text)).await.unwrap();
+        memory.write_working_memory(scope, 0, working(&text)).await.unwrap();
     }
-    let subjects: Vec<_> = scopes.iter().map(Scope::subject).collect();
+    let subjects: Vec<_> = scopes.iter().map(MemoryScope::subject).collect();
     for (number, scope) in scopes.iter().enumerate() {
-        let request = ask(scope, "secret word canary0x canary7x");
-        let found = memory.found(&request, Limits::default()).await.unwrap();
+        let request = build_request(scope, "secret word canary0x canary7x");
+        let found = memory.retrieve_candidates(&request, RetrievalLimits::default()).await.unwrap();
         let mut told = serde_json::to_string(&found).unwrap();
         told.push_str(
             &serde_json::to_string(&memory.export(&scope.subject()).await.unwrap()).unwrap(),
@@ -83,25 +95,30 @@ pub async fn nothing_crosses_between_subjects(memory: Arc<dyn Memory>) {
 }
 
 pub async fn scores_know_nothing_of_others(memory: Arc<dyn Memory>) {
-    let (alone, beside) = (within("alone", "s", "r"), within("u", "s", "r"));
+    let (alone, beside) = (build_scope("alone", "s", "r"), build_scope("u", "s", "r"));
     let told = ["the red lamp", "a lamp by the river", "the river is red", "nothing at all"];
     for scope in [&alone, &beside] {
         let events = told.iter().enumerate();
-        let events = events.map(|(number, text)| said(scope, &format!("e{number}"), text));
-        memory.remember(events.collect()).await.unwrap();
+        let events =
+            events.map(|(number, text)| build_user_event(scope, &format!("e{number}"), text));
+        memory.append_events(events.collect()).await.unwrap();
     }
-    let before = found(&*memory, &beside, "red lamp river").await;
+    let before = retrieve_candidates(&*memory, &beside, "red lamp river").await;
     for user in ["u1", "U", "u "] {
-        let foreign = within(user, "s", "r");
+        let foreign = build_scope(user, "s", "r");
         let events = (0..400).map(|number| {
-            said(&foreign, &format!("e{number}"), &format!("red lamp lamp {}", number % 17))
+            build_user_event(
+                &foreign,
+                &format!("e{number}"),
+                &format!("red lamp lamp {}", number % 17),
+            )
         });
-        memory.remember(events.collect()).await.unwrap();
+        memory.append_events(events.collect()).await.unwrap();
     }
-    let after = found(&*memory, &beside, "red lamp river").await;
+    let after = retrieve_candidates(&*memory, &beside, "red lamp river").await;
     assert_eq!(before, after);
-    let alone = found(&*memory, &alone, "red lamp river").await;
-    let scores = |found: &crate::Found| {
+    let alone = retrieve_candidates(&*memory, &alone, "red lamp river").await;
+    let scores = |found: &crate::Candidates| {
         let scores = found.quotes.iter().map(|hit| (hit.row.id.clone(), hit.score.clone()));
         scores.collect::<Vec<_>>()
     };
@@ -111,9 +128,9 @@ pub async fn scores_know_nothing_of_others(memory: Arc<dyn Memory>) {
 
 pub async fn rows_lie_where_their_scope_says(memory: Arc<dyn Memory>) {
     for scope in scopes().iter().take(9) {
-        memory.remember(vec![said(scope, "e1", "words")]).await.unwrap();
-        keep_fact(&*memory, scope, on(fact("f1", "k", "v"), "e1", None)).await;
-        memory.write_working(scope, 0, working("g")).await.unwrap();
+        memory.append_events(vec![build_user_event(scope, "e1", "words")]).await.unwrap();
+        record_fact(&*memory, scope, with_evidence(fact("f1", "k", "v"), "e1", None)).await;
+        memory.write_working_memory(scope, 0, working("g")).await.unwrap();
     }
-    assert_eq!(memory.misplaced().await.unwrap(), []);
+    assert_eq!(memory.find_scope_violations().await.unwrap(), []);
 }

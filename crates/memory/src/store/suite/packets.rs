@@ -3,28 +3,29 @@
 use std::sync::Arc;
 
 use countersign_contracts::memory::MemoryPacket;
-use countersign_contracts::memory::insight::ValidationState;
-use countersign_contracts::memory::meta::Purpose;
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_contracts::memory::meta::PacketPurpose;
 
 use super::sample::{
-    NOW, ask, episode, fact, insight, keep, keep_fact, on, procedure, said, scope, summary, tell,
-    within,
+    NOW, append_user_event, build_request, build_scope, build_user_event, episode, fact, insight,
+    procedure, record_claim, record_fact, scope, summary, with_evidence,
 };
-use crate::compose::compose;
-use crate::policy::{Policy, Strength};
-use crate::record::{Claim, Origin, Procedure, Role};
-use crate::rules::Assurance;
-use crate::store::{Build, Limits, Memory};
+use crate::compose::compose_packet;
+use crate::policy::{InjectionStrength, MemoryPolicy};
+use crate::record::{MemoryClaim, MemoryOrigin, MemoryProcedure, SpeakerRole};
+use crate::rules::ClaimAssurance;
+use crate::store::{Memory, PacketBuild, RetrievalLimits};
 use crate::tokens::CharCounter;
-use crate::{Found, Request};
+use crate::{Candidates, PacketRequest};
 
-fn policy() -> Policy {
-    Policy::shipped("default").unwrap()
+fn policy() -> MemoryPolicy {
+    MemoryPolicy::load_shipped("default").unwrap()
 }
 
-async fn packet(memory: &dyn Memory, request: &Request) -> (Found, MemoryPacket) {
-    let found = memory.found(request, Limits::of(&policy())).await.unwrap();
-    let packet = compose(request, &policy(), &found, &CharCounter).unwrap();
+async fn packet(memory: &dyn Memory, request: &PacketRequest) -> (Candidates, MemoryPacket) {
+    let found =
+        memory.retrieve_candidates(request, RetrievalLimits::from_policy(&policy())).await.unwrap();
+    let packet = compose_packet(request, &policy(), &found, &CharCounter).unwrap();
     (found, packet)
 }
 
@@ -37,97 +38,107 @@ fn reason<'p>(packet: &'p MemoryPacket, id: &str) -> Option<&'p str> {
     omitted.map(|omitted| omitted.reason.as_str())
 }
 
-pub async fn a_guess_of_another_run_is_kept_from_a_responder(memory: Arc<dyn Memory>) {
+pub async fn an_insight_of_another_run_is_kept_from_a_responder(memory: Arc<dyn Memory>) {
     let memory = &*memory;
-    let (earlier, later) = (scope(), within("u", "s1", "r2"));
+    let (earlier, later) = (scope(), build_scope("u", "s1", "r2"));
     let mut guess = insight("i1", "r1", "Bob may like tofu");
-    keep(memory, &earlier, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
-    let mut reply = said(&earlier, "e1", "I think that Bob may like tofu!");
-    (reply.role, reply.origin) = (Role::Assistant, Origin::Model);
-    let asked = said(&earlier, "e2", "Is there tofu for Bob?");
-    memory.remember(vec![reply, asked]).await.unwrap();
+    record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
+    let mut reply = build_user_event(&earlier, "e1", "I think that Bob may like tofu!");
+    (reply.role, reply.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
+    let asked = build_user_event(&earlier, "e2", "Is there tofu for Bob?");
+    memory.append_events(vec![reply, asked]).await.unwrap();
 
-    let request = Request { purpose: Purpose::Responder, ..ask(&later, "tofu") };
+    let request =
+        PacketRequest { purpose: PacketPurpose::Responder, ..build_request(&later, "tofu") };
     let (found, made) = packet(memory, &request).await;
     assert!(found.insights.is_empty(), "it is not there to be given");
     assert_eq!(quoted(&made), ["Is there tofu for Bob?"]);
     assert_eq!(reason(&made, "e1"), Some("quarantined"));
     assert_eq!(made.explain.filters["guesses_withheld"], 1);
     assert!(!serde_json::to_string(&made).unwrap().contains("may like tofu"));
-    let build = Build::of("b1", &request, &policy(), &found, &made, "chars/4");
-    memory.keep_build(build).await.unwrap();
+    let build = PacketBuild::from_packet("b1", &request, &policy(), &found, &made, "chars/4");
+    memory.store_build(build).await.unwrap();
 
     // A planner may see it, so that nothing is looked up for one.
-    let (for_planner, made_for_planner) = packet(memory, &ask(&later, "tofu")).await;
+    let (for_planner, made_for_planner) = packet(memory, &build_request(&later, "tofu")).await;
     assert!(for_planner.guesses.is_empty());
     assert_eq!(quoted(&made_for_planner).len(), 2);
 
     // Once it is validated its words may be told; what was built is built again as it was.
-    guess.validation = ValidationState::Validated;
-    keep(memory, &earlier, Claim::Insight(Box::new(guess))).await.unwrap();
+    guess.validation = InsightValidationState::Validated;
+    record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
-    let (build, again) = memory.build(&scope().subject(), "b1").await.unwrap().unwrap();
+    let (build, again) = memory.load_build(&scope().subject(), "b1").await.unwrap().unwrap();
     assert_eq!(again, found);
-    assert_eq!(build.again(&again).unwrap(), made);
+    assert_eq!(build.recompose(&again).unwrap(), made);
 }
 
 #[expect(clippy::similar_names, reason = "what was built, and its build")]
-pub async fn what_was_written_after_a_guess_is_kept_from_a_responder(memory: Arc<dyn Memory>) {
+pub async fn what_was_written_after_an_insight_is_kept_from_a_responder(memory: Arc<dyn Memory>) {
     let memory = &*memory;
-    let (earlier, later) = (scope(), within("u", "s1", "r2"));
+    let (earlier, later) = (scope(), build_scope("u", "s1", "r2"));
     let mut guess = insight("i1", "r1", "Bob may like tofu");
-    keep(memory, &earlier, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
-    let built = |id: &str, request: &Request, found: &Found, packet: &MemoryPacket| {
-        Build::of(id, request, &policy(), found, packet, "chars/4")
+    record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
+    let built = |id: &str, request: &PacketRequest, found: &Candidates, packet: &MemoryPacket| {
+        PacketBuild::from_packet(id, request, &policy(), found, packet, "chars/4")
     };
     let by_model = |id: &str, text: &str, build: &str| {
-        let mut event = said(&earlier, id, text);
-        (event.role, event.origin) = (Role::Assistant, Origin::Model);
+        let mut event = build_user_event(&earlier, id, text);
+        (event.role, event.origin) = (SpeakerRole::Assistant, MemoryOrigin::Model);
         event.build = Some(build.to_owned());
         event
     };
     // A planner is shown the guess, and writes of it in words of its own.
-    let request = ask(&earlier, "dinner");
+    let request = build_request(&earlier, "dinner");
     let (found, made) = packet(memory, &request).await;
     let build = built("b1", &request, &found, &made);
     assert_eq!(build.seen_insights, ["i1"]);
-    memory.keep_build(build).await.unwrap();
+    memory.store_build(build).await.unwrap();
     let plan = by_model("e1", "For dinner, soy is what that guest would be glad of", "b1");
-    let kept = memory.remember(vec![plan.clone()]).await.unwrap();
+    let kept = memory.append_events(vec![plan.clone()]).await.unwrap();
     assert_eq!(kept[0].seen_insights, ["i1"]);
-    assert_eq!(memory.remember(vec![plan]).await.unwrap(), kept, "told twice it is one");
+    assert_eq!(memory.append_events(vec![plan]).await.unwrap(), kept, "told twice it is one");
     // Another one sees only what the first wrote.
-    let request = ask(&later, "dinner");
+    let request = build_request(&later, "dinner");
     let (found, made) = packet(memory, &request).await;
     assert!(made.insight.hypotheses.is_empty());
     let build = built("b2", &request, &found, &made);
     assert_eq!(build.seen_insights, ["i1"]);
-    memory.keep_build(build).await.unwrap();
-    memory.remember(vec![by_model("e2", "So the dinner has bean curd", "b2")]).await.unwrap();
-    let asked = said(&earlier, "e3", "What is for dinner?");
-    memory.remember(vec![asked, by_model("e4", "There is a dinner", "unknown")]).await.unwrap();
+    memory.store_build(build).await.unwrap();
+    memory.append_events(vec![by_model("e2", "So the dinner has bean curd", "b2")]).await.unwrap();
+    let asked = build_user_event(&earlier, "e3", "What is for dinner?");
+    memory
+        .append_events(vec![asked, by_model("e4", "There is a dinner", "unknown")])
+        .await
+        .unwrap();
     // And all sorts of things rest on it.
-    let claim = on(fact("f1", "dinner", "soy"), "e1", Some("soy"));
-    let claim = Claim::Fact(Box::new(claim));
-    memory.keep(&earlier, claim, Origin::Model, Assurance::Claimed, NOW).await.unwrap();
-    keep_fact(memory, &earlier, on(fact("f2", "dinner_day", "Friday"), "e1", None)).await;
+    let claim = with_evidence(fact("f1", "dinner", "soy"), "e1", Some("soy"));
+    let claim = MemoryClaim::Fact(Box::new(claim));
+    memory
+        .record_claim(&earlier, claim, MemoryOrigin::Model, ClaimAssurance::Claimed, NOW)
+        .await
+        .unwrap();
+    record_fact(memory, &earlier, with_evidence(fact("f2", "dinner_day", "Friday"), "e1", None))
+        .await;
     for claim in [
-        Claim::Episode(Box::new(episode("ep1", "A dinner was planned.", &["e2"]))),
-        Claim::Procedure(Box::new(Procedure {
+        MemoryClaim::Episode(Box::new(episode("ep1", "A dinner was planned.", &["e2"]))),
+        MemoryClaim::Procedure(Box::new(MemoryProcedure {
             sources: vec!["e1".to_owned()],
             ..procedure("p1", "generic", "cook soy")
         })),
     ] {
-        keep(memory, &earlier, claim).await.unwrap();
+        record_claim(memory, &earlier, claim).await.unwrap();
     }
     let mut so_far = summary("A dinner of soy.", &[]);
     so_far.sources = vec!["e2".to_owned()];
     memory.write_summary(&later, so_far).await.unwrap();
-    let material = memory.material(&later, NOW).await.unwrap();
-    let told: Vec<&str> = material.new.iter().chain(&material.kept).map(|it| &*it.id).collect();
+    let material = memory.load_summary_input(&later, NOW).await.unwrap();
+    let told: Vec<&str> =
+        material.new_events.iter().chain(&material.summarized_events).map(|it| &*it.id).collect();
     assert!(!told.contains(&"e1") && !told.contains(&"e2"), "{told:?}");
 
-    let request = Request { purpose: Purpose::Responder, ..ask(&later, "dinner") };
+    let request =
+        PacketRequest { purpose: PacketPurpose::Responder, ..build_request(&later, "dinner") };
     let (found, made) = packet(memory, &request).await;
     let mut quotes = quoted(&made);
     quotes.sort_unstable();
@@ -141,40 +152,46 @@ pub async fn what_was_written_after_a_guess_is_kept_from_a_responder(memory: Arc
     assert!(!text.contains("soy") && !text.contains("curd"), "{text}");
     let answer = built("b3", &request, &found, &made);
     assert_eq!(answer.seen_insights, [""; 0]);
-    memory.keep_build(answer).await.unwrap();
+    memory.store_build(answer).await.unwrap();
 
     // Once it is validated all of it may be told; what was built is built again as it was.
-    guess.validation = ValidationState::Validated;
-    keep(memory, &earlier, Claim::Insight(Box::new(guess.clone()))).await.unwrap();
+    guess.validation = InsightValidationState::Validated;
+    record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess.clone()))).await.unwrap();
     let (open, made_then) = packet(memory, &request).await;
     assert_eq!(open.cleared.len(), 1);
     assert_eq!(quoted(&made_then).len(), 4);
     assert_eq!(made_then.short_term.rolling_summary, "A dinner of soy.");
-    memory.keep_build(built("b4", &request, &open, &made_then)).await.unwrap();
+    memory.store_build(built("b4", &request, &open, &made_then)).await.unwrap();
     // Once it is rejected it is as before.
-    guess.validation = ValidationState::Rejected;
-    keep(memory, &earlier, Claim::Insight(Box::new(guess))).await.unwrap();
+    guess.validation = InsightValidationState::Rejected;
+    record_claim(memory, &earlier, MemoryClaim::Insight(Box::new(guess))).await.unwrap();
     assert_eq!(quoted(&packet(memory, &request).await.1).len(), 2);
     for (id, found, made) in [("b3", found, made), ("b4", open, made_then)] {
-        let (build, again) = memory.build(&scope().subject(), id).await.unwrap().unwrap();
+        let (build, again) = memory.load_build(&scope().subject(), id).await.unwrap().unwrap();
         assert_eq!(again, found, "{id}");
-        assert_eq!(build.again(&again).unwrap(), made, "{id}");
+        assert_eq!(build.recompose(&again).unwrap(), made, "{id}");
     }
 }
 
-pub async fn of_too_many_guesses_the_newest_are_kept_back(memory: Arc<dyn Memory>) {
+pub async fn of_too_many_insights_the_newest_are_kept_back(memory: Arc<dyn Memory>) {
     for (number, guess) in (0..).zip(["Anna may be late", "Boris may be late", "Clara may be late"])
     {
-        let claim = Claim::Insight(Box::new(insight(&format!("i{number}"), "r1", guess)));
-        let now = NOW.after(number);
-        memory.keep(&scope(), claim, Origin::User, Assurance::Claimed, now).await.unwrap();
+        let claim = MemoryClaim::Insight(Box::new(insight(&format!("i{number}"), "r1", guess)));
+        let now = NOW.plus_millis(number);
+        memory
+            .record_claim(&scope(), claim, MemoryOrigin::User, ClaimAssurance::Claimed, now)
+            .await
+            .unwrap();
     }
-    let request = Request { purpose: Purpose::Responder, ..ask(&within("u", "s1", "r2"), "late") };
-    let limits = Limits { insights: 2, ..Limits::default() };
-    let found = memory.found(&request, limits).await.unwrap();
+    let request = PacketRequest {
+        purpose: PacketPurpose::Responder,
+        ..build_request(&build_scope("u", "s1", "r2"), "late")
+    };
+    let limits = RetrievalLimits { insights: 2, ..RetrievalLimits::default() };
+    let found = memory.retrieve_candidates(&request, limits).await.unwrap();
     let guesses: Vec<&str> = found.guesses.iter().map(|guess| &*guess.id).collect();
     assert_eq!(guesses, ["i2", "i1"]);
-    let packet = compose(&request, &policy(), &found, &CharCounter).unwrap();
+    let packet = compose_packet(&request, &policy(), &found, &CharCounter).unwrap();
     let cut = &packet.explain.filters["cut"];
     assert_eq!(cut, &serde_json::json!([{ "what": "insights", "read": 2 }]));
 }
@@ -188,13 +205,13 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
         )
     });
     for (number, text) in others.iter().enumerate() {
-        tell(memory, &scope, &format!("o{number}"), text).await;
+        append_user_event(memory, &scope, &format!("o{number}"), text).await;
     }
     // More than are looked at for a packet that needs no more.
-    let again = |number: usize| said(&scope, &format!("a{number}"), "The price is 12.");
-    memory.remember((0..70).map(again).collect()).await.unwrap();
+    let again = |number: usize| build_user_event(&scope, &format!("a{number}"), "The price is 12.");
+    memory.append_events((0..70).map(again).collect()).await.unwrap();
 
-    let request = ask(&scope, "price");
+    let request = build_request(&scope, "price");
     let (found, made) = packet(memory, &request).await;
     let mut quotes = quoted(&made);
     quotes.sort_unstable();
@@ -209,17 +226,18 @@ pub async fn what_is_said_again_and_again_crowds_nothing_out(memory: Arc<dyn Mem
     let what = "events that say what a better one says";
     assert_eq!(cut, &serde_json::json!([{ "what": what, "read": 19, "of": 69 }]));
     // Whoever looks for events is given them as they are.
-    let hits = memory.search(&request, 20).await.unwrap();
+    let hits = memory.search_events(&request, 20).await.unwrap();
     assert!(hits.iter().all(|hit| hit.row.text == "The price is 12."));
 }
 
 pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
     let memory = &*memory;
     let scope = scope();
-    tell(memory, &scope, "o", "We spoke at great length about the price of bread.").await;
-    let again = |number: usize| said(&scope, &format!("a{number}"), "The price is 12.");
-    memory.remember((0..700).map(again).collect()).await.unwrap();
-    let (_, made) = packet(memory, &ask(&scope, "price")).await;
+    append_user_event(memory, &scope, "o", "We spoke at great length about the price of bread.")
+        .await;
+    let again = |number: usize| build_user_event(&scope, &format!("a{number}"), "The price is 12.");
+    memory.append_events((0..700).map(again).collect()).await.unwrap();
+    let (_, made) = packet(memory, &build_request(&scope, "price")).await;
     assert_eq!(quoted(&made), ["The price is 12."]);
     let cut = serde_json::json!([
         { "what": "events that answer", "read": 532 },
@@ -229,14 +247,15 @@ pub async fn how_far_was_read_on_is_told(memory: Arc<dyn Memory>) {
 }
 
 pub async fn a_window_is_looked_up_where_a_policy_gives_one(memory: Arc<dyn Memory>) {
-    tell(&*memory, &scope(), "e1", "Good morning.").await;
-    let request = ask(&scope(), "nothing");
+    append_user_event(&*memory, &scope(), "e1", "Good morning.").await;
+    let request = build_request(&scope(), "nothing");
     let (found, _) = packet(&*memory, &request).await;
     assert!(found.window.is_empty());
     let mut policy = policy();
-    policy.matrix.responder.window = Strength::Weak;
-    let found = memory.found(&request, Limits::of(&policy)).await.unwrap();
+    policy.matrix.responder.window = InjectionStrength::Weak;
+    let found =
+        memory.retrieve_candidates(&request, RetrievalLimits::from_policy(&policy)).await.unwrap();
     assert_eq!(found.window.len(), 1);
-    let packet = compose(&request, &policy, &found, &CharCounter).unwrap();
+    let packet = compose_packet(&request, &policy, &found, &CharCounter).unwrap();
     assert_eq!(reason(&packet, "e1"), Some("purpose"), "it is for a responder");
 }

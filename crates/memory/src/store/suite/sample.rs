@@ -1,64 +1,64 @@
 //! Rows that cases are made of.
 
-use countersign_contracts::memory::insight::{InsightKind, Trigger, ValidationState};
+use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
 use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
-use countersign_contracts::memory::meta::{Cues, Purpose};
+use countersign_contracts::memory::meta::{PacketCues, PacketPurpose};
 use countersign_contracts::memory::short_term::WorkingState;
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use serde_json::{Map, Value};
 
-use super::super::{Kept, Limits, Memory, MemoryError, NewEvent};
+use super::super::{ClaimReceipt, Memory, MemoryError, NewMemoryEvent, RetrievalLimits};
 use crate::record::{
-    Candidate, CandidateState, Claim, Episode, Evidence, Expiry, Fact, Insight, Origin, Procedure,
-    Summary, Working,
+    CandidateState, ClaimCandidate, FactEvidence, MemoryClaim, MemoryEpisode, MemoryExpiry,
+    MemoryFact, MemoryInsight, MemoryOrigin, MemoryProcedure, SessionSummary, WorkingMemory,
 };
-use crate::rules::Assurance;
-use crate::{Found, Request, Scope};
+use crate::rules::ClaimAssurance;
+use crate::{Candidates, MemoryScope, PacketRequest};
 
 /// The moment at which cases begin.
-pub const NOW: Time = Time(1_768_996_800_000);
+pub const NOW: Timestamp = Timestamp(1_768_996_800_000);
 
 const SOURCES: [&str; 13] = [
-    include_str!("events.rs"),
+    include_str!("event_cases.rs"),
     include_str!("states.rs"),
-    include_str!("facts.rs"),
-    include_str!("candidates.rs"),
+    include_str!("fact_cases.rs"),
+    include_str!("candidate_cases.rs"),
     include_str!("finding.rs"),
-    include_str!("similar.rs"),
-    include_str!("builds.rs"),
+    include_str!("similarity_cases.rs"),
+    include_str!("build_cases.rs"),
     include_str!("packets.rs"),
     include_str!("sweeping.rs"),
-    include_str!("ageing.rs"),
-    include_str!("carrying.rs"),
+    include_str!("ageing_cases.rs"),
+    include_str!("export_import_cases.rs"),
     include_str!("forgetting.rs"),
     include_str!("isolation.rs"),
 ];
 
-pub fn assert_complete(listed: &[&str]) {
+pub fn assert_all_cases_listed(listed: &[&str]) {
     let begin = |source: &'static str| source.split("\npub async fn ").skip(1);
     let cases = SOURCES.into_iter().flat_map(begin);
     let cases: Vec<&str> = cases.filter_map(|case| case.split('(').next()).collect();
     assert_eq!(listed, cases);
 }
 
-pub fn scope() -> Scope {
-    within("u", "s1", "r1")
+pub fn scope() -> MemoryScope {
+    build_scope("u", "s1", "r1")
 }
 
-pub fn within(user: &str, session: &str, run: &str) -> Scope {
-    Scope::new("t", user, "a", session, run).unwrap()
+pub fn build_scope(user: &str, session: &str, run: &str) -> MemoryScope {
+    MemoryScope::new("t", user, "a", session, run).unwrap()
 }
 
-pub fn said(scope: &Scope, id: &str, text: &str) -> NewEvent {
-    NewEvent::said(scope.clone(), id, text, NOW)
+pub fn build_user_event(scope: &MemoryScope, id: &str, text: &str) -> NewMemoryEvent {
+    NewMemoryEvent::from_user_message(scope.clone(), id, text, NOW)
 }
 
-pub async fn tell(memory: &dyn Memory, scope: &Scope, id: &str, text: &str) {
-    memory.remember(vec![said(scope, id, text)]).await.unwrap();
+pub async fn append_user_event(memory: &dyn Memory, scope: &MemoryScope, id: &str, text: &str) {
+    memory.append_events(vec![build_user_event(scope, id, text)]).await.unwrap();
 }
 
-pub fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {
-    Fact {
+pub fn fact(id: &str, key: &str, value: impl Into<Value>) -> MemoryFact {
+    MemoryFact {
         id: id.to_owned(),
         revision: 1,
         key: key.to_owned(),
@@ -78,13 +78,13 @@ pub fn fact(id: &str, key: &str, value: impl Into<Value>) -> Fact {
     }
 }
 
-pub fn on(mut fact: Fact, event: &str, quote: Option<&str>) -> Fact {
-    fact.evidence.push(Evidence { event: event.to_owned(), quote: quote.map(str::to_owned) });
+pub fn with_evidence(mut fact: MemoryFact, event: &str, quote: Option<&str>) -> MemoryFact {
+    fact.evidence.push(FactEvidence { event: event.to_owned(), quote: quote.map(str::to_owned) });
     fact
 }
 
-pub fn episode(id: &str, summary: &str, sources: &[&str]) -> Episode {
-    Episode {
+pub fn episode(id: &str, summary: &str, sources: &[&str]) -> MemoryEpisode {
+    MemoryEpisode {
         id: id.to_owned(),
         revision: 1,
         start: NOW,
@@ -101,9 +101,9 @@ pub fn episode(id: &str, summary: &str, sources: &[&str]) -> Episode {
     }
 }
 
-pub fn procedure(id: &str, task_type: &str, step: &str) -> Procedure {
+pub fn procedure(id: &str, task_type: &str, step: &str) -> MemoryProcedure {
     let content = Map::from_iter([("steps".to_owned(), Value::from(vec![step.to_owned()]))]);
-    Procedure {
+    MemoryProcedure {
         id: id.to_owned(),
         revision: 1,
         task_type: task_type.to_owned(),
@@ -116,24 +116,24 @@ pub fn procedure(id: &str, task_type: &str, step: &str) -> Procedure {
     }
 }
 
-pub fn insight(id: &str, run: &str, statement: &str) -> Insight {
-    Insight {
+pub fn insight(id: &str, run: &str, statement: &str) -> MemoryInsight {
+    MemoryInsight {
         id: id.to_owned(),
         revision: 1,
         run: run.to_owned(),
         kind: InsightKind::Hypothesis,
         statement: statement.to_owned(),
-        trigger: Trigger::Synthesis,
+        trigger: InsightTrigger::Synthesis,
         confidence: 0.3,
-        validation: ValidationState::Unvalidated,
+        validation: InsightValidationState::Unvalidated,
         tests: Vec::new(),
-        expires: Expiry::RunEnd,
+        expires: MemoryExpiry::RunEnd,
         sources: Vec::new(),
         recorded_at: NOW,
     }
 }
 
-pub fn working(goal: &str) -> Working {
+pub fn working(goal: &str) -> WorkingMemory {
     let state = WorkingState {
         goal: Some(goal.to_owned()),
         plan: None,
@@ -145,12 +145,12 @@ pub fn working(goal: &str) -> Working {
         state_version: 0,
         extra: Map::new(),
     };
-    Working { state, open_loops: Vec::new(), recorded_at: NOW }
+    WorkingMemory { state, open_loops: Vec::new(), recorded_at: NOW }
 }
 
-pub fn summary(text: &str, quotes: &[&str]) -> Summary {
+pub fn summary(text: &str, quotes: &[&str]) -> SessionSummary {
     let quotes = quotes.iter().map(|id| (*id).to_owned()).collect();
-    Summary {
+    SessionSummary {
         revision: 1,
         text: text.to_owned(),
         quotes,
@@ -161,30 +161,38 @@ pub fn summary(text: &str, quotes: &[&str]) -> Summary {
     }
 }
 
-pub fn candidate(id: &str, claim: Claim, origin: Origin) -> Candidate {
+pub fn candidate(id: &str, claim: MemoryClaim, origin: MemoryOrigin) -> ClaimCandidate {
     let (id, state) = (id.to_owned(), CandidateState::Proposed);
-    Candidate { id, revision: 1, origin, claim, state, recorded_at: NOW }
+    ClaimCandidate { id, revision: 1, origin, claim, state, recorded_at: NOW }
 }
 
-pub async fn keep(memory: &dyn Memory, scope: &Scope, claim: Claim) -> Result<Kept, MemoryError> {
-    memory.keep(scope, claim, Origin::User, Assurance::Claimed, NOW).await
+pub async fn record_claim(
+    memory: &dyn Memory,
+    scope: &MemoryScope,
+    claim: MemoryClaim,
+) -> Result<ClaimReceipt, MemoryError> {
+    memory.record_claim(scope, claim, MemoryOrigin::User, ClaimAssurance::Claimed, NOW).await
 }
 
-pub async fn keep_fact(memory: &dyn Memory, scope: &Scope, fact: Fact) -> Kept {
-    keep(memory, scope, Claim::Fact(Box::new(fact))).await.unwrap()
+pub async fn record_fact(
+    memory: &dyn Memory,
+    scope: &MemoryScope,
+    fact: MemoryFact,
+) -> ClaimReceipt {
+    record_claim(memory, scope, MemoryClaim::Fact(Box::new(fact))).await.unwrap()
 }
 
-pub fn ask(scope: &Scope, words: &str) -> Request {
-    let cues = Cues {
+pub fn build_request(scope: &MemoryScope, words: &str) -> PacketRequest {
+    let cues = PacketCues {
         tags: None,
         entities: None,
         keywords: Some(vec![words.to_owned()]),
         time_range: None,
         extra: Map::new(),
     };
-    Request {
+    PacketRequest {
         scope: scope.clone(),
-        purpose: Purpose::Planner,
+        purpose: PacketPurpose::Planner,
         task_type: None,
         cues: Some(cues),
         message: None,
@@ -194,12 +202,19 @@ pub fn ask(scope: &Scope, words: &str) -> Request {
     }
 }
 
-pub async fn found(memory: &dyn Memory, scope: &Scope, words: &str) -> Found {
-    memory.found(&ask(scope, words), Limits::default()).await.unwrap()
+pub async fn retrieve_candidates(
+    memory: &dyn Memory,
+    scope: &MemoryScope,
+    words: &str,
+) -> Candidates {
+    memory
+        .retrieve_candidates(&build_request(scope, words), RetrievalLimits::default())
+        .await
+        .unwrap()
 }
 
 /// The ids of the events that answer, best first.
-pub async fn ids(memory: &dyn Memory, scope: &Scope, words: &str) -> Vec<String> {
-    let hits = memory.search(&ask(scope, words), 10).await.unwrap();
+pub async fn search_ids(memory: &dyn Memory, scope: &MemoryScope, words: &str) -> Vec<String> {
+    let hits = memory.search_events(&build_request(scope, words), 10).await.unwrap();
     hits.into_iter().map(|hit| hit.row.id).collect()
 }

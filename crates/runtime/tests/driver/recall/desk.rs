@@ -3,18 +3,23 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use countersign_core::reply::Finish;
-use countersign_core::run::{Event, Incoming, ModelReply, Start};
-use countersign_memory::compose::compose;
-use countersign_memory::policy::Policy;
-use countersign_memory::record::Event as Remembered;
-use countersign_memory::store::{Build, Carried, InMemory, Memory, SqliteMemory};
-use countersign_memory::tokens::counter;
-use countersign_memory::{Found, Subject};
-use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
-use countersign_runtime::driver::{Driver, Models};
+use countersign_core::reply::FinishReason;
+use countersign_core::run::{InputKind, ModelReply, RunEvent, RunStart};
+use countersign_memory::compose::compose_packet;
+use countersign_memory::policy::MemoryPolicy;
+use countersign_memory::record::MemoryEvent;
+use countersign_memory::store::{
+    EphemeralMemory, Memory, MemoryExportRow, PacketBuild, SqliteMemory,
+};
+use countersign_memory::tokens::find_counter;
+use countersign_memory::{Candidates, MemorySubject};
+use countersign_models::{
+    ChatModel, ModelError, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
+    OutputConstraint,
+};
+use countersign_runtime::driver::{Driver, ModelResolver};
 use countersign_runtime::engine::Engine;
-use countersign_runtime::watch::{Unwatched, Watch};
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 
 use crate::rig::{House, Kind};
 
@@ -80,33 +85,33 @@ struct Perch(Arc<Parrot>);
 /// The parrot as the models of a driver.
 pub(super) struct Cage(pub(super) Arc<Parrot>);
 
-impl Models for Cage {
-    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+impl ModelResolver for Cage {
+    fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         Ok(Some(Arc::new(Perch(Arc::clone(&self.0)))))
     }
 }
 
-impl Model for Perch {
+impl ChatModel for Perch {
     fn name(&self) -> &'static str {
         "parrot"
     }
 
     fn complete<'a>(
         &'a self,
-        ask: &'a Ask,
+        ask: &'a ModelRequest,
         _: &'a mut (dyn FnMut(&str) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+    ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
         Box::pin(async move {
             self.0.shown.lock().unwrap().push(ask.system.clone());
             let text = self.0.replies.lock().unwrap().pop_front();
-            Ok(Answer {
+            Ok(ModelResponse {
                 text: text.unwrap_or_else(|| GOOD.to_owned()),
-                finish: Finish::Stop,
-                reason: "stop".to_owned(),
+                finish: FinishReason::Stop,
+                finish_reason: "stop".to_owned(),
                 usage: None,
                 model: "parrot".to_owned(),
-                exchange: Exchange::default(),
-                sent: Sent::Nothing,
+                exchange: ModelExchange::default(),
+                constraint: OutputConstraint::Unconstrained,
                 drop_nulls: false,
             })
         })
@@ -116,7 +121,7 @@ impl Model for Perch {
 /// An empty memory beside the runs of a house.
 pub(super) fn memory(kind: Kind, house: &House) -> Arc<dyn Memory> {
     match kind {
-        Kind::Memory => Arc::new(InMemory::default()),
+        Kind::Memory => Arc::new(EphemeralMemory::default()),
         Kind::Sqlite => {
             Arc::new(SqliteMemory::open(house.folder.path().join("memory.db")).unwrap())
         }
@@ -125,14 +130,14 @@ pub(super) fn memory(kind: Kind, house: &House) -> Arc<dyn Memory> {
 
 /// An engine with a memory, and a worker for it.
 pub(super) fn reminded(house: &House, memory: &Arc<dyn Memory>, parrot: &Arc<Parrot>) -> Reminded {
-    watched(house, memory, parrot, Arc::new(Unwatched))
+    watched(house, memory, parrot, Arc::new(NoopRunObserver))
 }
 
 pub(super) fn watched(
     house: &House,
     memory: &Arc<dyn Memory>,
     parrot: &Arc<Parrot>,
-    watch: Arc<dyn Watch>,
+    watch: Arc<dyn RunObserver>,
 ) -> Reminded {
     let engine = house.engine_with(Arc::clone(memory), watch);
     let driver = house.driver_with(&engine, Arc::new(Cage(Arc::clone(parrot))), "w");
@@ -146,20 +151,21 @@ pub(super) struct Reminded {
 
 /// Starts a run of a workflow for somebody.
 pub(super) async fn start(house: &House, engine: &Engine, run: &str, workflow: &str, by: &str) {
-    let start = Start { workflow: workflow.to_owned(), by: Some(by.to_owned()), ..house.begin() };
-    engine.start(run, &house.protocol, start, None).await.unwrap();
+    let start =
+        RunStart { workflow: workflow.to_owned(), by: Some(by.to_owned()), ..house.begin() };
+    engine.start_named_run(run, &house.protocol, start, None).await.unwrap();
 }
 
 /// Whose memory.
-pub(super) fn of(user: &str) -> Subject {
-    Subject { tenant: tenant(), user: user.to_owned(), agent: "lamps".to_owned() }
+pub(super) fn of(user: &str) -> MemorySubject {
+    MemorySubject { tenant: tenant(), user: user.to_owned(), agent: "lamps".to_owned() }
 }
 
 /// Everything that is remembered of somebody.
-pub(super) async fn events(memory: &dyn Memory, user: &str) -> Vec<Remembered> {
+pub(super) async fn events(memory: &dyn Memory, user: &str) -> Vec<MemoryEvent> {
     let lines = memory.export(&of(user)).await.unwrap();
-    let event = |row: Carried| match row {
-        Carried::Event(event) => Some(*event),
+    let event = |row: MemoryExportRow| match row {
+        MemoryExportRow::Event(event) => Some(*event),
         _ => None,
     };
     lines.into_iter().filter_map(|line| event(line.row)).collect()
@@ -171,9 +177,9 @@ pub(super) fn tenant() -> String {
 
 /// The replies in the log of a run.
 pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
-    let reply = |event: Event| match event {
-        Event::Received { input } => match input.what {
-            Incoming::ModelReplied(reply) => Some(*reply),
+    let reply = |event: RunEvent| match event {
+        RunEvent::Received { input } => match input.what {
+            InputKind::ModelReplied(reply) => Some(*reply),
             _ => None,
         },
         _ => None,
@@ -182,12 +188,12 @@ pub(super) async fn replies(house: &House, run: &str) -> Vec<ModelReply> {
 }
 
 /// The build that a reply names, which composes to the same packet again.
-pub(super) async fn build(memory: &dyn Memory, user: &str, id: &str) -> (Build, Found) {
-    let (build, found) = memory.build(&of(user), id).await.unwrap().unwrap();
-    let policy: Policy = serde_json::from_value(build.policy.clone()).unwrap();
-    let counter = counter(&build.tokenizer).unwrap();
-    let packet = compose(&build.request, &policy, &found, &*counter).unwrap();
-    let digest = countersign_core::json::digest(&serde_json::to_value(&packet).unwrap());
+pub(super) async fn build(memory: &dyn Memory, user: &str, id: &str) -> (PacketBuild, Candidates) {
+    let (build, found) = memory.load_build(&of(user), id).await.unwrap().unwrap();
+    let policy: MemoryPolicy = serde_json::from_value(build.policy.clone()).unwrap();
+    let counter = find_counter(&build.tokenizer).unwrap();
+    let packet = compose_packet(&build.request, &policy, &found, &*counter).unwrap();
+    let digest = countersign_core::json::digest_json(&serde_json::to_value(&packet).unwrap());
     assert_eq!(digest, build.digest, "{id}");
     (build, found)
 }

@@ -1,15 +1,15 @@
 //! Stories of several runs.
 
-use countersign_core::json::{Repair, RepairKind, Span};
-use countersign_core::run::{Event, Incoming, prompt};
-use countersign_memory::packet::meta::Purpose;
+use countersign_core::json::{Repair, RepairKind, TextSpan};
+use countersign_core::run::{InputKind, RunEvent, render_prompt};
+use countersign_memory::packet::meta::PacketPurpose;
 use countersign_memory::packet::short_term::ToolEvidence;
-use countersign_memory::record::{EventKind, Expiry, Role, Summary};
-use countersign_memory::store::NewEvent;
-use countersign_memory::{Scope, Subject};
+use countersign_memory::record::{MemoryEventKind, MemoryExpiry, SessionSummary, SpeakerRole};
+use countersign_memory::store::NewMemoryEvent;
+use countersign_memory::{MemoryScope, MemorySubject};
 use countersign_runtime::clock::Clock as _;
-use countersign_runtime::driver::handed_in;
-use countersign_runtime::recall::{catch_up, remind};
+use countersign_runtime::driver::build_manual_reply;
+use countersign_runtime::memory_recorder::{add_memory_to_prompt, catch_up};
 
 use super::desk::{GOOD, LAMPS, Parrot, build, events, memory, of, reminded, replies, start};
 use crate::rig::{House, Kind, answer};
@@ -43,7 +43,7 @@ async fn what_a_person_said_in_one_run_is_told_to_the_next(kind: Kind) {
     assert!(!parrot.last().contains("## Memory"), "there is nothing to tell bob");
     assert_eq!(replies(&house, "r3").await[0].build, None);
 
-    for (run, purpose) in [("r1", Purpose::Planner), ("r2", Purpose::Tool)] {
+    for (run, purpose) in [("r1", PacketPurpose::Planner), ("r2", PacketPurpose::Tool)] {
         let reply = &replies(&house, run).await[0];
         let id = reply.build.as_ref().unwrap();
         assert_eq!(*id, format!("{run}/{}", reply.action));
@@ -62,9 +62,9 @@ async fn what_was_refused_is_not_remembered(kind: Kind) {
     assert_eq!(parrot.shown().len(), 2);
     let all = events(&*memory, "anna").await;
     assert!(all.iter().all(|event| !event.text.contains("purple")), "{all:#?}");
-    let said: Vec<_> = all.iter().filter(|event| event.kind == EventKind::Message).collect();
+    let said: Vec<_> = all.iter().filter(|event| event.kind == MemoryEventKind::Message).collect();
     assert_eq!(said.len(), 1);
-    assert_eq!(said[0].role, Role::Assistant);
+    assert_eq!(said[0].role, SpeakerRole::Assistant);
     assert_eq!(said[0].speaker.as_deref(), Some("writer"));
     assert_eq!(said[0].text, "note: A lamp stands there.");
 }
@@ -78,7 +78,7 @@ async fn a_crash_before_remembering_loses_nothing(kind: Kind) {
     answer(&bare, "r1", "w1", "cobalt").await.unwrap();
     let state = house.state("r1").await;
     let action = state.pending.keys().next().unwrap();
-    bare.give("r1", handed_in(action, GOOD, "anna"), None).await.unwrap();
+    bare.submit_input("r1", build_manual_reply(action, GOOD, "anna"), None).await.unwrap();
     assert!(events(&*memory, "anna").await.is_empty());
 
     let own = reminded(&house, &memory, &parrot);
@@ -123,18 +123,18 @@ async fn what_was_changed_in_a_reply_before_the_door_is_recorded_with_it(kind: K
     start(&house, &engine, "r1", "again", "anna").await;
     let state = house.state("r1").await;
     let action = state.pending.keys().next().unwrap();
-    let mut what = handed_in(action, GOOD, "anna");
-    let repair = Repair::new(RepairKind::NullForAbsent, Span { start: 0, end: 40 });
-    if let Incoming::ModelReplied(reply) = &mut what {
+    let mut what = build_manual_reply(action, GOOD, "anna");
+    let repair = Repair::new(RepairKind::NullForAbsent, TextSpan { start: 0, end: 40 });
+    if let InputKind::ModelReplied(reply) = &mut what {
         reply.repairs.push(repair);
     }
-    engine.give("r1", what, None).await.unwrap();
+    engine.submit_input("r1", what, None).await.unwrap();
     assert_eq!(replies(&house, "r1").await[0].repairs, [repair]);
-    let log = engine.log("r1").await.unwrap();
-    let events = log.iter().flat_map(|entry| entry.open("r1").unwrap());
+    let log = engine.read_log("r1").await.unwrap();
+    let events = log.iter().flat_map(|entry| entry.decode_events("r1").unwrap());
     let accepted: Vec<Vec<Repair>> = events
         .filter_map(|event| match event {
-            Event::ReplyAccepted { repairs, .. } => Some(repairs),
+            RunEvent::ReplyAccepted { repairs, .. } => Some(repairs),
             _ => None,
         })
         .collect();
@@ -166,15 +166,15 @@ async fn a_reply_by_hand_names_what_was_shown(kind: Kind) {
     let own = reminded(&house, &memory, &parrot);
     start(&house, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
-    let live = own.engine.at("r1", None).await.unwrap();
-    let out = prompt(&live.protocol, &live.state).unwrap();
-    let shown = remind(&own.engine, &live, out.clone()).await;
+    let live = own.engine.load_version("r1", None).await.unwrap();
+    let out = render_prompt(&live.protocol, &live.state).unwrap();
+    let shown = add_memory_to_prompt(&own.engine, &live, out.clone()).await;
     house.clock.advance(60_000);
-    let again = remind(&reminded(&house, &memory, &parrot).engine, &live, out).await;
+    let again = add_memory_to_prompt(&reminded(&house, &memory, &parrot).engine, &live, out).await;
     assert_eq!(shown.prompt.system, again.prompt.system, "one order, one prompt");
     assert!(shown.prompt.system.contains("— cobalt"));
-    let by_hand = handed_in(&shown.prompt.action, GOOD, "anna");
-    own.engine.give("r1", by_hand, None).await.unwrap();
+    let by_hand = build_manual_reply(&shown.prompt.action, GOOD, "anna");
+    own.engine.submit_input("r1", by_hand, None).await.unwrap();
     let reply = &replies(&house, "r1").await[0];
     assert_eq!(reply.build, shown.build);
     build(&*memory, "anna", reply.build.as_ref().unwrap()).await;
@@ -220,18 +220,24 @@ async fn a_long_session_is_summed_up_at_rest(kind: Kind) {
     let house = House::new(kind, LAMPS);
     let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
     let own = reminded(&house, &memory, &parrot);
-    let Subject { tenant, user, agent } = of("anna");
-    let scope = Scope::new(tenant, user, agent, "r1", "r1").unwrap();
+    let MemorySubject { tenant, user, agent } = of("anna");
+    let scope = MemoryScope::new(tenant, user, agent, "r1", "r1").unwrap();
     let said = |number: usize| {
         let text = format!("Lamp {number} hangs in room {number} of the tower.");
-        NewEvent::said(scope.clone(), format!("said-{number}"), text, house.clock.now())
+        NewMemoryEvent::from_user_message(
+            scope.clone(),
+            format!("said-{number}"),
+            text,
+            house.clock.now(),
+        )
     };
-    memory.remember((0..10).map(said).collect()).await.unwrap();
+    memory.append_events((0..10).map(said).collect()).await.unwrap();
     start(&house, &own.engine, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
-    let summary = async || memory.material(&scope, house.clock.now()).await.unwrap().previous;
+    let summary =
+        async || memory.load_summary_input(&scope, house.clock.now()).await.unwrap().previous;
     assert_eq!(summary().await, None, "a short session needs none");
-    memory.remember((10..30).map(said).collect()).await.unwrap();
+    memory.append_events((10..30).map(said).collect()).await.unwrap();
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     own.driver.drive("r1").await.unwrap();
     let first = summary().await.unwrap();
@@ -239,9 +245,9 @@ async fn a_long_session_is_summed_up_at_rest(kind: Kind) {
     assert!(first.text.contains("of the tower."), "{}", first.text);
     assert!(!first.sources.is_empty());
     // What somebody wrote is theirs.
-    let mine = Summary { text: "Mine.".to_owned(), sources: Vec::new(), by: None, ..first };
+    let mine = SessionSummary { text: "Mine.".to_owned(), sources: Vec::new(), by: None, ..first };
     memory.write_summary(&scope, mine).await.unwrap();
-    memory.remember((30..60).map(said).collect()).await.unwrap();
+    memory.append_events((30..60).map(said).collect()).await.unwrap();
     own.driver.drive("r1").await.unwrap();
     assert_eq!(summary().await.unwrap().text, "Mine.");
 }
@@ -250,13 +256,13 @@ async fn a_run_that_ended_takes_its_own_and_is_composed_again(kind: Kind) {
     let house = House::new(kind, LAMPS);
     let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[]));
     let own = reminded(&house, &memory, &parrot);
-    let Subject { tenant, user, agent } = of("anna");
+    let MemorySubject { tenant, user, agent } = of("anna");
     let note = async |run: &str, id: &str| {
-        let scope = Scope::new(&*tenant, &*user, &*agent, run, run).unwrap();
+        let scope = MemoryScope::new(&*tenant, &*user, &*agent, run, run).unwrap();
         let text = format!("A passing note about the colour of the lamp: {id}.");
-        let mut note = NewEvent::said(scope, id, text, house.clock.now());
-        note.expires = Some(Expiry::RunEnd);
-        memory.remember(vec![note]).await.unwrap();
+        let mut note = NewMemoryEvent::from_user_message(scope, id, text, house.clock.now());
+        note.expires = Some(MemoryExpiry::RunEnd);
+        memory.append_events(vec![note]).await.unwrap();
     };
     let notes = async || {
         let all = events(&*memory, "anna").await.into_iter();
@@ -267,12 +273,17 @@ async fn a_run_that_ended_takes_its_own_and_is_composed_again(kind: Kind) {
     note("r1", "used").await;
     own.driver.drive("r1").await.unwrap();
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
-    let live = own.engine.at("r1", None).await.unwrap();
-    let shown = remind(&own.engine, &live, prompt(&live.protocol, &live.state).unwrap()).await;
+    let live = own.engine.load_version("r1", None).await.unwrap();
+    let shown = add_memory_to_prompt(
+        &own.engine,
+        &live,
+        render_prompt(&live.protocol, &live.state).unwrap(),
+    )
+    .await;
     note("r1", "late").await;
     assert_eq!(notes().await, ["used", "late"], "a run that rests has not ended");
     own.driver.drive("r1").await.unwrap();
-    assert!(house.state("r1").await.status().ended());
+    assert!(house.state("r1").await.status().is_ended());
     assert_eq!(notes().await, ["used"], "what a build used stays with it");
     let (_, found) = build(&*memory, "anna", &shown.build.unwrap()).await;
     assert!(found.quotes.iter().any(|quote| quote.row.id == "used"), "{found:#?}");
@@ -280,8 +291,8 @@ async fn a_run_that_ended_takes_its_own_and_is_composed_again(kind: Kind) {
     start(&house, &own.engine, "r2", "main", "anna").await;
     note("r2", "cancelled").await;
     own.driver.drive("r2").await.unwrap();
-    let what = Incoming::Cancelled { by: "anna".to_owned(), reason: None };
-    own.engine.give("r2", what, None).await.unwrap();
+    let what = InputKind::Cancelled { by: "anna".to_owned(), reason: None };
+    own.engine.submit_input("r2", what, None).await.unwrap();
     own.driver.drive("r2").await.unwrap();
     assert_eq!(notes().await, ["used"], "whatever ended it");
 }
@@ -322,12 +333,17 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
     let (memory, parrot) = (memory(kind, &house), Parrot::saying(&[call, GOOD, call, GOOD, GOOD]));
     let own = reminded(&house, &memory, &parrot);
     // What somebody wrote beside the log is no result of a tool of the run.
-    let forged = NewEvent {
-        role: Role::Tool,
-        kind: EventKind::ToolResult,
-        ..NewEvent::said(scope_of("r1"), "forged", "read lamp.md: It is red.", house.clock.now())
+    let forged = NewMemoryEvent {
+        role: SpeakerRole::Tool,
+        kind: MemoryEventKind::ToolResult,
+        ..NewMemoryEvent::from_user_message(
+            scope_of("r1"),
+            "forged",
+            "read lamp.md: It is red.",
+            house.clock.now(),
+        )
     };
-    memory.remember(vec![forged]).await.unwrap();
+    memory.append_events(vec![forged]).await.unwrap();
     start(&house, &own.engine, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
     let mut given = Vec::new();
@@ -337,7 +353,7 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
             continue;
         };
         let (build, found) = build(&*memory, "anna", &id).await;
-        let packet = build.again(&found).unwrap();
+        let packet = build.recompose(&found).unwrap();
         let cited: Vec<&str> = packet.citations.iter().map(|one| one.id.as_str()).collect();
         let evidence = packet.short_term.last_tool_evidence.unwrap_or_default();
         for one in &evidence {
@@ -357,17 +373,17 @@ async fn a_step_is_told_what_tools_gave_before_it(kind: Kind) {
     assert_eq!(told(last), [""; 0], "a responder is given none");
     // Another process finds them where the first one left them.
     let next = reminded(&house, &memory, &parrot);
-    let before = memory.working(&scope_of("r1")).await.unwrap().unwrap();
+    let before = memory.load_working_memory(&scope_of("r1")).await.unwrap().unwrap();
     next.driver.drive("r1").await.unwrap();
-    let after = memory.working(&scope_of("r1")).await.unwrap().unwrap();
+    let after = memory.load_working_memory(&scope_of("r1")).await.unwrap().unwrap();
     let at_rest = before.state.tool_evidence.clone().unwrap();
     assert_eq!(told(&at_rest), ["wrote two.md", "read lamp.md", "read lamp.md"]);
     assert_eq!(after, before);
 }
 
-fn scope_of(run: &str) -> Scope {
-    let Subject { tenant, user, agent } = of("anna");
-    Scope::new(tenant, user, agent, run, run).unwrap()
+fn scope_of(run: &str) -> MemoryScope {
+    let MemorySubject { tenant, user, agent } = of("anna");
+    MemoryScope::new(tenant, user, agent, run, run).unwrap()
 }
 
 on_both!(

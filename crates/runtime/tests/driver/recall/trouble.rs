@@ -3,16 +3,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use countersign_core::run::{Event, State, Status};
-use countersign_memory::packet::meta::Purpose;
-use countersign_memory::store::{Limits, Memory, SqliteMemory, Whom};
-use countersign_memory::{Request, Scope};
+use countersign_core::run::{ExecutionStatus, RunEvent, RunState};
+use countersign_memory::packet::meta::PacketPurpose;
+use countersign_memory::store::{EraseTarget, Memory, RetrievalLimits, SqliteMemory};
+use countersign_memory::{MemoryScope, PacketRequest};
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::Rest;
-use countersign_runtime::engine::Otherwise;
-use countersign_runtime::recall::catch_up;
-use countersign_runtime::watch::Watch;
-use countersign_store::Settings;
+use countersign_runtime::driver::IdleReason;
+use countersign_runtime::engine::ForkOptions;
+use countersign_runtime::memory_recorder::catch_up;
+use countersign_runtime::run_observer::RunObserver;
+use countersign_store::SqliteSettings;
 use serde_json::json;
 
 use super::desk::{Cage, LAMPS, Parrot, events, memory, of, reminded, start, tenant, watched};
@@ -22,12 +22,12 @@ use crate::rig::{House, Kind, answer};
 #[derive(Default)]
 struct Ear(Mutex<Vec<String>>);
 
-impl Watch for Ear {
-    fn committed(&self, _: &State, _: &[Event]) {}
+impl RunObserver for Ear {
+    fn on_commit(&self, _: &RunState, _: &[RunEvent]) {}
 
-    fn writing(&self, _: &State, _: &str, _: &str) {}
+    fn on_model_text(&self, _: &RunState, _: &str, _: &str) {}
 
-    fn warned(&self, run: &str, message: &str) {
+    fn on_warning(&self, run: &str, message: &str) {
         self.0.lock().unwrap().push(format!("{run}: {message}"));
     }
 }
@@ -42,7 +42,10 @@ async fn a_protocol_may_turn_it_off(kind: Kind) {
     let own = reminded(&house, &memory, &parrot);
     start(&house, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
-    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(
+        own.driver.drive("r1").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed)
+    );
     assert!(!parrot.last().contains("## Memory"));
     assert!(memory.export(&of("anna")).await.unwrap().is_empty());
 }
@@ -55,10 +58,14 @@ async fn what_was_started_without_memory_is_never_remembered(kind: Kind) {
     answer(&without, "r1", "w1", "cobalt").await.unwrap();
     // Processes with a memory go on with it, fork it, and catch up.
     let own = reminded(&house, &memory, &parrot);
-    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(
+        own.driver.drive("r1").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed)
+    );
     assert!(!parrot.last().contains("## Memory"), "{}", parrot.last());
-    let otherwise = Otherwise { at: Some(2), by: "anna".to_owned(), ..Otherwise::default() };
-    let (fork, _) = own.engine.fork("r1", otherwise, None).await.unwrap();
+    let otherwise =
+        ForkOptions { version: Some(2), by: "anna".to_owned(), ..ForkOptions::default() };
+    let (fork, _) = own.engine.fork_run("r1", otherwise, None).await.unwrap();
     own.driver.drive(&fork).await.unwrap();
     let next = reminded(&house, &memory, &parrot);
     start(&house, &next.engine, "r2", "again", "anna").await;
@@ -93,7 +100,8 @@ async fn a_child_is_remembered_where_its_parent_is(kind: Kind) {
 async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
     let house = House::new(Kind::Sqlite, LAMPS);
     let path = house.folder.path().join("memory.db");
-    let settings = Settings { busy_timeout: Duration::from_millis(20), ..Settings::default() };
+    let settings =
+        SqliteSettings { busy_timeout: Duration::from_millis(20), ..SqliteSettings::default() };
     let memory: Arc<dyn Memory> = Arc::new(SqliteMemory::open_with(&path, settings).unwrap());
     // Another process writes, and does not come to an end.
     let other = rusqlite::Connection::open(&path).unwrap();
@@ -102,7 +110,10 @@ async fn a_memory_that_is_away_is_told_and_holds_nothing_up() {
     let own = watched(&house, &memory, &parrot, ear.clone());
     start(&house, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
-    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(
+        own.driver.drive("r1").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed)
+    );
     assert!(!parrot.last().contains("## Memory"));
     let told = ear.0.lock().unwrap().clone();
     assert!(told.iter().any(|line| line.contains("memory is away, and the prompt goes without")));
@@ -126,7 +137,10 @@ async fn what_is_no_policy_is_told(kind: Kind) {
     let (ear, parrot) = (Arc::new(Ear::default()), Parrot::saying(&[]));
     let own = watched(&house, &memory(kind, &house), &parrot, ear.clone());
     start(&house, &own.engine, "r1", "again", "anna").await;
-    assert_eq!(own.driver.drive("r1").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(
+        own.driver.drive("r1").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed)
+    );
     let told = ear.0.lock().unwrap().clone();
     assert!(told[0].contains("`memory/wide.yaml` is no policy"), "{told:?}");
 }
@@ -138,10 +152,13 @@ async fn what_was_forgotten_stays_so(kind: Kind) {
     start(&house, &own.engine, "r1", "main", "anna").await;
     answer(&own.engine, "r1", "w1", "cobalt").await.unwrap();
     own.driver.drive("r1").await.unwrap();
-    memory.forget(Whom::Subject(of("anna")), house.clock.now()).await.unwrap();
+    memory.forget(EraseTarget::Subject(of("anna")), house.clock.now()).await.unwrap();
     let next = reminded(&house, &memory, &parrot);
     start(&house, &next.engine, "r2", "again", "anna").await;
-    assert_eq!(next.driver.drive("r2").await.unwrap(), Rest::Ended(Status::Completed));
+    assert_eq!(
+        next.driver.drive("r2").await.unwrap(),
+        IdleReason::Ended(ExecutionStatus::Completed)
+    );
     assert!(!parrot.last().contains("cobalt"), "the log is read again, and nothing comes back");
     assert!(events(&*memory, "anna").await.iter().all(|event| event.scope.run() == "r2"));
 }
@@ -154,10 +171,10 @@ async fn the_working_state_follows_the_document(kind: Kind) {
     start(&house, &own.engine, "r1", "main", "anna").await;
     own.driver.drive("r1").await.unwrap();
     let working = || async {
-        let scope = Scope::new(tenant(), "anna", "lamps", "r1", "r1").unwrap();
-        let request = Request {
+        let scope = MemoryScope::new(tenant(), "anna", "lamps", "r1", "r1").unwrap();
+        let request = PacketRequest {
             scope,
-            purpose: Purpose::Planner,
+            purpose: PacketPurpose::Planner,
             task_type: None,
             cues: None,
             message: None,
@@ -165,7 +182,12 @@ async fn the_working_state_follows_the_document(kind: Kind) {
             budget: None,
             as_of: house.clock.now(),
         };
-        memory.found(&request, Limits::default()).await.unwrap().working.unwrap()
+        memory
+            .retrieve_candidates(&request, RetrievalLimits::default())
+            .await
+            .unwrap()
+            .working
+            .unwrap()
     };
     let before = working().await;
     assert_eq!(before.open_loops[0].question, "Which colour should the lamp have?");

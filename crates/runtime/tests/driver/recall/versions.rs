@@ -3,44 +3,44 @@
 use std::collections::BTreeMap;
 
 use countersign_core::run::{
-    Closing, Effect, Event, Incoming, Input, ModelStep, Pending, Start, State, Time, ToolCall,
-    Wait, WaitKind, apply,
+    EffectCall, InputKind, ModelStep, PendingAction, RunEvent, RunInput, RunStart, RunState,
+    RunWait, Timestamp, ToolCall, WaitKind, WaitResolution, apply,
 };
-use countersign_memory::Scope;
-use countersign_memory::record::{EventKind, Origin, Role};
-use countersign_runtime::recall::{Version, lived};
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{MemoryEventKind, MemoryOrigin, SpeakerRole};
+use countersign_runtime::memory_recorder::{RecordedVersion, extract_memory_events};
 use serde_json::{Value, from_value, json};
 
 use super::desk::LAMPS;
 use crate::rig::protocol;
 
-type Told = (EventKind, Role, Origin, Option<String>, String);
+type Told = (MemoryEventKind, SpeakerRole, MemoryOrigin, Option<String>, String);
 
-fn remembered(before: &State, what: Incoming, became: Vec<Event>) -> Vec<Told> {
+fn remembered(before: &RunState, what: InputKind, became: Vec<RunEvent>) -> Vec<Told> {
     let (protocol, _) = protocol(LAMPS);
-    let scope = Scope::new("t", "anna", "lamps", "r1", "r1").unwrap();
-    let input = Input { time: Time(5), key: None, files: BTreeMap::new(), what };
-    let mut events = vec![Event::Received { input: Box::new(input) }];
+    let scope = MemoryScope::new("t", "anna", "lamps", "r1", "r1").unwrap();
+    let input = RunInput { time: Timestamp(5), key: None, files: BTreeMap::new(), what };
+    let mut events = vec![RunEvent::Received { input: Box::new(input) }];
     events.extend(became);
-    let version = Version { number: 7, time: Time(5), events: &events };
-    let lived = lived(&scope, &protocol, before, version, Time(9));
+    let version = RecordedVersion { number: 7, time: Timestamp(5), events: &events };
+    let lived = extract_memory_events(&scope, &protocol, before, version, Timestamp(9));
     for (number, event) in (1..).zip(&lived) {
         assert_eq!(event.id, format!("r1/7/{number}"));
-        assert_eq!((event.ts, event.recorded_at), (Time(5), Time(9)));
+        assert_eq!((event.ts, event.recorded_at), (Timestamp(5), Timestamp(9)));
     }
     let told = lived.into_iter();
     told.map(|it| (it.kind, it.role, it.origin, it.speaker, it.text)).collect()
 }
 
-fn run() -> State {
-    let mut state = State::blank("r1");
+fn run() -> RunState {
+    let mut state = RunState::new("r1");
     (state.workflow, state.phase) = ("main".to_owned(), "write".to_owned());
     state
 }
 
-fn waiting(kind: WaitKind, question: &str) -> State {
+fn waiting(kind: WaitKind, question: &str) -> RunState {
     let mut state = run();
-    let wait = Wait {
+    let wait = RunWait {
         id: "w1".to_owned(),
         kind,
         phase: "ask".to_owned(),
@@ -52,16 +52,16 @@ fn waiting(kind: WaitKind, question: &str) -> State {
         shape: None,
         who: None,
         deadline: None,
-        opened_at: Time(1),
+        opened_at: Timestamp(1),
     };
     state.waits.insert("w1".to_owned(), wait);
     state
 }
 
-fn doing(effect: Value) -> State {
+fn doing(effect: Value) -> RunState {
     let mut state = run();
-    let effect: Effect = from_value(effect).unwrap();
-    let order = Pending::Effect { attempt: 1, effect, not_before: None, item: None };
+    let effect: EffectCall = from_value(effect).unwrap();
+    let order = PendingAction::Effect { attempt: 1, effect, not_before: None, item: None };
     state.pending.insert("6.1".to_owned(), order);
     state
 }
@@ -73,46 +73,55 @@ fn by(name: &str) -> Option<String> {
 
 #[test]
 fn what_a_run_is_started_with_was_said_by_who_started_it() {
-    let start = |parent| Start {
+    let start = |parent| RunStart {
         input: Some(json!({"title": "Lamps", "pages": 2})),
         by: by("anna"),
         parent,
-        ..Start::default()
+        ..RunStart::default()
     };
-    let told = remembered(&State::blank("r1"), Incoming::Start(Box::new(start(None))), vec![]);
+    let told = remembered(&RunState::new("r1"), InputKind::Start(Box::new(start(None))), vec![]);
     let text = "title: Lamps; pages: 2".to_owned();
-    assert_eq!(told, [(EventKind::Message, Role::User, Origin::User, by("anna"), text)]);
+    assert_eq!(
+        told,
+        [(MemoryEventKind::Message, SpeakerRole::User, MemoryOrigin::User, by("anna"), text)]
+    );
     let parent = from_value(json!({"run": "r0", "action": "1.1", "depth": 1})).unwrap();
-    let child = Incoming::Start(Box::new(start(Some(parent))));
-    assert_eq!(remembered(&State::blank("r1"), child, vec![]), []);
+    let child = InputKind::Start(Box::new(start(Some(parent))));
+    assert_eq!(remembered(&RunState::new("r1"), child, vec![]), []);
 }
 
 #[test]
 fn decisions_are_remembered_with_their_note() {
     let before = waiting(WaitKind::Approval, "May it be sold?");
     let (wait, note) = ("w1".to_owned(), Some("too dear".to_owned()));
-    let what = Incoming::Decided {
+    let what = InputKind::Decided {
         wait: wait.clone(),
         approve: false,
         by: "bob".into(),
         note: note.clone(),
     };
-    let closing = Closing::Denied { by: "bob".to_owned(), note };
-    let told = remembered(&before, what, vec![Event::WaitClosed { wait, closing }]);
+    let closing = WaitResolution::Denied { by: "bob".to_owned(), note };
+    let told = remembered(&before, what, vec![RunEvent::WaitClosed { wait, closing }]);
     let text = "denied: May it be sold? — too dear".to_owned();
-    assert_eq!(told, [(EventKind::Decision, Role::User, Origin::User, by("bob"), text)]);
-    let announced = Event::Announced { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
-    let told = remembered(&run(), Incoming::Ticked, vec![announced]);
+    assert_eq!(
+        told,
+        [(MemoryEventKind::Decision, SpeakerRole::User, MemoryOrigin::User, by("bob"), text)]
+    );
+    let announced = RunEvent::Announced { name: "SOLD".to_owned(), data: Some(json!({"for": 3})) };
+    let told = remembered(&run(), InputKind::Ticked, vec![announced]);
     let text = "SOLD for: 3".to_owned();
-    assert_eq!(told, [(EventKind::Decision, Role::Tool, Origin::System, None, text)]);
+    assert_eq!(
+        told,
+        [(MemoryEventKind::Decision, SpeakerRole::Tool, MemoryOrigin::System, None, text)]
+    );
 }
 
 #[test]
 fn a_wait_that_nobody_answered_says_nothing() {
     let before = waiting(WaitKind::Question, "Which colour?");
-    let (wait, closing) = ("w1".to_owned(), Closing::Expired);
+    let (wait, closing) = ("w1".to_owned(), WaitResolution::Expired);
     assert_eq!(
-        remembered(&before, Incoming::Ticked, vec![Event::WaitClosed { wait, closing }]),
+        remembered(&before, InputKind::Ticked, vec![RunEvent::WaitClosed { wait, closing }]),
         []
     );
 }
@@ -121,9 +130,9 @@ fn a_wait_that_nobody_answered_says_nothing() {
 fn a_document_is_remembered_by_its_place() {
     let before = waiting(WaitKind::Document, "Bring the drawing.");
     let value = json!({"path": "in/lamp.pdf", "name": "lamp.pdf", "bytes": 3, "sha256": "00"});
-    let what = Incoming::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
-    let closing = Closing::Answered { by: "workspace".to_owned() };
-    let closed = Event::WaitClosed { wait: "w1".to_owned(), closing };
+    let what = InputKind::Answered { wait: "w1".to_owned(), value, by: "workspace".to_owned() };
+    let closing = WaitResolution::Answered { by: "workspace".to_owned() };
+    let closed = RunEvent::WaitClosed { wait: "w1".to_owned(), closing };
     let told = remembered(&before, what, vec![closed]);
     assert_eq!(told[0].4, "Bring the drawing. — in/lamp.pdf");
 }
@@ -133,62 +142,68 @@ fn results_are_remembered_when_they_came_to_something() {
     let used = |ok| {
         let mut before = run();
         let call = ToolCall::Read { path: "a.md".to_owned() };
-        before.pending.insert("6.1".to_owned(), Pending::Tool { call });
+        before.pending.insert("6.1".to_owned(), PendingAction::Tool { call });
         let (action, output) = ("6.1".to_owned(), "green glass".to_owned());
-        let what = Incoming::ToolFinished { action: action.clone(), ok, output };
-        remembered(&before, what, vec![Event::ToolUsed { action, ok }])
+        let what = InputKind::ToolFinished { action: action.clone(), ok, output };
+        remembered(&before, what, vec![RunEvent::ToolUsed { action, ok }])
     };
     let text = "read a.md: green glass".to_owned();
-    assert_eq!(used(true), [(EventKind::ToolResult, Role::Tool, Origin::Tool, by("read"), text)]);
+    assert_eq!(
+        used(true),
+        [(MemoryEventKind::ToolResult, SpeakerRole::Tool, MemoryOrigin::Tool, by("read"), text)]
+    );
     assert_eq!(used(false), []);
 
-    let done = |effect: Value, became: Vec<Event>| {
+    let done = |effect: Value, became: Vec<RunEvent>| {
         let (action, result) = ("6.1".to_owned(), json!({"price": 3}));
-        remembered(&doing(effect), Incoming::EffectFinished { action, result }, became)
+        remembered(&doing(effect), InputKind::EffectFinished { action, result }, became)
     };
-    let is_done = || vec![Event::EffectDone { action: "6.1".to_owned() }];
+    let is_done = || vec![RunEvent::EffectDone { action: "6.1".to_owned() }];
     let told = done(
         json!({"effect": "http", "method": "GET", "url": "https://shop.example/lamps?key=secret"}),
         is_done(),
     );
     let text = "GET https://shop.example/lamps: price: 3".to_owned();
-    assert_eq!(told, [(EventKind::ToolResult, Role::Tool, Origin::Web, by("http"), text)]);
+    assert_eq!(
+        told,
+        [(MemoryEventKind::ToolResult, SpeakerRole::Tool, MemoryOrigin::Web, by("http"), text)]
+    );
     let looked = json!({"effect": "retrieve", "source": "notes", "query": "lamps"});
-    assert_eq!(done(looked.clone(), is_done())[0].2, Origin::Web);
+    assert_eq!(done(looked.clone(), is_done())[0].2, MemoryOrigin::Web);
     assert_eq!(done(looked, vec![]), [], "a result that was not taken");
     let ran = json!({"effect": "run", "program": "count", "args": []});
     let told = done(ran, is_done());
-    assert_eq!((told[0].2, told[0].4.as_str()), (Origin::Tool, "ran count: price: 3"));
+    assert_eq!((told[0].2, told[0].4.as_str()), (MemoryOrigin::Tool, "ran count: price: 3"));
 }
 
 #[test]
 fn what_a_tool_gave_comes_from_the_packet_of_the_reply_that_asked_for_it() {
     let received = |time, what| {
-        let input = Input { time: Time(time), key: None, files: BTreeMap::new(), what };
-        Event::Received { input: Box::new(input) }
+        let input = RunInput { time: Timestamp(time), key: None, files: BTreeMap::new(), what };
+        RunEvent::Received { input: Box::new(input) }
     };
     let mut before = run();
     before.step = Some(ModelStep::default());
-    before.pending.insert("5.1".to_owned(), Pending::Model { not_before: None });
+    before.pending.insert("5.1".to_owned(), PendingAction::Model { not_before: None });
     let reply = json!({"action": "5.1", "text": "{}", "by": "m", "build": "r1/5.1"});
-    let reply = Incoming::ModelReplied(from_value(reply).unwrap());
+    let reply = InputKind::ModelReplied(from_value(reply).unwrap());
     apply(&mut before, &received(4, reply)).unwrap();
     let (action, call) = ("6.1".to_owned(), ToolCall::Read { path: "a.md".to_owned() });
-    apply(&mut before, &Event::ToolAsked { action: action.clone(), call }).unwrap();
+    apply(&mut before, &RunEvent::ToolAsked { action: action.clone(), call }).unwrap();
 
-    let what = Incoming::ToolFinished { action, ok: true, output: "green glass".to_owned() };
+    let what = InputKind::ToolFinished { action, ok: true, output: "green glass".to_owned() };
     let events = [received(5, what)];
-    let version = Version { number: 7, time: Time(5), events: &events };
-    let scope = Scope::new("t", "anna", "lamps", "r1", "r1").unwrap();
-    let lived = lived(&scope, &protocol(LAMPS).0, &before, version, Time(9));
+    let version = RecordedVersion { number: 7, time: Timestamp(5), events: &events };
+    let scope = MemoryScope::new("t", "anna", "lamps", "r1", "r1").unwrap();
+    let lived = extract_memory_events(&scope, &protocol(LAMPS).0, &before, version, Timestamp(9));
     assert_eq!(lived.len(), 1);
     assert_eq!(lived[0].build.as_deref(), Some("r1/5.1"));
 }
 
 #[test]
 fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
-    let what = Incoming::Submitted { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
-    let accepted = Event::ReplyAccepted {
+    let what = InputKind::Submitted { text: "{\"ops\":[]}".to_owned(), by: "anna".to_owned() };
+    let accepted = RunEvent::ReplyAccepted {
         attempt: 0,
         repairs: vec![],
         more_repairs: 0,
@@ -196,8 +211,11 @@ fn what_is_handed_in_is_a_reply_of_who_handed_it_in() {
         more_defaults: 0,
     };
     let patch = from_value(json!([{"op": "add", "path": "/a", "value": 1}])).unwrap();
-    let told = remembered(&run(), what, vec![accepted, Event::DocumentChanged { patch }]);
+    let told = remembered(&run(), what, vec![accepted, RunEvent::DocumentChanged { patch }]);
     assert_eq!(told[0].3, by("anna"));
     let text = "/a = 1".to_owned();
-    assert_eq!(told[1], (EventKind::StatePatch, Role::Tool, Origin::System, None, text));
+    assert_eq!(
+        told[1],
+        (MemoryEventKind::StatePatch, SpeakerRole::Tool, MemoryOrigin::System, None, text)
+    );
 }

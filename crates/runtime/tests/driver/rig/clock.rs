@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use countersign_runtime::clock::Clock;
 use tokio::sync::watch;
 
@@ -33,11 +33,11 @@ impl Manual {
 }
 
 impl Clock for Manual {
-    fn now(&self) -> Time {
-        Time(*self.now.borrow())
+    fn now(&self) -> Timestamp {
+        Timestamp(*self.now.borrow())
     }
 
-    fn until(&self, moment: Time) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let mut now = self.now.subscribe();
         self.asked.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {

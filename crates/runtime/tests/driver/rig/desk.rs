@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use countersign_core::reply::Finish;
-use countersign_models::{Answer, Ask, BoxFuture, Exchange, Model, ModelError, Sent};
-use countersign_runtime::driver::Models;
+use countersign_core::reply::FinishReason;
+use countersign_models::{
+    ChatModel, ModelError, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
+    OutputConstraint,
+};
+use countersign_runtime::driver::ModelResolver;
 use tokio::sync::{mpsc, oneshot};
 
 /// A question that is out: where its answer goes.
@@ -38,34 +41,34 @@ impl Desk {
 
 struct Clerk(mpsc::UnboundedSender<Question>);
 
-impl Models for Desk {
-    fn find(&self, _: &str) -> Result<Option<Arc<dyn Model>>, String> {
+impl ModelResolver for Desk {
+    fn resolve_model(&self, _: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
         Ok(Some(Arc::new(Clerk(self.questions.clone()))))
     }
 }
 
-impl Model for Clerk {
+impl ChatModel for Clerk {
     fn name(&self) -> &'static str {
         "clerk"
     }
 
     fn complete<'a>(
         &'a self,
-        _: &'a Ask,
+        _: &'a ModelRequest,
         _: &'a mut (dyn FnMut(&str) + Send),
-    ) -> BoxFuture<'a, Result<Answer, ModelError>> {
+    ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
         Box::pin(async move {
             let (answer, text) = oneshot::channel();
             self.0.send(Question { answer }).unwrap();
             let text = text.await.expect("the test answers");
-            Ok(Answer {
+            Ok(ModelResponse {
                 text,
-                finish: Finish::Stop,
-                reason: "stop".to_owned(),
+                finish: FinishReason::Stop,
+                finish_reason: "stop".to_owned(),
                 usage: None,
                 model: "clerk".to_owned(),
-                exchange: Exchange::default(),
-                sent: Sent::Nothing,
+                exchange: ModelExchange::default(),
+                constraint: OutputConstraint::Unconstrained,
                 drop_nulls: false,
             })
         })

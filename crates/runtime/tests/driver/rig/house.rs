@@ -4,27 +4,28 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use countersign_contracts::registry;
-use countersign_core::contract::Registry;
-use countersign_core::protocol::{Bundle, Loaded, Protocol, load};
-use countersign_core::run::{Event, Incoming, Start, State, fold};
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::ContractRegistry;
+use countersign_core::protocol::{LoadedProtocol, Protocol, ProtocolBundle, load_protocol};
+use countersign_core::run::{InputKind, RunEvent, RunStart, RunState, fold_entry};
 use countersign_memory::store::Memory;
-use countersign_models::Settings;
+use countersign_models::ModelSettings;
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::{Connected, Driver, Hands, Models};
-use countersign_runtime::effect::Journal;
-use countersign_runtime::engine::{Engine, EngineError, Opened, Outcome};
-use countersign_runtime::proof::prove;
+use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, ModelResolver};
+use countersign_runtime::effect::EffectJournal;
+use countersign_runtime::engine::{Engine, EngineConfig, EngineError, InputOutcome};
+use countersign_runtime::integrity::verify_stored_run;
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
 use countersign_runtime::trust::ActionGuard;
-use countersign_runtime::watch::{Unwatched, Watch};
 use countersign_runtime::workspace::Workspace;
-use countersign_store::{MemoryStore, SqliteStore, Store, TenantId};
+use countersign_store::{InMemoryStore, SqliteStore, Store, TenantId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::Manual;
 
-static SHIPPED: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(registry()));
+static SHIPPED: LazyLock<Arc<ContractRegistry>> =
+    LazyLock::new(|| Arc::new(load_shipped_contracts()));
 
 /// Which store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub(crate) struct House {
 
 /// A protocol from a text with `--- path` lines; files under `work/` lie in the folder of work.
 pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
-    let (mut bundle, mut work) = (Bundle::default(), Vec::new());
+    let (mut bundle, mut work) = (ProtocolBundle::default(), Vec::new());
     for file in text.split("--- ").skip(1) {
         let (path, content) = file.split_once('\n').unwrap_or((file, ""));
         match path.strip_prefix("work/") {
@@ -51,8 +52,8 @@ pub(crate) fn protocol(text: &str) -> (Arc<Protocol>, Vec<(String, String)>) {
             None => drop(bundle.files.insert(path.to_owned(), content.to_owned())),
         }
     }
-    match load(bundle, &SHIPPED) {
-        Ok(Loaded { protocol, .. }) => (Arc::new(protocol), work),
+    match load_protocol(bundle, &SHIPPED) {
+        Ok(LoadedProtocol { protocol, .. }) => (Arc::new(protocol), work),
         Err(faults) => panic!("{faults:#?}"),
     }
 }
@@ -67,7 +68,7 @@ impl House {
     pub(crate) fn loaded(kind: Kind, protocol: &Arc<Protocol>, files: &[(String, String)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store: Arc<dyn Store> = match kind {
-            Kind::Memory => Arc::new(MemoryStore::new()),
+            Kind::Memory => Arc::new(InMemoryStore::new()),
             Kind::Sqlite => Arc::new(SqliteStore::open(folder.path().join("runs.db")).unwrap()),
         };
         fs::create_dir(folder.path().join("work")).unwrap();
@@ -101,11 +102,11 @@ impl House {
     }
 
     pub(crate) fn engine_over(&self, store: Arc<dyn Store>) -> Arc<Engine> {
-        self.engine_at(store, Arc::clone(&self.clock) as _, Arc::new(Unwatched))
+        self.engine_at(store, Arc::clone(&self.clock) as _, Arc::new(NoopRunObserver))
     }
 
     /// An engine that tells somebody what it keeps.
-    pub(crate) fn engine_told(&self, watch: Arc<dyn Watch>) -> Arc<Engine> {
+    pub(crate) fn engine_told(&self, watch: Arc<dyn RunObserver>) -> Arc<Engine> {
         self.engine_at(Arc::clone(&self.store), Arc::clone(&self.clock) as _, watch)
     }
 
@@ -113,7 +114,7 @@ impl House {
         &self,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        watch: Arc<dyn Watch>,
+        watch: Arc<dyn RunObserver>,
     ) -> Arc<Engine> {
         Arc::new(self.opened(store, clock, watch))
     }
@@ -122,7 +123,7 @@ impl House {
     pub(crate) fn engine_with(
         &self,
         memory: Arc<dyn Memory>,
-        watch: Arc<dyn Watch>,
+        watch: Arc<dyn RunObserver>,
     ) -> Arc<Engine> {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
         Arc::new(self.opened(store, clock, watch).with_memory(memory))
@@ -131,75 +132,79 @@ impl House {
     /// An engine without a memory on purpose.
     pub(crate) fn engine_without(&self) -> Arc<Engine> {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock) as _);
-        Arc::new(self.opened(store, clock, Arc::new(Unwatched)).without_memory())
+        Arc::new(self.opened(store, clock, Arc::new(NoopRunObserver)).without_memory())
     }
 
     fn opened(
         &self,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        watch: Arc<dyn Watch>,
+        watch: Arc<dyn RunObserver>,
     ) -> Engine {
-        Engine::open(Opened {
+        Engine::open(EngineConfig {
             store,
             clock,
-            watch,
-            shipped: Arc::clone(&SHIPPED),
+            observer: watch,
+            shipped_contracts: Arc::clone(&SHIPPED),
             workspace: Some(Workspace::open(&self.work()).unwrap()),
             tenant: TenantId::default(),
         })
     }
 
-    pub(crate) fn hands(&self) -> Hands {
+    pub(crate) fn hands(&self) -> EffectExecutor {
         let workspace = Workspace::open(&self.work()).unwrap().hide(["hidden"]).unwrap();
-        let journal = Journal::open(&self.folder.path().join("effects")).unwrap();
-        Hands::new(workspace, ActionGuard::permit_all(), journal, &self.work())
+        let journal = EffectJournal::open(&self.folder.path().join("effects")).unwrap();
+        EffectExecutor::new(workspace, ActionGuard::permit_all(), journal, &self.work())
     }
 
     /// A worker whose models are scripts in the folder of work.
     pub(crate) fn driver(&self, engine: &Arc<Engine>, worker: &str) -> Driver {
-        let models = Arc::new(Connected::new(Settings::default(), self.work()));
+        let models = Arc::new(CachedModelResolver::new(ModelSettings::default(), self.work()));
         self.driver_with(engine, models, worker)
     }
 
     pub(crate) fn driver_with(
         &self,
         engine: &Arc<Engine>,
-        models: Arc<dyn Models>,
+        models: Arc<dyn ModelResolver>,
         worker: &str,
     ) -> Driver {
         Driver::new(Arc::clone(engine), models, self.hands(), worker.to_owned())
     }
 
     /// How a run of the default workflow begins.
-    pub(crate) fn begin(&self) -> Start {
-        Start {
+    pub(crate) fn begin(&self) -> RunStart {
+        RunStart {
             protocol: self.protocol.digest.clone(),
             workflow: self.protocol.default_workflow.clone(),
-            ..Start::default()
+            ..RunStart::default()
         }
     }
 
-    pub(crate) async fn start(&self, engine: &Engine, run: &str) -> Outcome {
-        engine.start(run, &self.protocol, self.begin(), None).await.unwrap()
+    pub(crate) async fn start(&self, engine: &Engine, run: &str) -> InputOutcome {
+        engine.start_named_run(run, &self.protocol, self.begin(), None).await.unwrap()
     }
 
     /// The kinds of the events of a run, and the proof that they are one.
-    pub(crate) async fn events(&self, run: &str) -> Vec<Event> {
+    pub(crate) async fn events(&self, run: &str) -> Vec<RunEvent> {
         let engine = self.engine();
-        let proved = prove(&engine, run).await.unwrap().unwrap();
-        assert_eq!(proved.state, *engine.look(run).await.unwrap().state, "the state is the fold");
-        let mut state = State::blank(run);
-        let log = engine.log(run).await.unwrap();
-        log.iter().flat_map(|one| fold(&mut state, &one.body).unwrap()).collect()
+        let proved = verify_stored_run(&engine, run).await.unwrap().unwrap();
+        assert_eq!(
+            proved.state,
+            *engine.get_run(run).await.unwrap().state,
+            "the state is the fold"
+        );
+        let mut state = RunState::new(run);
+        let log = engine.read_log(run).await.unwrap();
+        log.iter().flat_map(|one| fold_entry(&mut state, &one.body).unwrap()).collect()
     }
 
     pub(crate) async fn kinds(&self, run: &str) -> Vec<&'static str> {
-        self.events(run).await.iter().map(Event::kind).collect()
+        self.events(run).await.iter().map(RunEvent::kind).collect()
     }
 
-    pub(crate) async fn state(&self, run: &str) -> State {
-        self.engine().look(run).await.unwrap().state.as_ref().clone()
+    pub(crate) async fn state(&self, run: &str) -> RunState {
+        self.engine().get_run(run).await.unwrap().state.as_ref().clone()
     }
 
     pub(crate) async fn document(&self, run: &str, pointer: &str) -> Value {
@@ -213,7 +218,7 @@ pub(crate) async fn answer(
     run: &str,
     wait: &str,
     text: &str,
-) -> Result<Outcome, EngineError> {
+) -> Result<InputOutcome, EngineError> {
     let (wait, value, by) = (wait.to_owned(), json!(text), "anna".to_owned());
-    engine.give(run, Incoming::Answered { wait, value, by }, None).await
+    engine.submit_input(run, InputKind::Answered { wait, value, by }, None).await
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use countersign_store::{Fault, Plan};
+use countersign_store::{FaultPlan, InjectedFault};
 use serde_json::Value;
-use testkit::Chance;
+use testkit::SeededRng;
 
 use super::judge::Judgement;
 use super::stories;
@@ -77,8 +77,10 @@ async fn broods_survive_death_at_every_write() {
     let (expected, writes) = undisturbed().await;
     assert!(writes > 40, "a story worth telling: {writes} writes");
     for write in 1..=writes {
-        for fault in [Fault::Before, Fault::After, Fault::Unheard] {
-            let life = Life { plan: Plan::Crash { write, fault }, polls: None };
+        for fault in
+            [InjectedFault::BeforeWrite, InjectedFault::AfterWrite, InjectedFault::LostReply]
+        {
+            let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
             survives(&[life], &expected, &format!("dies at write {write}, {fault:?}")).await;
         }
     }
@@ -88,9 +90,9 @@ async fn broods_survive_death_at_every_write() {
 async fn broods_survive_many_deaths() {
     let (expected, writes) = undisturbed().await;
     for seed in 0..40 {
-        let mut chance = Chance::for_case(0xB400D, seed);
+        let mut chance = SeededRng::for_case(0xB400D, seed);
         let lives: Vec<Life> =
-            (0..chance.between(1, 5)).map(|_| Life::by_chance(&mut chance, writes)).collect();
+            (0..chance.next_between(1, 5)).map(|_| Life::by_chance(&mut chance, writes)).collect();
         survives(&lives, &expected, &format!("seed {seed}: {lives:?}")).await;
     }
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use countersign_core::run::Time;
+use countersign_core::run::Timestamp;
 use countersign_runtime::clock::Clock;
 
 use crate::rig::EPOCH;
@@ -29,12 +29,12 @@ impl Simulated {
 }
 
 impl Clock for Simulated {
-    fn now(&self) -> Time {
-        Time(self.0.load(Ordering::SeqCst))
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
     }
 
-    fn until(&self, moment: Time) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        let far = moment.since(self.now()) >= WATCH.unsigned_abs();
+    fn sleep_until(&self, moment: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let far = moment.millis_since(self.now()) >= WATCH.unsigned_abs();
         Box::pin(async move {
             if far {
                 std::future::pending::<()>().await;

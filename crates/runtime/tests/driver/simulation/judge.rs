@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use countersign_core::run::{Effect, Event, State, fold};
+use countersign_core::run::{EffectCall, RunEvent, RunState, fold_entry};
 use countersign_runtime::engine::Engine;
-use countersign_runtime::proof::prove;
+use countersign_runtime::integrity::verify_stored_run;
 use countersign_store::{RunFilter, TenantId};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl World {
         let filter = RunFilter::newest(TenantId::default(), 100);
         let mut runs: Vec<String> = engine
             .store()
-            .runs(&filter)
+            .list_runs(&filter)
             .await
             .unwrap()
             .into_iter()
@@ -44,7 +44,7 @@ impl World {
         let engine = self.house.engine();
         let mut logs = Vec::new();
         for run in self.runs(&engine).await {
-            logs.extend(engine.log(&run).await.unwrap().into_iter().map(|one| one.body));
+            logs.extend(engine.read_log(&run).await.unwrap().into_iter().map(|one| one.body));
         }
         logs
     }
@@ -53,28 +53,30 @@ impl World {
     pub(super) async fn judge(&self) -> Judgement {
         let engine = self.house.engine();
         let (mut ends, mut kinds) = (BTreeMap::new(), BTreeMap::new());
-        let mut versions: BTreeMap<(String, u64), Vec<Event>> = BTreeMap::new();
+        let mut versions: BTreeMap<(String, u64), Vec<RunEvent>> = BTreeMap::new();
         let mut ordered = BTreeSet::new();
         let mut done = BTreeSet::new();
         for run in self.runs(&engine).await {
             // The log proves itself, and what is loaded from snapshots is its fold.
-            let proved = prove(&engine, &run).await.unwrap().unwrap();
-            let loaded = engine.at(&run, None).await.unwrap();
+            let proved = verify_stored_run(&engine, &run).await.unwrap().unwrap();
+            let loaded = engine.load_version(&run, None).await.unwrap();
             assert_eq!(*loaded.state, proved.state, "the state is the fold");
             assert_eq!(loaded.hash, proved.hash);
-            let mut state = State::blank(&run);
+            let mut state = RunState::new(&run);
             let mut words = Vec::new();
-            for one in engine.log(&run).await.unwrap() {
-                for event in fold(&mut state, &one.body).unwrap() {
+            for one in engine.read_log(&run).await.unwrap() {
+                for event in fold_entry(&mut state, &one.body).unwrap() {
                     // Whether a moment is stamped depends on whether another came before it.
-                    if !matches!(event, Event::Stamped { .. }) {
+                    if !matches!(event, RunEvent::Stamped { .. }) {
                         words.push(event.kind());
                     }
                     match &event {
-                        Event::EffectAsked { action, effect: Effect::Run { .. }, .. } => {
+                        RunEvent::EffectAsked {
+                            action, effect: EffectCall::Run { .. }, ..
+                        } => {
                             ordered.insert(format!("{run}/{action}"));
                         }
-                        Event::EffectDone { action } => {
+                        RunEvent::EffectDone { action } => {
                             done.insert(format!("{run}/{action}"));
                         }
                         _ => {}
@@ -83,7 +85,7 @@ impl World {
                 }
             }
             assert!(state.pending.is_empty(), "nothing is left to do: {:?}", state.pending);
-            let actions = engine.store().actions(&engine.run_id(&run)).await.unwrap();
+            let actions = engine.store().list_actions(&engine.run_id(&run)).await.unwrap();
             assert!(actions.is_empty(), "and the store knows: {actions:?}");
             let mut document = (*state.document).clone();
             timeless(&mut document);
@@ -104,7 +106,11 @@ impl World {
     }
 
     /// What somebody was told is kept, is kept.
-    async fn acknowledged(&self, engine: &Engine, versions: &BTreeMap<(String, u64), Vec<Event>>) {
+    async fn acknowledged(
+        &self,
+        engine: &Engine,
+        versions: &BTreeMap<(String, u64), Vec<RunEvent>>,
+    ) {
         let (kept, taken) = {
             let witness = &self.witness;
             (witness.kept.lock().unwrap().clone(), witness.taken.lock().unwrap().clone())
@@ -114,7 +120,7 @@ impl World {
             assert_eq!(found, Some(&events), "version {version} of {run} was acknowledged");
         }
         for (run, key) in taken {
-            let found = engine.store().keyed(&engine.run_id(&run), &key).await.unwrap();
+            let found = engine.store().find_key_version(&engine.run_id(&run), &key).await.unwrap();
             assert!(found.is_some(), "`{key}` was taken");
         }
     }

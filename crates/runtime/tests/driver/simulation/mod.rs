@@ -10,8 +10,8 @@ mod world;
 mod judge;
 mod brood;
 
-use countersign_store::{Fault, Plan};
-use testkit::Chance;
+use countersign_store::{FaultPlan, InjectedFault};
+use testkit::SeededRng;
 
 use judge::Judgement;
 use stories::Story;
@@ -46,8 +46,10 @@ async fn dies_at_every_write(story: Story) {
     let (expected, writes) = undisturbed(&story).await;
     assert!(writes > 10, "a story worth telling: {writes} writes");
     for write in 1..=writes {
-        for fault in [Fault::Before, Fault::After, Fault::Unheard] {
-            let life = Life { plan: Plan::Crash { write, fault }, polls: None };
+        for fault in
+            [InjectedFault::BeforeWrite, InjectedFault::AfterWrite, InjectedFault::LostReply]
+        {
+            let life = Life { plan: FaultPlan::Crash { write, fault }, polls: None };
             let told = format!("{} dies at write {write}, {fault:?}", story.name);
             survives(&story, &[life], &expected, &told).await;
         }
@@ -73,7 +75,7 @@ async fn families_survive_death_at_every_write() {
 async fn dies_anywhere(story: Story, most: usize) {
     let (expected, _) = undisturbed(&story).await;
     for polls in 1..=most {
-        let life = Life { plan: Plan::Well, polls: Some(polls) };
+        let life = Life { plan: FaultPlan::NoFaults, polls: Some(polls) };
         let told = format!("{} dies after {polls} polls", story.name);
         survives(&story, &[life], &expected, &told).await;
     }
@@ -92,9 +94,10 @@ async fn long_runs_survive_many_deaths() {
     for story in stories {
         let (expected, writes) = undisturbed(&story).await;
         for seed in 0..seeds / 4 {
-            let mut chance = Chance::for_case(0xC0DE, seed);
-            let lives: Vec<Life> =
-                (0..chance.between(1, 5)).map(|_| Life::by_chance(&mut chance, writes)).collect();
+            let mut chance = SeededRng::for_case(0xC0DE, seed);
+            let lives: Vec<Life> = (0..chance.next_between(1, 5))
+                .map(|_| Life::by_chance(&mut chance, writes))
+                .collect();
             let told = format!("{}, seed {seed}: {lives:?}", story.name);
             survives(&story, &lives, &expected, &told).await;
         }
@@ -108,7 +111,7 @@ async fn the_same_seed_gives_the_same_bytes() {
         for seed in 0..4 {
             let mut logs = Vec::new();
             for _ in 0..2 {
-                let mut chance = Chance::for_case(0xB17E5, seed);
+                let mut chance = SeededRng::for_case(0xB17E5, seed);
                 let lives: Vec<Life> =
                     (0..4).map(|_| Life::by_writes(&mut chance, writes)).collect();
                 let told = format!("{}, seed {seed}", story.name);
@@ -130,7 +133,7 @@ async fn both_stores_keep_the_same_bytes() {
         sqlite.judge().await;
         if story.name == "long" {
             let run = sqlite.house.engine().run_id("r1");
-            let loaded = sqlite.house.store.load(&run, None).await.unwrap().unwrap();
+            let loaded = sqlite.house.store.load_run(&run, None).await.unwrap().unwrap();
             assert!(loaded.snapshot.is_some(), "it is long enough for a snapshot");
         }
     }

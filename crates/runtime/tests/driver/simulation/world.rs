@@ -6,14 +6,14 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use countersign_core::run::{Event, Incoming, State};
+use countersign_core::run::{InputKind, RunEvent, RunState};
 use countersign_runtime::clock::Clock;
-use countersign_runtime::driver::Rest;
+use countersign_runtime::driver::IdleReason;
 use countersign_runtime::engine::{Engine, EngineError};
-use countersign_runtime::watch::Watch;
-use countersign_store::{Fault, FaultyStore, Plan, RunFilter, Store, TenantId};
+use countersign_runtime::run_observer::RunObserver;
+use countersign_store::{FaultPlan, FaultyStore, InjectedFault, RunFilter, Store, TenantId};
 use serde_json::json;
-use testkit::Chance;
+use testkit::SeededRng;
 
 use super::clock::Simulated;
 use super::stories::Story;
@@ -23,32 +23,36 @@ use crate::rig::{House, Kind};
 #[derive(Debug, Clone)]
 pub(super) struct Life {
     /// What goes wrong with its writes.
-    pub(super) plan: Plan,
+    pub(super) plan: FaultPlan,
     /// How often it is polled before it dies, where it dies for no reason.
     pub(super) polls: Option<usize>,
 }
 
 impl Life {
     pub(super) fn good() -> Self {
-        Self { plan: Plan::Well, polls: None }
+        Self { plan: FaultPlan::NoFaults, polls: None }
     }
 
     /// A death at one of so many writes, or writes that fail now and then.
-    pub(super) fn by_writes(chance: &mut Chance, writes: u64) -> Self {
-        let plan = if chance.percent(30) {
-            Plan::Seeded { seed: chance.bits(), per_mille: 150 }
+    pub(super) fn by_writes(chance: &mut SeededRng, writes: u64) -> Self {
+        let plan = if chance.roll_percent(30) {
+            FaultPlan::Seeded { seed: chance.next_u64(), per_mille: 150 }
         } else {
-            let write = chance.between(1, writes as usize) as u64;
-            let fault = *chance.pick(&[Fault::Before, Fault::After, Fault::Unheard]);
-            Plan::Crash { write, fault }
+            let write = chance.next_between(1, writes as usize) as u64;
+            let fault = *chance.pick(&[
+                InjectedFault::BeforeWrite,
+                InjectedFault::AfterWrite,
+                InjectedFault::LostReply,
+            ]);
+            FaultPlan::Crash { write, fault }
         };
         Self { plan, polls: None }
     }
 
     /// The same, or a death anywhere.
-    pub(super) fn by_chance(chance: &mut Chance, writes: u64) -> Self {
+    pub(super) fn by_chance(chance: &mut SeededRng, writes: u64) -> Self {
         let mut life = Self::by_writes(chance, writes);
-        life.polls = chance.percent(30).then(|| chance.between(1, 60));
+        life.polls = chance.roll_percent(30).then(|| chance.next_between(1, 60));
         life
     }
 }
@@ -57,18 +61,18 @@ impl Life {
 #[derive(Default)]
 pub(super) struct Witness {
     /// Run, version, events.
-    pub(super) kept: Mutex<Vec<(String, u64, Vec<Event>)>>,
+    pub(super) kept: Mutex<Vec<(String, u64, Vec<RunEvent>)>>,
     /// Run and key of what people were told is taken.
     pub(super) taken: Mutex<Vec<(String, String)>>,
 }
 
-impl Watch for Witness {
-    fn committed(&self, state: &State, events: &[Event]) {
+impl RunObserver for Witness {
+    fn on_commit(&self, state: &RunState, events: &[RunEvent]) {
         let kept = (state.run.clone(), state.version, events.to_vec());
         self.kept.lock().unwrap().push(kept);
     }
 
-    fn writing(&self, _: &State, _: &str, _: &str) {}
+    fn on_model_text(&self, _: &RunState, _: &str, _: &str) {}
 }
 
 /// What outlives a process.
@@ -126,12 +130,12 @@ impl World {
         };
         let store = Arc::new(FaultyStore::new(Arc::clone(&self.house.store), life.plan.clone()));
         let last = match life.plan {
-            Plan::Crash { write, fault: Fault::Unheard } => write,
+            FaultPlan::Crash { write, fault: InjectedFault::LostReply } => write,
             _ => u64::MAX,
         };
         let unheard = async {
             // The write is done in the same poll in which it is counted; nobody hears of it.
-            while store.writes() < last {
+            while store.write_count() < last {
                 tokio::task::yield_now().await;
             }
         };
@@ -144,7 +148,7 @@ impl World {
         };
         // Nobody gave its leases back.
         self.clock.advance(30_000);
-        over.then(|| store.writes())
+        over.then(|| store.write_count())
     }
 
     /// What a process does: begins the run, works on all there are, asks people, lets time go by.
@@ -162,7 +166,7 @@ impl World {
                 Ok(true) => return true,
                 Ok(false) => {}
                 Err(EngineError::Store(_)) => {
-                    if engine.store().head(&engine.run_id("r1")).await.is_err() {
+                    if engine.store().load_head(&engine.run_id("r1")).await.is_err() {
                         return false;
                     }
                 }
@@ -177,28 +181,34 @@ impl World {
         engine: &Engine,
         driver: &countersign_runtime::driver::Driver,
     ) -> Result<bool, EngineError> {
-        let begun =
-            engine.start("r1", &self.house.protocol, self.house.begin(), Some("start".to_owned()));
+        let begun = engine.start_named_run(
+            "r1",
+            &self.house.protocol,
+            self.house.begin(),
+            Some("start".to_owned()),
+        );
         begun.await?;
         let mut seen = BTreeSet::new();
         let mut over = true;
         let mut wakes: Option<i64> = None;
         loop {
             let filter = RunFilter::newest(TenantId::default(), 100);
-            let heads = engine.store().runs(&filter).await?;
+            let heads = engine.store().list_runs(&filter).await?;
             let Some(head) = heads.into_iter().find(|head| seen.insert(head.run.id.clone())) else {
                 break;
             };
             let run = &head.run.id;
             match driver.drive(run).await? {
-                Rest::Ended(_) => continue,
+                IdleReason::Ended(_) => continue,
                 // Processes died too often on it, and somebody lets it go on.
-                Rest::Parked => drop(engine.store().unpark(&head.run, self.clock.now().0).await?),
+                IdleReason::Parked => {
+                    drop(engine.store().unpark_run(&head.run, self.clock.now().0).await?)
+                }
                 _ => {}
             }
             over = false;
             self.answer(engine, run).await?;
-            let head = engine.store().head(&head.run).await?;
+            let head = engine.store().load_head(&head.run).await?;
             let now = self.clock.now().0;
             let later = head.and_then(|head| head.wake_at).filter(|at| *at > now);
             wakes = wakes.into_iter().chain(later).min();
@@ -211,19 +221,19 @@ impl World {
 
     /// People answer what they are asked, each under a key, until they are told that it is taken.
     async fn answer(&self, engine: &Engine, run: &str) -> Result<(), EngineError> {
-        for wait in engine.look(run).await?.state.waits.values() {
+        for wait in engine.get_run(run).await?.state.waits.values() {
             let Some((_, value)) = self.answers.iter().find(|(name, _)| *name == wait.name) else {
                 continue;
             };
             let (id, by) = (wait.id.clone(), "anna".to_owned());
             let what = match wait.kind {
                 countersign_core::run::WaitKind::Approval => {
-                    Incoming::Decided { wait: id, approve: *value == json!(true), by, note: None }
+                    InputKind::Decided { wait: id, approve: *value == json!(true), by, note: None }
                 }
-                _ => Incoming::Answered { wait: id, value: value.clone(), by },
+                _ => InputKind::Answered { wait: id, value: value.clone(), by },
             };
             let key = format!("answer to {}", wait.id);
-            engine.give(run, what, Some(key.clone())).await?;
+            engine.submit_input(run, what, Some(key.clone())).await?;
             self.witness.taken.lock().unwrap().push((run.to_owned(), key));
         }
         Ok(())

@@ -1,115 +1,123 @@
 //! Where everything stands, in pixels: as near to its neighbours as the order and the gaps allow.
 
-use super::order::{Order, Room, mean};
+use super::layers::{LayeredGraph, LayoutNode, mean_position};
 
 /// How much room something takes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Size {
+pub(super) struct GraphSize {
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
 /// A place; of boxes, their middle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Point {
+pub(super) struct GraphPoint {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
 /// A finished layout.
 #[derive(Debug)]
-pub(super) struct Layout {
-    pub(super) size: Size,
-    pub(super) nodes: Vec<Point>,
+pub(super) struct GraphLayout {
+    pub(super) size: GraphSize,
+    pub(super) nodes: Vec<GraphPoint>,
     /// Each edge's points from its beginning to its end; empty for one that begins where it ends.
-    pub(super) paths: Vec<Vec<Point>>,
-    pub(super) labels: Vec<Point>,
+    pub(super) paths: Vec<Vec<GraphPoint>>,
+    pub(super) labels: Vec<GraphPoint>,
 }
 
 /// What is laid out.
-pub(super) struct Boxes<'b> {
-    pub(super) nodes: &'b [Size],
+pub(super) struct LayoutInput<'b> {
+    pub(super) nodes: &'b [GraphSize],
     pub(super) edges: &'b [(usize, usize)],
-    pub(super) labels: &'b [Size],
+    pub(super) labels: &'b [GraphSize],
     /// Room to the right of each node, for the ways that begin and end there.
-    pub(super) beside: &'b [Size],
+    pub(super) self_loops: &'b [GraphSize],
 }
 
 const GAP_X: f64 = 22.0;
 const GAP_Y: f64 = 26.0;
-const PASS: f64 = 14.0;
+const WAYPOINT_WIDTH: f64 = 14.0;
 /// How strongly a long way is drawn towards its ends.
-const PULL: f64 = 0.06;
+const STRAIGHTENING_PULL: f64 = 0.06;
 const MARGIN: f64 = 24.0;
-const ROUNDS: usize = 80;
+const PLACEMENT_ROUNDS: usize = 80;
 /// Above the first layer: the title, and the way in.
-const TOP: f64 = 72.0;
+const TOP_MARGIN: f64 = 72.0;
 
-impl Layout {
+impl GraphLayout {
     /// Lays boxes out from top to bottom.
-    pub(super) fn of(boxes: &Boxes<'_>) -> Self {
-        let order = Order::of(boxes.nodes.len(), boxes.edges);
-        let extent: Vec<Extent> = order.rooms.iter().map(|room| extent(*room, boxes)).collect();
-        let x = across(&order, &extent);
-        let (y, band) = along(&order, &extent);
-        let at = |room: usize| Point { x: x[room], y: y[room] };
-        let nodes: Vec<Point> = (0..boxes.nodes.len()).map(at).collect();
-        let mut labels = vec![Point::default(); boxes.edges.len()];
-        for (room, kind) in order.rooms.iter().enumerate() {
-            if let Room::Label(edge) = kind {
+    pub(super) fn compute(boxes: &LayoutInput<'_>) -> Self {
+        let order = LayeredGraph::build(boxes.nodes.len(), boxes.edges);
+        let extent: Vec<NodeExtent> =
+            order.nodes.iter().map(|room| measure_extent(*room, boxes)).collect();
+        let x = place_horizontally(&order, &extent);
+        let (y, band) = place_vertically(&order, &extent);
+        let at = |room: usize| GraphPoint { x: x[room], y: y[room] };
+        let nodes: Vec<GraphPoint> = (0..boxes.nodes.len()).map(at).collect();
+        let mut labels = vec![GraphPoint::default(); boxes.edges.len()];
+        for (room, kind) in order.nodes.iter().enumerate() {
+            if let LayoutNode::Label(edge) = kind {
                 labels[*edge] = at(room);
             }
         }
         for (edge, (from, to)) in boxes.edges.iter().enumerate() {
             if from == to {
                 let right = nodes[*from].x + boxes.nodes[*from].width / 2.0;
-                let inside = boxes.beside[*from].width - LOOP - boxes.labels[edge].width;
-                let x = right + LOOP + boxes.labels[edge].width / 2.0;
-                labels[edge] = Point { x: x + inside.min(0.0), y: nodes[*from].y };
+                let inside =
+                    boxes.self_loops[*from].width - SELF_LOOP_WIDTH - boxes.labels[edge].width;
+                let x = right + SELF_LOOP_WIDTH + boxes.labels[edge].width / 2.0;
+                labels[edge] = GraphPoint { x: x + inside.min(0.0), y: nodes[*from].y };
             }
         }
-        let paths = paths(&order, boxes, &nodes, &at, &band);
-        let far = |edge: fn((f64, f64, &Extent)) -> f64| {
+        let paths = route_edges(&order, boxes, &nodes, &at, &band);
+        let far = |edge: fn((f64, f64, &NodeExtent)) -> f64| {
             let rooms = x.iter().zip(&y).zip(&extent);
             rooms.map(|((x, y), room)| edge((*x, *y, room))).fold(0.0, f64::max)
         };
         let width = far(|(x, _, room)| x + room.right);
         let height = far(|(_, y, room)| y + room.height / 2.0);
-        let size = Size { width: width + MARGIN, height: height + MARGIN };
+        let size = GraphSize { width: width + MARGIN, height: height + MARGIN };
         Self { size, nodes, paths, labels }
     }
 }
 
 /// How far a way that ends where it begins reaches out before its label.
-pub(super) const LOOP: f64 = 34.0;
+pub(super) const SELF_LOOP_WIDTH: f64 = 34.0;
 
 /// What a room takes on either side of its middle.
 #[derive(Debug, Clone, Copy)]
-struct Extent {
+struct NodeExtent {
     left: f64,
     right: f64,
     height: f64,
 }
 
-fn extent(room: Room, boxes: &Boxes<'_>) -> Extent {
+fn measure_extent(room: LayoutNode, boxes: &LayoutInput<'_>) -> NodeExtent {
     match room {
-        Room::Node(node) => {
-            let (own, beside) = (boxes.nodes[node], boxes.beside[node]);
+        LayoutNode::Node(node) => {
+            let (own, beside) = (boxes.nodes[node], boxes.self_loops[node]);
             let half = own.width / 2.0;
-            Extent { left: half, right: half + beside.width, height: own.height.max(beside.height) }
+            NodeExtent {
+                left: half,
+                right: half + beside.width,
+                height: own.height.max(beside.height),
+            }
         }
-        Room::Label(edge) => {
-            let half = boxes.labels[edge].width.max(PASS) / 2.0;
-            Extent { left: half, right: half, height: boxes.labels[edge].height }
+        LayoutNode::Label(edge) => {
+            let half = boxes.labels[edge].width.max(WAYPOINT_WIDTH) / 2.0;
+            NodeExtent { left: half, right: half, height: boxes.labels[edge].height }
         }
-        Room::Pass(_) => Extent { left: PASS / 2.0, right: PASS / 2.0, height: 0.0 },
+        LayoutNode::Waypoint(_) => {
+            NodeExtent { left: WAYPOINT_WIDTH / 2.0, right: WAYPOINT_WIDTH / 2.0, height: 0.0 }
+        }
     }
 }
 
 /// The middle of each room's layer, and how high that layer is. A layer is as high as its highest room.
-fn along(order: &Order, extent: &[Extent]) -> (Vec<f64>, Vec<f64>) {
-    let (mut y, mut band) = (vec![0.0; order.rooms.len()], vec![0.0; order.rooms.len()]);
-    let mut top = TOP;
+fn place_vertically(order: &LayeredGraph, extent: &[NodeExtent]) -> (Vec<f64>, Vec<f64>) {
+    let (mut y, mut band) = (vec![0.0; order.nodes.len()], vec![0.0; order.nodes.len()]);
+    let mut top = TOP_MARGIN;
     for layer in &order.layers {
         let height = layer.iter().map(|room| extent[*room].height).fold(0.0, f64::max);
         for room in layer {
@@ -122,20 +130,20 @@ fn along(order: &Order, extent: &[Extent]) -> (Vec<f64>, Vec<f64>) {
 
 /// Each room as near as may be to the middle of its neighbours, layer by layer, down and up; ways that
 /// pass through many layers are then drawn straight.
-fn across(order: &Order, extent: &[Extent]) -> Vec<f64> {
-    let (above, below) = order.neighbours();
-    let mut along_way: Vec<&[usize]> = vec![&[]; order.rooms.len()];
+fn place_horizontally(order: &LayeredGraph, extent: &[NodeExtent]) -> Vec<f64> {
+    let (above, below) = order.compute_neighbours();
+    let mut along_way: Vec<&[usize]> = vec![&[]; order.nodes.len()];
     for chain in &order.chains {
         let between = chain.iter().skip(1).take(chain.len().saturating_sub(2));
         between.for_each(|room| along_way[*room] = chain);
     }
-    let mut x = vec![0.0; order.rooms.len()];
+    let mut x = vec![0.0; order.nodes.len()];
     for layer in &order.layers {
         let wished = vec![0.0; layer.len()];
-        settle(layer, &wished, extent, &mut x);
+        resolve_overlaps(layer, &wished, extent, &mut x);
     }
-    for round in 0..ROUNDS {
-        let (downward, straight) = (round % 2 == 0, round >= ROUNDS / 4);
+    for round in 0..PLACEMENT_ROUNDS {
+        let (downward, straight) = (round % 2 == 0, round >= PLACEMENT_ROUNDS / 4);
         let mut layers: Vec<&Vec<usize>> = order.layers.iter().collect();
         if !downward {
             layers.reverse();
@@ -149,18 +157,19 @@ fn across(order: &Order, extent: &[Extent]) -> Vec<f64> {
                     let wish = match along_way[*room] {
                         [first, between @ .., last] if straight && between.len() > 1 => {
                             let ends = f64::midpoint(x[*first], x[*last]);
-                            mean(between, &x).map(|middle| middle + (ends - middle) * PULL)
+                            mean_position(between, &x)
+                                .map(|middle| middle + (ends - middle) * STRAIGHTENING_PULL)
                         }
                         _ if straight => {
                             let seen = [&near[*room][..], &other[*room][..]].concat();
-                            mean(&seen, &x)
+                            mean_position(&seen, &x)
                         }
-                        _ => mean(&near[*room], &x),
+                        _ => mean_position(&near[*room], &x),
                     };
                     wish.unwrap_or(x[*room])
                 })
                 .collect();
-            settle(layer, &wished, extent, &mut x);
+            resolve_overlaps(layer, &wished, extent, &mut x);
         }
     }
     let left = (0..x.len()).map(|room| x[room] - extent[room].left).fold(f64::MAX, f64::min);
@@ -169,7 +178,7 @@ fn across(order: &Order, extent: &[Extent]) -> Vec<f64> {
 
 /// The places nearest to those wished for that keep order and gaps: least squares, by pooling
 /// neighbours that would overlap.
-fn settle(layer: &[usize], wished: &[f64], extent: &[Extent], x: &mut [f64]) {
+fn resolve_overlaps(layer: &[usize], wished: &[f64], extent: &[NodeExtent], x: &mut [f64]) {
     let mut offset = 0.0;
     let mut offsets = Vec::with_capacity(layer.len());
     for (index, room) in layer.iter().enumerate() {
@@ -201,13 +210,13 @@ fn settle(layer: &[usize], wished: &[f64], extent: &[Extent], x: &mut [f64]) {
 
 /// The points of each edge, from its beginning to its end. Where several leave or reach one side of a
 /// node, they share it out among themselves.
-fn paths(
-    order: &Order,
-    boxes: &Boxes<'_>,
-    nodes: &[Point],
-    at: &impl Fn(usize) -> Point,
+fn route_edges(
+    order: &LayeredGraph,
+    boxes: &LayoutInput<'_>,
+    nodes: &[GraphPoint],
+    at: &impl Fn(usize) -> GraphPoint,
     band: &[f64],
-) -> Vec<Vec<Point>> {
+) -> Vec<Vec<GraphPoint>> {
     let port = |node: usize, below: bool, edge: usize| {
         let mut there: Vec<(f64, usize)> = order
             .chains
@@ -226,7 +235,7 @@ fn paths(
         let place = there.iter().position(|(_, other)| *other == edge).unwrap_or(0);
         let step = boxes.nodes[node].width / (there.len() + 1) as f64;
         let half = boxes.nodes[node].height / 2.0;
-        Point {
+        GraphPoint {
             x: nodes[node].x - boxes.nodes[node].width / 2.0 + step * (place + 1) as f64,
             y: if below { nodes[node].y + half } else { nodes[node].y - half },
         }
@@ -242,19 +251,19 @@ fn paths(
         let edge_of = |room: usize, below: f64| at(room).y + below * band[room] / 2.0;
         let mut path = vec![start];
         if edge_of(*first, 1.0) > start.y {
-            path.push(Point { x: start.x, y: edge_of(*first, 1.0) });
+            path.push(GraphPoint { x: start.x, y: edge_of(*first, 1.0) });
         }
         for room in between {
             let middle = at(*room);
             // Straight through the whole layer, so that no bend runs under a neighbour.
             let half = band[*room] / 2.0;
-            path.push(Point { x: middle.x, y: middle.y - half });
+            path.push(GraphPoint { x: middle.x, y: middle.y - half });
             if half > 0.0 {
-                path.push(Point { x: middle.x, y: middle.y + half });
+                path.push(GraphPoint { x: middle.x, y: middle.y + half });
             }
         }
         if edge_of(*last, -1.0) < end.y {
-            path.push(Point { x: end.x, y: edge_of(*last, -1.0) });
+            path.push(GraphPoint { x: end.x, y: edge_of(*last, -1.0) });
         }
         path.push(end);
         if order.upward[edge] {

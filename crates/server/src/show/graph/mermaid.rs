@@ -2,17 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::Picture;
-use super::picture::{Edge, Node};
-use super::wrapped::wrapped;
+use super::WorkflowGraph;
+use super::workflow_graph::{GraphEdge, GraphNode};
+use super::wrap::wrap_text;
 
 /// How wide a label is, in columns.
-const COLUMNS: usize = 34;
+const LABEL_COLUMNS: usize = 34;
 
 /// Writes the picture. Phases are numbered, so that no id of an author's can break the syntax.
 #[must_use]
-pub fn mermaid(picture: &Picture) -> String {
-    let mut text = format!("---\ntitle: {}\n---\nflowchart TD\n", title(&picture.title));
+pub fn render_mermaid(picture: &WorkflowGraph) -> String {
+    let mut text = format!("---\ntitle: {}\n---\nflowchart TD\n", quote_title(&picture.title));
     text.push_str("  begin(( ))\n");
     for (index, node) in picture.nodes.iter().enumerate() {
         let (open, close) = if node.terminal { ("([", "])") } else { ("[", "]") };
@@ -23,13 +23,13 @@ pub fn mermaid(picture: &Picture) -> String {
     for (index, edge) in picture.edges.iter().enumerate() {
         // The arrow into the first phase is link 0.
         let link = (index + 1).to_string();
-        let arrow = if edge.closed.is_some() || edge.exception { "-.->" } else { "-->" };
+        let arrow = if edge.closed_reason.is_some() || edge.exception { "-.->" } else { "-->" };
         let label = edge_label(edge);
         let label = if label.is_empty() { String::new() } else { format!("|\"{label}\"|") };
         let _ = writeln!(text, "  p{} {arrow}{label} p{}", edge.from, edge.to);
-        if edge.closed.is_some() {
+        if edge.closed_reason.is_some() {
             closed.push(link);
-        } else if edge.taken > 0 {
+        } else if edge.taken_count > 0 {
             taken.push(link);
         }
     }
@@ -39,7 +39,7 @@ pub fn mermaid(picture: &Picture) -> String {
         "  classDef current fill:#1a7f64,stroke:#0f5132,stroke-width:3px,color:#ffffff\n",
     );
     text.push_str("  class begin begin\n");
-    let named = |wanted: fn(&Node) -> bool| -> Vec<String> {
+    let named = |wanted: fn(&GraphNode) -> bool| -> Vec<String> {
         let nodes = picture.nodes.iter().enumerate().filter(|(_, node)| wanted(node));
         nodes.map(|(index, _)| format!("p{index}")).collect()
     };
@@ -61,31 +61,31 @@ pub fn mermaid(picture: &Picture) -> String {
     text
 }
 
-fn node_label(node: &Node) -> String {
-    let mut lines = wrapped(node.name.as_deref().unwrap_or(&node.id), COLUMNS, 3)
+fn node_label(node: &GraphNode) -> String {
+    let mut lines = wrap_text(node.name.as_deref().unwrap_or(&node.id), LABEL_COLUMNS, 3)
         .iter()
-        .map(|line| format!("<b>{}</b>", escaped(line)))
+        .map(|line| format!("<b>{}</b>", escape_mermaid(line)))
         .collect::<Vec<_>>();
     if node.name.is_some() {
-        lines.push(escaped(&node.id));
+        lines.push(escape_mermaid(&node.id));
     }
-    lines.extend(node.work.as_ref().map(|work| format!("<i>{}</i>", escaped(work))));
+    lines.extend(node.work.as_ref().map(|work| format!("<i>{}</i>", escape_mermaid(work))));
     lines.join("<br/>")
 }
 
-fn edge_label(edge: &Edge) -> String {
-    let mut lines: Vec<String> = wrapped(&edge.gate, COLUMNS, 6);
-    if edge.taken > 1 {
-        lines.push(format!("taken {} times", edge.taken));
+fn edge_label(edge: &GraphEdge) -> String {
+    let mut lines: Vec<String> = wrap_text(&edge.gate, LABEL_COLUMNS, 6);
+    if edge.taken_count > 1 {
+        lines.push(format!("taken {} times", edge.taken_count));
     }
-    if let Some(reason) = &edge.closed {
-        lines.extend(wrapped(&format!("closed: {reason}"), COLUMNS, 6));
+    if let Some(reason) = &edge.closed_reason {
+        lines.extend(wrap_text(&format!("closed: {reason}"), LABEL_COLUMNS, 6));
     }
-    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("<br/>")
+    lines.iter().map(|line| escape_mermaid(line)).collect::<Vec<_>>().join("<br/>")
 }
 
 /// Everything that Mermaid or HTML could take for their own, as entities of Mermaid.
-fn escaped(text: &str) -> String {
+fn escape_mermaid(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
         match character {
@@ -102,6 +102,6 @@ fn escaped(text: &str) -> String {
 }
 
 /// A title is YAML: a text in quotes, which JSON is too.
-fn title(text: &str) -> String {
+fn quote_title(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -7,14 +7,14 @@
 //!
 //! The same workflow gives the same bytes. Nothing here reads files or asks a store.
 
-mod picture;
-mod wrapped;
+mod workflow_graph;
+mod wrap;
 mod mermaid;
-mod order;
+mod layers;
 mod layout;
 mod style;
 mod svg;
 
-pub use mermaid::mermaid;
-pub use picture::{Picture, gate_text, work};
-pub use svg::svg;
+pub use mermaid::render_mermaid;
+pub use svg::render_svg;
+pub use workflow_graph::{WorkflowGraph, describe_gate, describe_work};

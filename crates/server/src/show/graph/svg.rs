@@ -4,54 +4,58 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Picture;
-use super::layout::{Boxes, LOOP, Layout, Point, Size};
-use super::picture::{Edge, Node};
+use super::WorkflowGraph;
+use super::layout::{GraphLayout, GraphPoint, GraphSize, LayoutInput, SELF_LOOP_WIDTH};
 use super::style::STYLE;
-use super::wrapped::wrapped;
+use super::workflow_graph::{GraphEdge, GraphNode};
+use super::wrap::wrap_text;
 
 /// How wide texts are before they are broken, in columns.
 const NODE_COLUMNS: usize = 26;
 const LABEL_COLUMNS: usize = 30;
 
 /// Pixels of a column, and of a line.
-const NAME: (f64, f64) = (8.4, 18.0);
-const SMALL: (f64, f64) = (6.4, 14.0);
+const NAME_CELL: (f64, f64) = (8.4, 18.0);
+const SMALL_CELL: (f64, f64) = (6.4, 14.0);
 
 /// Draws the picture.
 #[must_use]
-pub fn svg(picture: &Picture) -> String {
-    let texts: Vec<NodeText> = picture.nodes.iter().map(NodeText::of).collect();
-    let labels: Vec<Label> = picture.edges.iter().map(Label::of).collect();
-    let nodes: Vec<Size> = texts.iter().map(NodeText::size).collect();
-    let label_sizes: Vec<Size> = labels.iter().map(Label::size).collect();
+pub fn render_svg(picture: &WorkflowGraph) -> String {
+    let texts: Vec<NodeText> = picture.nodes.iter().map(NodeText::from_node).collect();
+    let labels: Vec<EdgeLabel> = picture.edges.iter().map(EdgeLabel::from_edge).collect();
+    let nodes: Vec<GraphSize> = texts.iter().map(NodeText::measure).collect();
+    let label_sizes: Vec<GraphSize> = labels.iter().map(EdgeLabel::measure).collect();
     let ends: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
-    let mut beside = vec![Size::default(); nodes.len()];
+    let mut beside = vec![GraphSize::default(); nodes.len()];
     for ((from, to), label) in ends.iter().zip(&label_sizes) {
         if from == to {
             let room = &mut beside[*from];
-            room.width = room.width.max(LOOP + label.width);
+            room.width = room.width.max(SELF_LOOP_WIDTH + label.width);
             room.height = room.height.max(label.height);
         }
     }
-    let layout =
-        Layout::of(&Boxes { nodes: &nodes, edges: &ends, labels: &label_sizes, beside: &beside });
+    let layout = GraphLayout::compute(&LayoutInput {
+        nodes: &nodes,
+        edges: &ends,
+        labels: &label_sizes,
+        self_loops: &beside,
+    });
     let title_width = picture.title.width() as f64 * 7.6 + 40.0;
     let (width, height) = (layout.size.width.max(title_width), layout.size.height);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n<rect class=\"ground\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n<text class=\"title\" x=\"16\" y=\"22\">{}</text>\n",
-        escaped(&picture.title),
-        escaped(&picture.title),
+        escape_xml(&picture.title),
+        escape_xml(&picture.title),
     );
-    begin(&mut text, &layout, &nodes);
+    draw_start(&mut text, &layout, &nodes);
     // Faint ways first, so that the taken ones lie on top.
     let mut drawn: Vec<usize> = (0..picture.edges.len()).collect();
-    drawn.sort_by_key(|edge| (picture.edges[*edge].taken > 0, *edge));
+    drawn.sort_by_key(|edge| (picture.edges[*edge].taken_count > 0, *edge));
     for edge in drawn {
         let (way, label) = (&picture.edges[edge], &labels[edge]);
         let loop_at = (way.from == way.to).then(|| (layout.nodes[way.from], nodes[way.from]));
         let path = &layout.paths[edge];
-        draw_edge(&mut text, way, label, (path, layout.labels[edge], loop_at), picture.of_run);
+        draw_edge(&mut text, way, label, (path, layout.labels[edge], loop_at), picture.shows_run);
     }
     for (index, node) in picture.nodes.iter().enumerate() {
         draw_node(
@@ -59,7 +63,7 @@ pub fn svg(picture: &Picture) -> String {
             node,
             &texts[index],
             (layout.nodes[index], nodes[index]),
-            picture.of_run,
+            picture.shows_run,
         );
     }
     text.push_str("</svg>\n");
@@ -68,75 +72,84 @@ pub fn svg(picture: &Picture) -> String {
 
 /// The lines of a box.
 struct NodeText {
-    name: Vec<String>,
-    small: Vec<String>,
+    name_lines: Vec<String>,
+    detail_lines: Vec<String>,
 }
 
 impl NodeText {
-    fn of(node: &Node) -> Self {
-        let name = wrapped(node.name.as_deref().unwrap_or(&node.id), NODE_COLUMNS, 3);
-        let mut small = Vec::new();
+    fn from_node(node: &GraphNode) -> Self {
+        let name_lines = wrap_text(node.name.as_deref().unwrap_or(&node.id), NODE_COLUMNS, 3);
+        let mut detail_lines = Vec::new();
         if node.name.is_some() {
-            small.extend(wrapped(&node.id, NODE_COLUMNS + 6, 2));
+            detail_lines.extend(wrap_text(&node.id, NODE_COLUMNS + 6, 2));
         }
-        small.extend(node.work.iter().flat_map(|work| wrapped(work, NODE_COLUMNS + 6, 2)));
-        Self { name, small }
+        detail_lines.extend(node.work.iter().flat_map(|work| wrap_text(work, NODE_COLUMNS + 6, 2)));
+        Self { name_lines, detail_lines }
     }
 
-    fn size(&self) -> Size {
+    fn measure(&self) -> GraphSize {
         let widest = |lines: &[String]| lines.iter().map(|line| line.width()).max().unwrap_or(0);
-        let width = (widest(&self.name) as f64 * NAME.0).max(widest(&self.small) as f64 * SMALL.0);
-        let height = self.name.len() as f64 * NAME.1 + self.small.len() as f64 * SMALL.1;
-        Size { width: (width + 32.0).max(96.0), height: height + 18.0 }
+        let width = (widest(&self.name_lines) as f64 * NAME_CELL.0)
+            .max(widest(&self.detail_lines) as f64 * SMALL_CELL.0);
+        let height = self.name_lines.len() as f64 * NAME_CELL.1
+            + self.detail_lines.len() as f64 * SMALL_CELL.1;
+        GraphSize { width: (width + 32.0).max(96.0), height: height + 18.0 }
     }
 }
 
 /// The lines on a way: what opens it, and why it is closed.
-struct Label {
-    gate: Vec<String>,
-    why: Vec<String>,
+struct EdgeLabel {
+    gate_lines: Vec<String>,
+    closed_lines: Vec<String>,
 }
 
-impl Label {
-    fn of(edge: &Edge) -> Self {
-        let mut gate = wrapped(&edge.gate, LABEL_COLUMNS, 3);
-        if edge.taken > 1 {
-            gate.push(format!("taken {} times", edge.taken));
+impl EdgeLabel {
+    fn from_edge(edge: &GraphEdge) -> Self {
+        let mut gate_lines = wrap_text(&edge.gate, LABEL_COLUMNS, 3);
+        if edge.taken_count > 1 {
+            gate_lines.push(format!("taken {} times", edge.taken_count));
         }
-        let why = edge.closed.as_ref().map_or_else(Vec::new, |reason| {
-            wrapped(&format!("closed: {reason}"), LABEL_COLUMNS, 4)
+        let closed_lines = edge.closed_reason.as_ref().map_or_else(Vec::new, |reason| {
+            wrap_text(&format!("closed: {reason}"), LABEL_COLUMNS, 4)
         });
-        Self { gate, why }
+        Self { gate_lines, closed_lines }
     }
 
-    fn size(&self) -> Size {
-        let lines = self.gate.iter().chain(&self.why);
+    fn measure(&self) -> GraphSize {
+        let lines = self.gate_lines.iter().chain(&self.closed_lines);
         let widest = lines.clone().map(|line| line.width()).max().unwrap_or(0);
         match lines.count() {
-            0 => Size::default(),
-            count => {
-                Size { width: widest as f64 * SMALL.0 + 10.0, height: count as f64 * SMALL.1 + 4.0 }
-            }
+            0 => GraphSize::default(),
+            count => GraphSize {
+                width: widest as f64 * SMALL_CELL.0 + 10.0,
+                height: count as f64 * SMALL_CELL.1 + 4.0,
+            },
         }
     }
 }
 
 /// The dot above the first phase, and the way into it.
-fn begin(text: &mut String, layout: &Layout, nodes: &[Size]) {
+fn draw_start(text: &mut String, layout: &GraphLayout, nodes: &[GraphSize]) {
     let (Some(first), Some(size)) = (layout.nodes.first(), nodes.first()) else { return };
-    let top = Point { x: first.x, y: first.y - size.height / 2.0 };
+    let top = GraphPoint { x: first.x, y: first.y - size.height / 2.0 };
     let _ = writeln!(
         text,
         "<circle class=\"dot\" cx=\"{x:.1}\" cy=\"{dot:.1}\" r=\"5\"/><path class=\"way\" d=\"M{x:.1} {dot:.1}L{x:.1} {end:.1}\"/>{tip}",
         x = top.x,
         dot = top.y - 30.0,
         end = top.y - 8.0,
-        tip = tip(top, Point { x: top.x, y: top.y - 1.0 }),
+        tip = arrow_head(top, GraphPoint { x: top.x, y: top.y - 1.0 }),
     );
 }
 
-fn draw_node(text: &mut String, node: &Node, lines: &NodeText, at: (Point, Size), of_run: bool) {
-    let (Point { x, y }, Size { width, height }) = at;
+fn draw_node(
+    text: &mut String,
+    node: &GraphNode,
+    lines: &NodeText,
+    at: (GraphPoint, GraphSize),
+    of_run: bool,
+) {
+    let (GraphPoint { x, y }, GraphSize { width, height }) = at;
     let mut class = String::from("phase");
     for (name, holds) in [
         ("visited", node.visited),
@@ -148,7 +161,7 @@ fn draw_node(text: &mut String, node: &Node, lines: &NodeText, at: (Point, Size)
         }
     }
     let (left, top) = (x - width / 2.0, y - height / 2.0);
-    let _ = write!(text, "<g class=\"{class}\"><title>{}</title>", escaped(&node_title(node)));
+    let _ = write!(text, "<g class=\"{class}\"><title>{}</title>", escape_xml(&node_title(node)));
     let _ = write!(
         text,
         "<rect class=\"box\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{}\"/>",
@@ -166,13 +179,15 @@ fn draw_node(text: &mut String, node: &Node, lines: &NodeText, at: (Point, Size)
         );
     }
     let mut baseline = top + 9.0;
-    for (lines, class, step) in [(&lines.name, "name", NAME.1), (&lines.small, "small", SMALL.1)] {
+    for (lines, class, step) in
+        [(&lines.name_lines, "name", NAME_CELL.1), (&lines.detail_lines, "small", SMALL_CELL.1)]
+    {
         for line in lines {
             let _ = write!(
                 text,
                 "<text class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                 baseline + step * 0.76,
-                escaped(line)
+                escape_xml(line)
             );
             baseline += step;
         }
@@ -180,7 +195,7 @@ fn draw_node(text: &mut String, node: &Node, lines: &NodeText, at: (Point, Size)
     text.push_str("</g>\n");
 }
 
-fn node_title(node: &Node) -> String {
+fn node_title(node: &GraphNode) -> String {
     let mut title = node.name.clone().unwrap_or_else(|| node.id.clone());
     if let Some(description) = &node.description {
         title = format!("{title}\n{description}");
@@ -193,17 +208,17 @@ fn node_title(node: &Node) -> String {
 
 fn draw_edge(
     text: &mut String,
-    edge: &Edge,
-    label: &Label,
-    (path, label_at, loop_at): (&[Point], Point, Option<(Point, Size)>),
+    edge: &GraphEdge,
+    label: &EdgeLabel,
+    (path, label_at, loop_at): (&[GraphPoint], GraphPoint, Option<(GraphPoint, GraphSize)>),
     of_run: bool,
 ) {
-    let touched = edge.taken > 0 || edge.closed.is_some();
+    let touched = edge.taken_count > 0 || edge.closed_reason.is_some();
     let mut class = String::from("edge");
     for (name, holds) in [
         ("exception", edge.exception),
-        ("taken", edge.taken > 0),
-        ("closed", edge.closed.is_some()),
+        ("taken", edge.taken_count > 0),
+        ("closed", edge.closed_reason.is_some()),
         ("untouched", of_run && !touched),
     ] {
         if holds {
@@ -211,19 +226,19 @@ fn draw_edge(
         }
     }
     let mut title = if edge.gate.is_empty() { "always open".to_owned() } else { edge.gate.clone() };
-    if let Some(reason) = &edge.closed {
+    if let Some(reason) = &edge.closed_reason {
         title = format!("{title}\nclosed: {reason}");
     }
     let (line, tip) = match loop_at {
-        Some(node) => loop_line(node),
-        None => line(path),
+        Some(node) => loop_path(node),
+        None => curve_path(path),
     };
     let _ = write!(
         text,
         "<g class=\"{class}\"><title>{}</title><path class=\"way\" d=\"{line}\"/>{tip}",
-        escaped(&title)
+        escape_xml(&title)
     );
-    let Size { width, height } = label.size();
+    let GraphSize { width, height } = label.measure();
     if height > 0.0 {
         let _ = write!(
             text,
@@ -233,27 +248,27 @@ fn draw_edge(
         );
     }
     let mut baseline = label_at.y - height / 2.0 + 2.0;
-    for (lines, class) in [(&label.gate, "label"), (&label.why, "label why")] {
+    for (lines, class) in [(&label.gate_lines, "label"), (&label.closed_lines, "label why")] {
         for line in lines {
             let _ = write!(
                 text,
                 "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 label_at.x,
-                baseline + SMALL.1 * 0.76,
-                escaped(line)
+                baseline + SMALL_CELL.1 * 0.76,
+                escape_xml(line)
             );
-            baseline += SMALL.1;
+            baseline += SMALL_CELL.1;
         }
     }
     text.push_str("</g>\n");
 }
 
 /// A smooth line through points, and its tip. It leaves and enters everything upright.
-fn line(points: &[Point]) -> (String, String) {
+fn curve_path(points: &[GraphPoint]) -> (String, String) {
     let ([first, ..], [.., before, last]) = (points, points) else { return Default::default() };
     // The line ends where the tip begins.
     let upright = if last.y >= before.y { -8.0 } else { 8.0 };
-    let end = Point { x: last.x, y: last.y + upright };
+    let end = GraphPoint { x: last.x, y: last.y + upright };
     let mut line = format!("M{:.1} {:.1}", first.x, first.y);
     let mut from = *first;
     for (index, point) in points.iter().enumerate().skip(1) {
@@ -266,25 +281,25 @@ fn line(points: &[Point]) -> (String, String) {
         );
         from = to;
     }
-    (line, tip(*last, Point { x: last.x, y: last.y + upright }))
+    (line, arrow_head(*last, GraphPoint { x: last.x, y: last.y + upright }))
 }
 
 /// A way that ends where it begins, out to the right and back.
-fn loop_line((at, size): (Point, Size)) -> (String, String) {
+fn loop_path((at, size): (GraphPoint, GraphSize)) -> (String, String) {
     let right = at.x + size.width / 2.0;
     let (high, low) = (at.y - size.height * 0.26, at.y + size.height * 0.26);
-    let out = right + LOOP;
+    let out = right + SELF_LOOP_WIDTH;
     let end = right + 8.0;
     let line = format!(
         "M{right:.1} {high:.1}C{out:.1} {:.1} {out:.1} {:.1} {end:.1} {low:.1}",
         high - 6.0,
         low + 6.0
     );
-    (line, tip(Point { x: right, y: low }, Point { x: right + 1.0, y: low }))
+    (line, arrow_head(GraphPoint { x: right, y: low }, GraphPoint { x: right + 1.0, y: low }))
 }
 
 /// A triangle that points to a place, coming from another.
-fn tip(to: Point, from: Point) -> String {
+fn arrow_head(to: GraphPoint, from: GraphPoint) -> String {
     const LONG: f64 = 9.0;
     const WIDE: f64 = 4.5;
     let (dx, dy) = (from.x - to.x, from.y - to.y);
@@ -301,7 +316,7 @@ fn tip(to: Point, from: Point) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use countersign_core::protocol::RetrievalSource;
 use countersign_memory::store::SqliteMemory;
-use countersign_models::Settings;
-use countersign_protocols::find;
+use countersign_models::ModelSettings;
+use countersign_protocols::find_shipped_protocol;
 use countersign_runtime::clock::{Clock as _, SystemClock};
-use countersign_runtime::driver::Connected;
-use countersign_runtime::effect::{EffectError, Source, SourceKinds};
-use countersign_runtime::folder::{self, Home};
+use countersign_runtime::driver::CachedModelResolver;
+use countersign_runtime::effect::{EffectError, RetrieverFactory, SourceRetriever};
+use countersign_runtime::folder::{self, EngineHome};
+use countersign_runtime::run_observer::NoopRunObserver;
 use countersign_runtime::trust::ActionGuard;
-use countersign_runtime::watch::Unwatched;
-use countersign_server::access::{Demand, Keyring, NewKey, Role};
-use countersign_server::catalog::shipped_permissions;
-use countersign_server::house::{Furniture, House};
-use countersign_server::serve::Server;
+use countersign_server::access::{AccessRole, AuthMode, Keyring, NewApiKey};
+use countersign_server::app_state::{AppState, ServerDeps};
+use countersign_server::protocol_catalog::load_shipped_permissions;
+use countersign_server::serve::HttpServer;
 use countersign_server::service_limits::ServiceLimits;
-use countersign_server::stop::Stop;
+use countersign_server::shutdown::ShutdownTrigger;
 use countersign_store::SqliteStore;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -33,46 +33,46 @@ pub(crate) struct Rig {
     pub(crate) folder: TempDir,
     pub(crate) address: SocketAddr,
     pub(crate) keyring: Arc<Keyring>,
-    stop: Stop,
+    stop: ShutdownTrigger,
     serving: JoinHandle<()>,
 }
 
 /// No kinds of sources beyond those that the runtime has.
 struct NoKinds;
 
-impl SourceKinds for NoKinds {
-    fn open(
+impl RetrieverFactory for NoKinds {
+    fn open_retriever(
         &self,
         _: &str,
         _: &RetrievalSource,
         _: &Path,
-    ) -> Option<Result<Arc<dyn Source>, EffectError>> {
+    ) -> Option<Result<Arc<dyn SourceRetriever>, EffectError>> {
         None
     }
 }
 
 /// A server over a copy of the shipped protocol `demo`, on loopback.
 pub(crate) async fn serve() -> Rig {
-    open(Demand::BeyondLoopback).await
+    open(AuthMode::LoopbackToken).await
 }
 
 /// The same, where everybody needs a key.
 pub(crate) async fn serve_keyed() -> Rig {
-    open(Demand::Always).await
+    open(AuthMode::KeyRequired).await
 }
 
-async fn open(demand: Demand) -> Rig {
+async fn open(demand: AuthMode) -> Rig {
     Rig::open(demo_folder(), demand).await
 }
 
 /// A folder with a copy of the shipped protocol `demo`.
 pub(crate) fn demo_folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let shipped = find("demo").unwrap();
+    let shipped = find_shipped_protocol("demo").unwrap();
     for (path, text) in shipped.files {
         write(&folder.path().join(".opencode/protocol").join(path), text.as_bytes());
     }
-    for (path, bytes) in shipped.beside {
+    for (path, bytes) in shipped.workspace_files {
         write(&folder.path().join(path), bytes);
     }
     folder
@@ -80,22 +80,27 @@ pub(crate) fn demo_folder() -> TempDir {
 
 impl Rig {
     /// A server over a folder as it is.
-    pub(crate) async fn open(folder: TempDir, demand: Demand) -> Self {
+    pub(crate) async fn open(folder: TempDir, demand: AuthMode) -> Self {
         Self::open_with(folder, demand, ServiceLimits::default()).await
     }
 
     /// The same, which holds so much at once.
-    pub(crate) async fn open_with(folder: TempDir, demand: Demand, limits: ServiceLimits) -> Self {
-        let home = Home::find_or_create(folder.path()).unwrap();
-        let keyring = Arc::new(Keyring::at(home.folder().join("keys.json")));
+    pub(crate) async fn open_with(
+        folder: TempDir,
+        demand: AuthMode,
+        limits: ServiceLimits,
+    ) -> Self {
+        let home = EngineHome::find_or_create(folder.path()).unwrap();
+        let keyring = Arc::new(Keyring::open(home.folder().join("keys.json")));
         let address: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        if demand == Demand::Always && keyring.keys().unwrap().is_empty() {
-            make_key(&keyring, "local", Role::Admin);
+        if demand == AuthMode::KeyRequired && keyring.load_keys().unwrap().is_empty() {
+            make_key(&keyring, "local", AccessRole::Admin);
         }
-        let house = Arc::new(House::open(furniture(&folder, home)));
-        let bound = Server::bind(&[address], house, Arc::clone(&keyring), demand).await.unwrap();
+        let house = Arc::new(AppState::open(furniture(&folder, home)));
+        let bound =
+            HttpServer::bind(&[address], house, Arc::clone(&keyring), demand).await.unwrap();
         let address = bound.addresses()[0];
-        let (stop, stopping) = Stop::new();
+        let (stop, stopping) = ShutdownTrigger::new();
         // A model that never answers is not waited for.
         let bound = bound.with_grace(Duration::from_secs(4));
         // More than any test but one asks of one key in a second.
@@ -121,26 +126,26 @@ impl Rig {
     }
 
     /// A client with a new key.
-    pub(crate) fn client_of(&self, tenant: &str, role: Role) -> Client {
+    pub(crate) fn client_of(&self, tenant: &str, role: AccessRole) -> Client {
         Client::new(self.address, Some(self.new_key(tenant, role)))
     }
 
     /// A new key, as its holder has it.
-    pub(crate) fn new_key(&self, tenant: &str, role: Role) -> String {
+    pub(crate) fn new_key(&self, tenant: &str, role: AccessRole) -> String {
         make_key(&self.keyring, tenant, role)
     }
 
     /// Ends the server as Ctrl-C does, and gives back its folder.
     pub(crate) async fn end(self) -> TempDir {
-        self.stop.say();
+        self.stop.trigger();
         self.serving.await.unwrap();
         self.folder
     }
 }
 
 /// A new key, as its holder has it.
-pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: Role) -> String {
-    let new = NewKey {
+pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: AccessRole) -> String {
+    let new = NewApiKey {
         tenant: tenant.to_owned(),
         role,
         user: Some(format!("{tenant}-{role}")),
@@ -149,23 +154,23 @@ pub(crate) fn make_key(keyring: &Keyring, tenant: &str, role: Role) -> String {
     keyring.create(new, SystemClock.now()).unwrap().1.reveal().to_owned()
 }
 
-fn furniture(folder: &TempDir, home: Home) -> Furniture {
-    let models = Connected::new(Settings::default(), folder.path().to_owned());
-    Furniture {
-        store: Arc::new(SqliteStore::open(home.database()).unwrap()),
+fn furniture(folder: &TempDir, home: EngineHome) -> ServerDeps {
+    let models = CachedModelResolver::new(ModelSettings::default(), folder.path().to_owned());
+    ServerDeps {
+        store: Arc::new(SqliteStore::open(home.database_path()).unwrap()),
         embedder: None,
-        memory: Some(Arc::new(SqliteMemory::open(home.memory()).unwrap())),
-        unremembered: false,
+        memory: Some(Arc::new(SqliteMemory::open(home.memory_path()).unwrap())),
+        memory_disabled: false,
         clock: Arc::new(SystemClock),
-        watch: Arc::new(Unwatched),
+        watch: Arc::new(NoopRunObserver),
         models: Arc::new(models),
         sources: Arc::new(NoKinds),
-        guard: ActionGuard::new(home.workspace().to_owned(), shipped_permissions),
-        contracts: Arc::new(countersign_contracts::registry()),
-        protocol: folder::find(folder.path()),
+        guard: ActionGuard::new(home.workspace().to_owned(), load_shipped_permissions),
+        contracts: Arc::new(countersign_contracts::load_shipped_contracts()),
+        protocol_folder: folder::find_protocol_folder(folder.path()),
         home,
-        model: None,
-        user: "ann".to_owned(),
+        model_override: None,
+        default_user: "ann".to_owned(),
         host: "here".to_owned(),
     }
 }

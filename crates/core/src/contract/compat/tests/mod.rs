@@ -4,20 +4,20 @@ mod beyond_schemas;
 
 use serde_json::{Value, json};
 
-use super::{Answer, compare, compare_with};
-use crate::contract::{Compatibility, Contract, load_inline};
+use super::{CompatOutcome, compare, compare_with};
+use crate::contract::{CompatibilityLevel, Contract, load_inline_contract};
 
 fn contract(schema: &Value, more: &str) -> Contract {
-    load_inline(&format!("id: case\nversion: 1.0.0\nschema: {schema}\n{more}")).unwrap()
+    load_inline_contract(&format!("id: case\nversion: 1.0.0\nschema: {schema}\n{more}")).unwrap()
 }
 
 /// One direction in one line: `yes`, `no: WITNESS`, or `unknown: REASON`.
-fn shown(answer: &Answer) -> String {
+fn shown(answer: &CompatOutcome) -> String {
     match answer {
-        Answer::Yes => "yes".to_owned(),
-        Answer::No { witness, text: None, .. } => format!("no: {witness}"),
-        Answer::No { text: Some(text), .. } => format!("no, as text: {text}"),
-        Answer::Unknown { reason } => format!("unknown: {reason}"),
+        CompatOutcome::Yes => "yes".to_owned(),
+        CompatOutcome::No { witness, reply_text: None, .. } => format!("no: {witness}"),
+        CompatOutcome::No { reply_text: Some(text), .. } => format!("no, as text: {text}"),
+        CompatOutcome::Unknown { reason } => format!("unknown: {reason}"),
     }
 }
 
@@ -44,14 +44,14 @@ fn check_with(
     );
     assert_eq!(told, changes);
     let expected = match (backward, forward) {
-        ("yes", "yes") => Compatibility::Full,
-        ("yes", _) => Compatibility::Backward,
-        (_, "yes") => Compatibility::Forward,
-        _ => Compatibility::Breaking,
+        ("yes", "yes") => CompatibilityLevel::Full,
+        ("yes", _) => CompatibilityLevel::Backward,
+        (_, "yes") => CompatibilityLevel::Forward,
+        _ => CompatibilityLevel::Breaking,
     };
     assert_eq!(comparison.compatibility(), expected);
     assert_eq!(
-        comparison.undecided(),
+        comparison.is_undecided(),
         backward.starts_with("unknown") || forward.starts_with("unknown")
     );
 }

@@ -3,31 +3,31 @@
 //! Fields come in the order they are declared in. White space is allowed where models like to put
 //! it, and bounded, so that none can be written for ever.
 
-mod rules;
-mod value;
-mod object;
-mod names;
-mod text;
+mod grammar_builder;
+mod grammar_value;
+mod grammar_object;
+mod name_trie;
+mod grammar_string;
 #[cfg(test)]
-mod tests;
+mod grammar_tests;
 
 use serde_json::Value;
 
-use super::loss::Export;
-use super::nullable::NullPlaces;
-use rules::Rules;
+use super::exported_contract::ExportedContract;
+use super::nullable_fields::NullableFields;
+use grammar_builder::GrammarBuilder;
 
 /// Exports a schema as a grammar.
-pub(super) fn export(root: &Value) -> Export {
-    let mut rules = Rules::new(root);
-    let body = rules.schema(root, "", "root");
-    rules.define("root", format!("{body} ws"));
+pub(super) fn export_grammar(root: &Value) -> ExportedContract {
+    let mut rules = GrammarBuilder::new(root);
+    let body = rules.write_schema(root, "", "root");
+    rules.define_rule("root", format!("{body} ws"));
     rules.finish_references();
     let (text, losses) = rules.into_text();
-    Export {
-        schema_or_grammar: Value::from(text),
+    ExportedContract {
+        output: Value::from(text),
         losses,
         nullable: Vec::new(),
-        places: NullPlaces::default(),
+        nullable_fields: NullableFields::default(),
     }
 }

@@ -1,0 +1,47 @@
+//! What every command that gives a run something does afterwards: work on it, and tell where it stands.
+
+use countersign_core::run::{ExecutionStatus, WaitKind};
+use countersign_runtime::driver::IdleReason;
+use countersign_runtime::engine::InputOutcome;
+use countersign_server::show::collect_outputs;
+use countersign_server::wire::InputResponse;
+use serde_json::json;
+
+use super::lease_holder::describe_lease_holder;
+use crate::context::CliContext;
+use crate::exit::{CliError, CliExit};
+use crate::{output, render, run_outputs};
+
+/// Lets the run go on as far as it can, and tells where it stands.
+pub(super) async fn drive_and_report(
+    house: &CliContext,
+    outcome: InputOutcome,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let run = outcome.state.run.clone();
+    let refused = outcome.violations().map(<[_]>::to_vec);
+    let rest = house.build_driver()?.drive(&run).await?;
+    let outcome = house.engine.get_run(&run).await?;
+    let state = &outcome.state;
+    let products = collect_outputs(&house.engine, &run).await?;
+    if json {
+        let mut told = json!(InputResponse::from_state(state, products, refused.clone()));
+        told["held"] = json!(rest == IdleReason::LeasedElsewhere);
+        output::print_json(&told);
+    } else {
+        if let Some(violations) = &refused {
+            render::print_violations(violations);
+        }
+        output::print_message(&render::format_run_status(state));
+        match describe_lease_holder(house, &run, &rest).await? {
+            Some(holder) => output::print_message(&format!("{holder}, and goes on with it.")),
+            None => render::print_idle_reason(&run, &rest),
+        }
+        for wait in state.waits.values().filter(|wait| wait.kind != WaitKind::Work) {
+            output::print_message(&render::format_wait(&run, wait));
+        }
+        run_outputs::print_outputs(&run, &products);
+    }
+    let good = refused.is_none() && state.status() != ExecutionStatus::Failed;
+    Ok(if good { CliExit::Success } else { CliExit::Refused })
+}

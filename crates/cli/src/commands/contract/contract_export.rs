@@ -1,0 +1,64 @@
+//! `countersign contract export`
+
+use std::path::Path;
+
+use countersign_core::contract::{ExportTarget, ExportedContract, export_contract};
+use countersign_server::wire::ContractExportView;
+use serde_json::json;
+
+use crate::args::ExportTargetArg;
+use crate::exit::{CliError, CliExit};
+use crate::{files, output};
+
+pub(super) fn run(
+    folder: Option<&Path>,
+    id: &str,
+    target: ExportTargetArg,
+    json: bool,
+) -> Result<CliExit, CliError> {
+    let contract = files::load_contract(id, folder)?;
+    let target = match target {
+        ExportTargetArg::Openai => ExportTarget::OpenAi,
+        ExportTargetArg::Anthropic => ExportTarget::Anthropic,
+        ExportTargetArg::Gemini => ExportTarget::Gemini,
+        ExportTargetArg::Grammar => ExportTarget::Grammar,
+    };
+    let exported = export_contract(&contract, target);
+    if json {
+        output::print_json(&json!(ContractExportView::from_export(&exported, target)));
+        return Ok(CliExit::Success);
+    }
+    match exported.grammar() {
+        Some(grammar) => output::print_json_text(grammar),
+        None => output::print_json(&exported.output),
+    }
+    print_losses(&exported);
+    Ok(CliExit::Success)
+}
+
+/// The loss report, for people.
+fn print_losses(exported: &ExportedContract) {
+    if exported.losses.is_empty() {
+        output::print_message("nothing is lost");
+        return;
+    }
+    output::print_message(&format!(
+        "{} things only Countersign still enforces:",
+        exported.losses.len()
+    ));
+    for loss in &exported.losses {
+        let place = if loss.pointer.is_empty() { "the whole" } else { &loss.pointer };
+        output::print_message(&format!(
+            "  {} {place}, {}: {}",
+            loss.effect.as_str(),
+            loss.keyword,
+            loss.reason
+        ));
+    }
+    if !exported.nullable.is_empty() {
+        let places = exported.nullable.join(", ");
+        output::print_message(&format!(
+            "null means absent, and is dropped before admission, at: {places}"
+        ));
+    }
+}

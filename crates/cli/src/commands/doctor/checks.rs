@@ -1,0 +1,365 @@
+//! `countersign doctor`: what is set up, which setting came from where, and what is wrong with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_core::redact_credentials;
+use countersign_core::run::ExecutionStatus;
+use countersign_models::{ModelProvider, ModelSpec};
+use countersign_postgres::is_address;
+use countersign_runtime::folder::EngineHome;
+use countersign_runtime::private_files::is_private;
+use countersign_store::{RunFilter, SqliteHealth, WaitFilter};
+use serde_json::{Value, json};
+
+use super::doctor_report::DoctorReport;
+use super::postgres_checks;
+use crate::args::{DoctorArgs, StoreArgs};
+use crate::byte_format::format_bytes;
+use crate::context::{
+    CliContext, block_on, find_nearest_protocol, load_protocol_folder, resolve_protocol_folder,
+};
+use crate::exit::{CliError, CliExit};
+use crate::output;
+use crate::settings::{CliSetting, CliSettings, SETTINGS_FILE, env_var};
+use crate::store_location::StoreLocation;
+
+pub(in crate::commands) fn run(args: &DoctorArgs, json: bool) -> CliExit {
+    let mut report = DoctorReport::default();
+    let home = run_checks(&mut report, &args.store_args);
+    if let Some(place) = home {
+        count_runs(&mut report, &args.store_args, &place);
+    }
+    if json {
+        output::print_json(&report.to_json());
+    } else {
+        output::print_data(&report.to_text());
+    }
+    if report.problems.is_empty() { CliExit::Success } else { CliExit::Refused }
+}
+
+/// Looks at everything but the runs; gives the database where it can be read.
+fn run_checks(report: &mut DoctorReport, site: &StoreArgs) -> Option<StoreLocation> {
+    let here = Path::new(".");
+    report.start_section("program");
+    report.add("version", env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION"));
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    report.add("system", system.clone(), system);
+
+    report.start_section("workspace");
+    let home = match EngineHome::find(here) {
+        Ok(home) => home,
+        Err(error) => {
+            report.add_problem(
+                "home",
+                error.to_string(),
+                "Remove or rename it, so that a folder can be there.",
+            );
+            None
+        }
+    };
+    let workspace = home.as_ref().map_or_else(
+        || here.canonicalize().unwrap_or_default(),
+        |home| home.workspace().to_owned(),
+    );
+    report.add("folder", display_path(&workspace), display_path(&workspace));
+    match &home {
+        Some(home) => {
+            report.add_passed("home", display_path(home.folder()), display_path(home.folder()))
+        }
+        None => report.add("home", "none yet; `countersign run` makes one", Value::Null),
+    }
+    check_writable(report, home.as_ref().map_or(workspace.as_path(), EngineHome::folder));
+    if let Some(home) = &home {
+        check_permissions(report, home);
+    }
+    let settings = match CliSettings::load(&workspace, site, None) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let told = match &error {
+                CliError::InvalidFiles(faults) => {
+                    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+                }
+                other => other.to_string(),
+            };
+            report.add_problem("settings", told, "Mend the file, or remove it.");
+            return None;
+        }
+    };
+    let file = settings.file.as_deref().map(display_path);
+    report.add("settings", file.clone().unwrap_or_else(|| format!("no {SETTINGS_FILE}")), file);
+    for setting in settings.all() {
+        let value = display_setting(setting);
+        report.settings.push([setting.name.to_owned(), value, setting.origin.clone()]);
+    }
+
+    report.start_section("protocol");
+    let found = match settings.protocol.value.as_deref() {
+        Some(named) => resolve_protocol_folder(Path::new(named)),
+        None => find_nearest_protocol(workspace.as_path()),
+    };
+    let model = check_protocol(report, found);
+    report.start_section("models");
+    check_models(report, settings.model.value.as_deref().or(model.as_deref()));
+
+    report.start_section("store");
+    let named =
+        settings.resolve_store().and_then(|named| named.map(StoreLocation::parse).transpose());
+    let named = match named {
+        Ok(named) => named,
+        Err(error) => {
+            report.add_problem(
+                "database",
+                error.to_string(),
+                "Mend the address; docs/reference/postgres.md shows what it may hold.",
+            );
+            return None;
+        }
+    };
+    let is_named = named.is_some();
+    let place =
+        named.or_else(|| home.as_ref().map(|home| StoreLocation::File(home.database_path())));
+    match place {
+        Some(StoreLocation::Server(server)) => {
+            let good = postgres_checks::check_server(report, &server, home.as_ref());
+            good.then_some(StoreLocation::Server(server))
+        }
+        Some(StoreLocation::File(path)) if path.is_file() => {
+            check_sqlite_file(report, &path).then_some(StoreLocation::File(path))
+        }
+        Some(StoreLocation::File(path)) if is_named => {
+            let told = format!("no file at `{}`", display_path(&path));
+            report.add_problem(
+                "database",
+                told,
+                "Name another with --store; `countersign run` would make this one.",
+            );
+            None
+        }
+        _ => {
+            report.add("database", "none yet; `countersign run` makes one", Value::Null);
+            None
+        }
+    }
+}
+
+/// Whether files can be made, tried with one.
+fn check_writable(report: &mut DoctorReport, folder: &Path) {
+    let probe = folder.join(format!(".countersign-doctor-{}", std::process::id()));
+    match fs::write(&probe, "") {
+        Ok(()) => {
+            let _ = fs::remove_file(&probe);
+            report.add_passed("writable", "files can be written here", true);
+        }
+        Err(error) => {
+            let told = format!("nothing can be written to `{}`: {error}", display_path(folder));
+            report.add_problem(
+                "writable",
+                told,
+                "Give yourself the right to write there, or make room.",
+            );
+        }
+    }
+}
+
+/// Whether others can read what is kept here.
+fn check_permissions(report: &mut DoctorReport, home: &EngineHome) {
+    let mut wide: Vec<String> = Vec::new();
+    let entries = fs::read_dir(home.folder()).into_iter().flatten().flatten();
+    // Whatever lies in a private folder is out of the reach of others.
+    if fs::metadata(home.folder()).is_ok_and(|found| !is_private(&found)) {
+        let inside = entries.filter(|entry| entry.file_name() != ".gitignore");
+        let inside = inside.filter(|entry| entry.metadata().is_ok_and(|found| !is_private(&found)));
+        wide = inside.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        wide.sort();
+    }
+    if !wide.is_empty() {
+        let folder = display_path(home.folder());
+        let told = format!("others on this machine can read {} in `{folder}`", wide.join(", "));
+        report.add_problem(
+            "private",
+            told,
+            format!("`chmod -R go= {folder}` makes it yours alone."),
+        );
+    }
+}
+
+/// Loads the protocol; gives the model it names.
+fn check_protocol(report: &mut DoctorReport, found: Result<PathBuf, CliError>) -> Option<String> {
+    let Ok(folder) = found else {
+        report.add("folder", "none here or above; `countersign init` puts one here", Value::Null);
+        return None;
+    };
+    report.add("folder", display_path(&folder), display_path(&folder));
+    match load_protocol_folder(&folder) {
+        Ok((protocol, _)) => {
+            let told = format!("{} {}", protocol.name, protocol.version);
+            let value = json!({ "name": protocol.name, "version": protocol.version, "digest": protocol.digest });
+            report.add_passed("loads", told, value);
+            protocol.default_model.clone()
+        }
+        Err(CliError::InvalidFiles(faults)) => {
+            let first = faults.first().map(ToString::to_string).unwrap_or_default();
+            let told = match faults.len() {
+                1 => first,
+                several => format!("{first}, and {} more", several - 1),
+            };
+            report.add_problem(
+                "loads",
+                told,
+                "`countersign check` shows every fault beside its place.",
+            );
+            None
+        }
+        Err(other) => {
+            report.add_problem("loads", other.to_string(), "`countersign check` says more.");
+            None
+        }
+    }
+}
+
+/// Which model is meant, and for which providers there are keys. Keys themselves are never told.
+fn check_models(report: &mut DoctorReport, named: Option<&str>) {
+    let settings = match countersign_models::ModelSettings::from_env(&env_var) {
+        Ok(settings) => settings,
+        Err(error) => {
+            report.add_problem("keys", error.to_string(), "Set the variable right, or unset it.");
+            return;
+        }
+    };
+    let has_key = |provider: ModelProvider| {
+        let variable = provider.key_variable();
+        env_var(variable).is_some() || env_var(&format!("{variable}_FILE")).is_some()
+    };
+    let providers: Vec<&str> = ModelProvider::ALL
+        .into_iter()
+        .filter(|one| has_key(*one))
+        .map(ModelProvider::as_str)
+        .collect();
+    let told = if providers.is_empty() { "none".to_owned() } else { providers.join(", ") };
+    report.add("keys for", told, json!(providers));
+    let Some(named) = named else {
+        report.add(
+            "model",
+            "none is named; name one with --model, or hand replies in",
+            Value::Null,
+        );
+        return;
+    };
+    let parsed = named.parse::<ModelSpec>();
+    let named = redact_credentials(named);
+    let named = named.as_ref();
+    match parsed {
+        Err(error) => report.add_problem("model", error.to_string(), "Name one that can be."),
+        Ok(ModelSpec::Remote { provider, address, .. }) => {
+            let place = address.map_or_else(
+                || settings.addresses.for_provider(provider).to_owned(),
+                |address| address.to_string(),
+            );
+            let told = format!("{named}, at {place} (not called now)");
+            let needs_key = matches!(
+                provider,
+                ModelProvider::OpenAi | ModelProvider::Anthropic | ModelProvider::Gemini
+            );
+            let usual = place == provider.default_address();
+            if needs_key && usual && !has_key(provider) {
+                let variable = provider.key_variable();
+                report.add_problem(
+                    "model",
+                    format!("{named} needs a key, and there is none"),
+                    format!("Put it into {variable}, or a file with it into {variable}_FILE."),
+                );
+            } else {
+                report.add_passed("model", told, named);
+            }
+        }
+        Ok(ModelSpec::Script(_)) => report.add_passed("model", format!("{named}, a script"), named),
+        Ok(ModelSpec::Human) => report.add_passed("model", "a person plays it", named),
+    }
+}
+
+/// Looks at the file of the database; false where it cannot be read.
+fn check_sqlite_file(report: &mut DoctorReport, path: &Path) -> bool {
+    report.add("database", display_path(path), display_path(path));
+    let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+    let wal = PathBuf::from(format!("{}-wal", path.display()));
+    let (size, log) = (bytes(path), bytes(&wal));
+    let told = format!("{}, write-ahead log {}", format_bytes(size), format_bytes(log));
+    report.add("size", told, json!({ "bytes": size, "wal_bytes": log }));
+    match SqliteHealth::probe(path) {
+        Ok(health) => {
+            let told = format!(
+                "{}, journal {}, SQLite {}",
+                health.schema, health.journal_mode, health.sqlite_version
+            );
+            let value = json!({ "number": health.schema, "journal": health.journal_mode, "sqlite": health.sqlite_version });
+            report.add_passed("schema", told, value);
+            if health.integrity_errors.is_empty() {
+                report.add_passed("pages", "every page is sound", true);
+                return true;
+            }
+            let told = format!("the database is damaged: {}", health.integrity_errors.join("; "));
+            report.add_problem("pages", told, "Copy the file away now; restore a backup, or `countersign export` every run that `replay --all --verify` still proves.");
+            true
+        }
+        Err(error) => {
+            let why = std::error::Error::source(&error)
+                .map_or_else(String::new, |source| format!(": {source}"));
+            report.add_problem("schema", format!("{error}{why}"), "Restore a backup, name another database with --store, or use the program that made it.");
+            false
+        }
+    }
+}
+
+/// Runs by status, and what waits.
+fn count_runs(report: &mut DoctorReport, site: &StoreArgs, place: &StoreLocation) {
+    let counted = block_on(async {
+        let Some(house) = CliContext::find(site)? else { return Ok(None) };
+        debug_assert_eq!(house.location().to_string(), place.to_string());
+        let (store, tenant) = (house.engine.store(), house.engine.tenant());
+        let mut runs = Vec::new();
+        for status in ExecutionStatus::ALL {
+            let mut filter = RunFilter::newest(tenant.clone(), usize::MAX);
+            filter.status = Some(status.as_str().to_owned());
+            runs.push((status.as_str(), store.list_runs(&filter).await?.len()));
+        }
+        let waits = store.list_waits(&WaitFilter::all(tenant.clone(), usize::MAX)).await?.len();
+        Ok(Some((runs, waits)))
+    });
+    match counted {
+        Ok(Some((runs, waits))) => {
+            let some: Vec<String> = runs
+                .iter()
+                .filter(|(_, count)| *count > 0)
+                .map(|(status, count)| format!("{count} {status}"))
+                .collect();
+            let told = if some.is_empty() { "none".to_owned() } else { some.join(", ") };
+            let value: serde_json::Map<String, Value> =
+                runs.iter().map(|(status, count)| ((*status).to_owned(), json!(count))).collect();
+            report.add("runs", told, Value::Object(value));
+            let told = match waits {
+                0 => "nothing waits for anybody".to_owned(),
+                _ => format!("{waits} open; `countersign inbox` shows them"),
+            };
+            report.add("waits", told, waits);
+        }
+        Ok(None) => {}
+        Err(error) => {
+            report.add_problem("runs", error.to_string(), "`countersign list` says more.")
+        }
+    }
+}
+
+/// The value of a setting; an address without what is secret in it.
+fn display_setting(setting: &CliSetting) -> String {
+    let value = setting.value.clone().unwrap_or_default();
+    if setting.name != "store" || !is_address(&value) {
+        return redact_credentials(&value).into_owned();
+    }
+    StoreLocation::parse(&value)
+        .map_or_else(|_| "an address that cannot be read".to_owned(), |place| place.to_string())
+}
+
+fn display_path(path: &Path) -> String {
+    path.display().to_string()
+}

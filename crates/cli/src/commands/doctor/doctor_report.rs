@@ -1,0 +1,125 @@
+//! What `countersign doctor` found, for people and for programs.
+
+use serde_json::{Value, json};
+
+use crate::render::{BAD, DIM, GOOD, HEADING};
+use crate::table::render_table;
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct DoctorReport {
+    sections: Vec<(&'static str, Vec<DoctorCheck>)>,
+    pub(super) settings: Vec<[String; 3]>,
+    /// What is wrong, and the way out.
+    pub(super) problems: Vec<(String, String)>,
+}
+
+/// One thing that was looked at.
+struct DoctorCheck {
+    name: &'static str,
+    text: String,
+    /// Good, bad, or neither.
+    passed: Option<bool>,
+    value: Value,
+}
+
+impl DoctorReport {
+    pub(super) fn add(
+        &mut self,
+        name: &'static str,
+        told: impl Into<String>,
+        value: impl Into<Value>,
+    ) {
+        self.push(DoctorCheck { name, text: told.into(), passed: None, value: value.into() });
+    }
+
+    pub(super) fn add_passed(
+        &mut self,
+        name: &'static str,
+        told: impl Into<String>,
+        value: impl Into<Value>,
+    ) {
+        self.push(DoctorCheck { name, text: told.into(), passed: Some(true), value: value.into() });
+    }
+
+    pub(super) fn add_problem(
+        &mut self,
+        name: &'static str,
+        told: impl Into<String>,
+        way_out: impl Into<String>,
+    ) {
+        let told = told.into();
+        self.problems.push((told.clone(), way_out.into()));
+        self.push(DoctorCheck {
+            name,
+            value: told.clone().into(),
+            text: told,
+            passed: Some(false),
+        });
+    }
+
+    fn push(&mut self, fact: DoctorCheck) {
+        if let Some((_, facts)) = self.sections.last_mut() {
+            facts.push(fact);
+        }
+    }
+
+    pub(super) fn start_section(&mut self, name: &'static str) {
+        self.sections.push((name, Vec::new()));
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let mut whole = json!({ "good": self.problems.is_empty() });
+        for (name, facts) in &self.sections {
+            let mut section = json!({});
+            for fact in facts {
+                section[fact.name.replace(' ', "_")] = fact.value.clone();
+            }
+            whole[*name] = section;
+        }
+        let settings = self.settings.iter().map(|[name, value, origin]| {
+            let value = Some(value).filter(|value| !value.is_empty());
+            json!({ "name": name, "value": value, "origin": origin })
+        });
+        whole["settings"] = settings.collect();
+        let problems = self.problems.iter();
+        whole["problems"] =
+            problems.map(|(what, way_out)| json!({ "what": what, "way_out": way_out })).collect();
+        whole
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let mut page = String::new();
+        for (name, facts) in &self.sections {
+            page.push_str(&format!("{HEADING}{name}{HEADING:#}\n"));
+            for fact in facts {
+                let mark = match fact.passed {
+                    Some(true) => format!("{GOOD}✓{GOOD:#}"),
+                    Some(false) => format!("{BAD}✗{BAD:#}"),
+                    None => " ".to_owned(),
+                };
+                page.push_str(&format!("{mark} {DIM}{:<12}{DIM:#}{}\n", fact.name, fact.text));
+            }
+            page.push('\n');
+        }
+        let rows: Vec<[String; 3]> = self
+            .settings
+            .iter()
+            .map(|[name, value, origin]| {
+                let value = if value.is_empty() { "–".to_owned() } else { value.clone() };
+                [name.clone(), value, origin.clone()]
+            })
+            .collect();
+        if !rows.is_empty() {
+            page.push_str(&render_table(["SETTING", "VALUE", "FROM"], &rows));
+            page.push('\n');
+        }
+        if self.problems.is_empty() {
+            page.push_str(&format!("{GOOD}Nothing is wrong.{GOOD:#}\n"));
+        }
+        for (what, way_out) in &self.problems {
+            page.push_str(&format!("{BAD}problem{BAD:#}: {what}\n  {way_out}\n"));
+        }
+        page
+    }
+}

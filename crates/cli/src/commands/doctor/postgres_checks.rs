@@ -1,0 +1,94 @@
+//! What `countersign doctor` tells of a `PostgreSQL` server.
+
+use countersign_postgres::PgServer;
+use countersign_runtime::folder::EngineHome;
+use countersign_store::{PostgresHealth, StoreError};
+use serde_json::json;
+
+use super::doctor_report::DoctorReport;
+use crate::context::block_on;
+
+/// Looks at a server; false where nothing can be read there.
+pub(super) fn check_server(
+    report: &mut DoctorReport,
+    server: &PgServer,
+    home: Option<&EngineHome>,
+) -> bool {
+    report.add("database", server.to_string(), server.to_string());
+    let health = match block_on(async { Ok(PostgresHealth::probe(server).await?) }) {
+        Ok(health) => health,
+        Err(crate::exit::CliError::Store(error)) => {
+            report.add_problem(
+                "server",
+                format_store_error(&error),
+                "docs/reference/postgres.md tells what each of these means and what to do.",
+            );
+            return false;
+        }
+        Err(error) => {
+            report.add_problem("server", error.to_string(), "Try again.");
+            return false;
+        }
+    };
+    let millis = health.latency.as_secs_f64() * 1000.0;
+    let encrypted = if server.is_encrypted() { "encrypted" } else { "not encrypted" };
+    let line = format!("PostgreSQL {}, {encrypted}, answers in {millis:.1} ms", health.version);
+    let value = json!({ "version": health.version, "encrypted": server.is_encrypted(), "latency_ms": millis });
+    report.add_passed("server", line, value);
+    check_schema_version(report, &health);
+    let wall = if health.walled {
+        "row-level security stands between tenants"
+    } else {
+        "it is a superuser or bypasses row-level security: only the queries keep tenants apart"
+    };
+    let value = json!({ "name": health.role, "walled": health.walled });
+    report.add("role", format!("{}; {wall}", health.role), value);
+    if health.standby {
+        report.add_problem(
+            "writes",
+            "the server is a standby and cannot write",
+            "Name the primary, or several hosts with `target_session_attrs=read-write`.",
+        );
+    } else if health.durable {
+        report.add_passed("writes", "what is acknowledged is on its disk", true);
+    } else {
+        report.add_problem(
+            "writes",
+            "the server acknowledges what is not on its disk yet",
+            "Set `fsync` and `synchronous_commit` to `on` for this database.",
+        );
+    }
+    let mut told = "kept in the same database".to_owned();
+    let local = home.map(EngineHome::memory_path).filter(|file| file.is_file());
+    let local = local.map(|file| file.display().to_string());
+    if let Some(file) = &local {
+        told.push_str(&format!(
+            "; `{file}` is not read here: `memory export --store` and `memory import` carry it over"
+        ));
+    }
+    report.add("memory", told, json!({ "place": "server", "unread": local }));
+    true
+}
+
+fn check_schema_version(report: &mut DoctorReport, health: &PostgresHealth) {
+    let (found, known) = (health.schema, health.known_schema);
+    let value = json!({ "number": found, "known": known });
+    match found {
+        0 => report.add("schema", "none yet; the first run makes it", value),
+        _ if found == known => report.add_passed("schema", found.to_string(), value),
+        _ if found < known => {
+            report.add("schema", format!("{found}; the next command brings it to {known}"), value);
+        }
+        _ => {
+            let told = format!("{found}, of a newer program; this one knows {known}");
+            report.add("schema", told, value);
+        }
+    }
+}
+
+fn format_store_error(error: &StoreError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,25 @@
+//! Who works on a run, where it is not us.
+
+use countersign_runtime::driver::IdleReason;
+
+use crate::context::CliContext;
+use crate::exit::CliError;
+
+/// Who works on a run, or on the child it waits for, in a few words; `Empty` where nobody does.
+pub(super) async fn describe_lease_holder(
+    house: &CliContext,
+    run: &str,
+    rest: &IdleReason,
+) -> Result<Option<String>, CliError> {
+    let (id, what) = match rest {
+        IdleReason::LeasedElsewhere => (run, format!("run {run}")),
+        IdleReason::WaitingForChild(child) => {
+            (child.as_str(), format!("run {child}, which it waits for"))
+        }
+        _ => return Ok(None),
+    };
+    let head = house.engine.store().load_head(&house.engine.run_id(id)).await?;
+    let now = house.engine.clock().now().0;
+    let lease = head.and_then(|head| head.lease).filter(|lease| lease.until > now);
+    Ok(lease.map(|lease| format!("worker {} works on {what}", lease.worker)))
+}

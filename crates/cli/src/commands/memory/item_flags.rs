@@ -1,0 +1,97 @@
+//! Something to be remembered, as flags tell it.
+
+use std::path::Path;
+
+use countersign_contracts::JsonObject;
+use countersign_runtime::memory_context::MemoryInput;
+use serde_json::Value;
+
+use crate::args::MemoryRememberArgs;
+use crate::exit::CliError;
+use crate::files;
+
+/// What the flags tell; `Empty` where they name no thing.
+pub(super) fn parse_item(args: &MemoryRememberArgs) -> Result<Option<MemoryInput>, CliError> {
+    let (what, about) = (&args.item, &args.details);
+    let (fact, value) = match what.fact.as_deref().map(parse_key_value).transpose()? {
+        Some((key, value)) => (Some(key), Some(value)),
+        None => (None, None),
+    };
+    let told = MemoryInput {
+        event: what.event.clone(),
+        fact,
+        value,
+        episode: what.episode.clone(),
+        procedure: read_object("--procedure", what.procedure.as_deref())?,
+        insight: what.insight.clone(),
+        working: read_object("--working", what.working.as_deref())?,
+        summary: what.summary.clone(),
+        session: None,
+        run: None,
+        id: about.id.clone(),
+        role: about.role.clone(),
+        kind: about.kind.clone(),
+        origin: about.origin.clone(),
+        speaker: about.speaker.clone(),
+        ts: about.ts.clone(),
+        tags: about.tags.clone(),
+        entities: about.entities.clone(),
+        sources: about.sources.clone(),
+        quote: about.quote.clone(),
+        confidence: about.confidence,
+        level: about.level.clone(),
+        preference: about.preference,
+        confirmed: about.confirmed,
+        valid_from: about.valid_from.clone(),
+        valid_to: about.valid_to.clone(),
+        start: about.start.clone(),
+        end: about.end.clone(),
+        highlights: about.highlights.clone(),
+        task_type: about.task_type.clone(),
+        priority: about.priority,
+        usage: about.usage,
+        purposes: about.purposes.clone(),
+        insight_type: about.insight_type.clone(),
+        validation: about.validation.clone(),
+        expires: about.expires.clone(),
+        build: about.build.clone(),
+    };
+    Ok((!told.list_kinds().is_empty()).then_some(told))
+}
+
+/// What the file of a flag holds, where there is one.
+pub(super) fn read_object(flag: &str, path: Option<&Path>) -> Result<Option<JsonObject>, CliError> {
+    let Some(path) = path else { return Ok(None) };
+    match files::read_json(path)? {
+        Value::Object(object) => Ok(Some(object)),
+        _ => Err(CliError::Usage(format!("`{flag}`: {} must hold a JSON object", path.display()))),
+    }
+}
+
+/// `KEY=VALUE`: the value is JSON where it can be read as such, else a text.
+pub(super) fn parse_key_value(text: &str) -> Result<(String, Value), CliError> {
+    let Some((key, value)) = text.split_once('=').filter(|(key, _)| !key.trim().is_empty()) else {
+        return Err(CliError::Usage(format!(
+            "`--fact` must be KEY=VALUE, such as `diet=vegetarian`, found `{text}`"
+        )));
+    };
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((key.trim().to_owned(), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_json_or_a_text() {
+        let read = |text: &str| parse_key_value(text).ok();
+        assert_eq!(read("price=12"), Some(("price".to_owned(), json!(12))));
+        assert_eq!(read("diet=no meat"), Some(("diet".to_owned(), json!("no meat"))));
+        assert_eq!(read("url=a=b"), Some(("url".to_owned(), json!("a=b"))));
+        assert_eq!(read("diet"), None);
+        assert_eq!(read("=x"), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! Policies by name or file, and builds by id.
+
+use std::path::Path;
+
+use countersign_core::source::SourceFile;
+use countersign_memory::policy::{MemoryPolicy, MemoryPolicyError};
+use countersign_memory::store::{Memory, PacketBuild};
+use countersign_memory::{Candidates, MemoryScope};
+
+use crate::exit::CliError;
+use crate::files;
+
+/// A policy that ships, or that of a file.
+pub(super) fn load_policy(named: &str) -> Result<MemoryPolicy, CliError> {
+    if let Some(policy) = MemoryPolicy::load_shipped(named) {
+        return Ok(policy);
+    }
+    let path = Path::new(named);
+    if !path.is_file() {
+        return Err(CliError::Usage(format!(
+            "`--policy`: no policy `{named}`; there are `default` and `recall`, or name a file"
+        )));
+    }
+    let text = files::read_text(path)?;
+    MemoryPolicy::parse(SourceFile::new(named, text)).map_err(|error| match error {
+        MemoryPolicyError::Unreadable(diagnostic) => CliError::InvalidFiles(vec![*diagnostic]),
+        other => CliError::Usage(format!("`--policy`: {other}")),
+    })
+}
+
+/// A build of this scope, with what was found for it then.
+pub(super) async fn load_build(
+    memory: &dyn Memory,
+    scope: &MemoryScope,
+    id: &str,
+) -> Result<(PacketBuild, Candidates), CliError> {
+    memory.load_build(&scope.subject(), id).await?.ok_or_else(|| {
+        CliError::Usage(format!(
+            "no build `{id}` of user `{}` with agent `{}`; `countersign memory compose` makes one",
+            scope.user(),
+            scope.agent()
+        ))
+    })
+}

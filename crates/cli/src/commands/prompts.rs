@@ -1,0 +1,89 @@
+//! Asking whoever sits at the terminal what a run waits for.
+
+use std::path::Path;
+
+use countersign_core::run::{InputKind, RunState, RunWait, WaitAnswerShape, WaitKind};
+use serde_json::Value;
+
+use super::answer::{import_document, parse_answer};
+use crate::context::CliContext;
+use crate::exit::CliError;
+use crate::{output, terminal};
+
+/// Asks for everything that waits for a person here. False where nobody answered.
+pub(super) async fn prompt_for_waits(
+    house: &CliContext,
+    state: &RunState,
+) -> Result<bool, CliError> {
+    let mut moved = false;
+    for wait in state.waits.values() {
+        let by = house.settings.user();
+        if wait.who.as_ref().is_some_and(|who| *who != by) {
+            continue;
+        }
+        let Some(what) = prompt_for_wait(house, wait, &by).await? else { continue };
+        match house.engine.submit_input(&state.run, what, None).await {
+            Ok(_) => {
+                moved = true;
+                // One answer may have ended the phase, and the other questions with it.
+                break;
+            }
+            Err(countersign_runtime::engine::EngineError::Rejected(rejection)) => {
+                output::print_message(&format!("  not taken: {rejection}"));
+                moved = true;
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Ok(moved)
+}
+
+async fn prompt_for_wait(
+    house: &CliContext,
+    wait: &RunWait,
+    by: &str,
+) -> Result<Option<InputKind>, CliError> {
+    let (id, by) = (wait.id.clone(), by.to_owned());
+    Ok(match wait.kind {
+        WaitKind::Question => {
+            let choices = match &wait.shape {
+                Some(WaitAnswerShape::Choices { choices }) => {
+                    let ids: Vec<&str> = choices.iter().map(|choice| choice.id.as_str()).collect();
+                    format!(" [{}]", ids.join(" / "))
+                }
+                _ => String::new(),
+            };
+            let line = terminal::prompt_line(&format!("? {}{choices}", wait.question)).await;
+            line.filter(|line| !line.is_empty()).map(|line| InputKind::Answered {
+                wait: id,
+                value: parse_answer(&line, Some(wait)),
+                by,
+            })
+        }
+        WaitKind::Document => {
+            let line =
+                terminal::prompt_line(&format!("? {} (path of the file)", wait.question)).await;
+            match line.filter(|line| !line.is_empty()) {
+                None => None,
+                Some(path) => {
+                    let value: Value = import_document(house, Path::new(&path), Some(wait))?;
+                    Some(InputKind::Answered { wait: id, value, by })
+                }
+            }
+        }
+        WaitKind::Approval | WaitKind::Budget | WaitKind::Trouble => {
+            let line = terminal::prompt_line(&format!(
+                "? {} [y/n, or nothing to leave it]",
+                wait.question
+            ))
+            .await;
+            let approve = match line.as_deref().map(str::trim) {
+                Some("y" | "Y" | "yes") => true,
+                Some("n" | "N" | "no") => false,
+                _ => return Ok(None),
+            };
+            Some(InputKind::Decided { wait: id, approve, by, note: None })
+        }
+        WaitKind::Work => None,
+    })
+}

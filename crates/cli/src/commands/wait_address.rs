@@ -1,0 +1,40 @@
+//! Which wait is meant by `RUN` or `RUN/WAIT`.
+
+use countersign_core::run::WaitKind;
+
+use crate::context::CliContext;
+use crate::exit::CliError;
+use crate::render;
+
+/// The run and the wait. Where only a run is named, the one open wait of these kinds is meant.
+pub(super) async fn resolve_wait(
+    house: &CliContext,
+    named: &str,
+    kinds: &[WaitKind],
+) -> Result<(String, String), CliError> {
+    let (run, wait) = match named.split_once('/') {
+        Some((run, wait)) => (run, Some(wait)),
+        None => (named, None),
+    };
+    let run = house.resolve_run(Some(run)).await?;
+    if let Some(wait) = wait {
+        return Ok((run, wait.to_owned()));
+    }
+    let state = house.engine.get_run(&run).await?.state;
+    let open: Vec<_> = state.waits.values().filter(|wait| kinds.contains(&wait.kind)).collect();
+    match &open[..] {
+        [one] => Ok((run, one.id.clone())),
+        [] => {
+            let standing = render::format_run_status(&state);
+            Err(CliError::Usage(format!("nothing of that kind waits. {standing}")))
+        }
+        several => {
+            let told: Vec<String> =
+                several.iter().map(|wait| render::format_wait(&run, wait)).collect();
+            Err(CliError::Usage(format!(
+                "several things wait; name one of them:\n{}",
+                told.join("\n")
+            )))
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The house of a command: settings, store, engine, driver, and the protocol that is meant.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::protocol::{Protocol, ProtocolBundle};
+use countersign_core::source::Diagnostic;
+use countersign_runtime::clock::SystemClock;
+use countersign_runtime::driver::{CachedModelResolver, Driver, EffectExecutor, WorkerHeartbeat};
+use countersign_runtime::effect::EffectJournal;
+use countersign_runtime::engine::{Engine, EngineConfig};
+use countersign_runtime::folder::{self, EngineHome};
+use countersign_runtime::run_observer::{NoopRunObserver, RunObserver};
+use countersign_runtime::trust::{ActionGuard, AllowList, TrustFile};
+use countersign_runtime::workspace::Workspace;
+use countersign_server::protocol_catalog::{SHIPPED_DATA, load_shipped_permissions};
+use countersign_store::TenantId;
+
+use crate::args::{AllowArgs, StoreArgs};
+use crate::exit::CliError;
+use crate::settings::{CliSettings, build_allow_list, env_var, locate_trust_file};
+use crate::state_file_writer::StateFileWriter;
+use crate::store_location::StoreLocation;
+use crate::telemetry::{self, TelemetryGuard};
+use crate::{output, source_kinds};
+
+/// What is said where there is nothing to look at.
+pub(crate) const NO_RUN_MESSAGE: &str = "there is no run yet; `countersign run` starts one";
+
+/// What most commands need.
+pub(crate) struct CliContext {
+    pub(crate) settings: CliSettings,
+    pub(crate) home: EngineHome,
+    pub(crate) engine: Arc<Engine>,
+    /// Where a person's trust is kept; `Empty` where the environment names no place.
+    pub(crate) trust: Option<TrustFile>,
+    /// What the command line allows.
+    allow: AllowList,
+    location: StoreLocation,
+    /// Dropped last: what is told of the rest goes out with it.
+    _telemetry: Option<TelemetryGuard>,
+}
+
+impl CliContext {
+    /// Opens the house that belongs to the current folder; where there is none, one is made.
+    pub(crate) fn open(
+        site: &StoreArgs,
+        model: Option<&str>,
+        watch: Arc<dyn RunObserver>,
+    ) -> Result<Self, CliError> {
+        Self::open_in(Path::new("."), site, model, watch)
+    }
+
+    /// The same, for a command that may turn memory off.
+    pub(crate) fn open_with_memory(
+        site: &StoreArgs,
+        model: Option<&str>,
+        watch: Arc<dyn RunObserver>,
+        remembers: bool,
+    ) -> Result<Self, CliError> {
+        let home = EngineHome::find_or_create(Path::new("."))?;
+        let settings = CliSettings::load(home.workspace(), site, model)?;
+        let settings = if remembers { settings } else { settings.without_memory() };
+        Self::build(home, settings, watch, true)
+    }
+
+    /// Opens the house that belongs to a folder.
+    pub(crate) fn open_in(
+        folder: &Path,
+        site: &StoreArgs,
+        model: Option<&str>,
+        watch: Arc<dyn RunObserver>,
+    ) -> Result<Self, CliError> {
+        let home = EngineHome::find_or_create(folder)?;
+        let settings = CliSettings::load(home.workspace(), site, model)?;
+        Self::build(home, settings, watch, true)
+    }
+
+    /// The house that belongs to the current folder, to look at. Nothing is made: `Empty` where
+    /// nothing was kept yet.
+    pub(crate) fn find(site: &StoreArgs) -> Result<Option<Self>, CliError> {
+        let here = Path::new(".");
+        let home = EngineHome::find(here)?;
+        let folder = home.as_ref().map_or(here, EngineHome::workspace);
+        let settings = CliSettings::load(folder, site, None)?;
+        let named = settings.resolve_store()?.map(StoreLocation::parse).transpose()?;
+        match (home, named) {
+            (_, Some(named)) if !named.exists() => {
+                Err(CliError::Usage(format!("no database at `{named}`")))
+            }
+            (Some(home), named) if named.is_some() || home.database_path().is_file() => {
+                let settings = CliSettings::load(home.workspace(), site, None)?;
+                // Whoever only looks needs no memory, and makes none.
+                Self::build(home, settings, Arc::new(NoopRunObserver), false).map(Some)
+            }
+            (None, Some(_)) => Self::open(site, None, Arc::new(NoopRunObserver)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same where there must be a run to look at.
+    pub(crate) fn open_existing(site: &StoreArgs) -> Result<Self, CliError> {
+        Self::find(site)?.ok_or_else(|| CliError::Usage(NO_RUN_MESSAGE.to_owned()))
+    }
+
+    fn build(
+        home: EngineHome,
+        settings: CliSettings,
+        watch: Arc<dyn RunObserver>,
+        works: bool,
+    ) -> Result<Self, CliError> {
+        settings.permit_server(&settings.telemetry)?;
+        let telemetry = if works {
+            telemetry::start_telemetry(settings.telemetry.value.as_deref())?
+        } else {
+            None
+        };
+        let place = match settings.resolve_store()? {
+            Some(named) => StoreLocation::parse(named)?,
+            None => StoreLocation::File(home.database_path()),
+        };
+        let protocol = select_protocol_folder(&settings, &home).ok();
+        let watch: Arc<dyn RunObserver> = match &protocol {
+            // Beside a protocol that was only named, files of ours would be strangers.
+            Some(protocol) if protocol.ends_with(".opencode/protocol") => {
+                Arc::new(StateFileWriter::new(watch, protocol.clone()))
+            }
+            Some(_) | None => watch,
+        };
+        let engine = Engine::open(EngineConfig {
+            store: place.open_store()?,
+            clock: Arc::new(SystemClock),
+            observer: watch,
+            shipped_contracts: Arc::new(load_shipped_contracts()),
+            workspace: Some(open_workspace(&home, protocol.as_deref())?),
+            tenant: TenantId::default(),
+        });
+        let remembers = works && settings.is_memory_enabled();
+        let engine = match (settings.is_memory_enabled(), works) {
+            (true, true) => attach_memory(engine, &home, &place),
+            (true, false) => engine,
+            (false, _) => engine.without_memory(),
+        };
+        let embedder = if remembers { settings.connect_embedder()? } else { None };
+        let engine = match embedder {
+            Some(embedder) => engine.with_embedder(embedder),
+            None => engine,
+        };
+        let (engine, allow) = (Arc::new(engine), AllowList::default());
+        let trust = locate_trust_file();
+        Ok(Self { settings, home, engine, trust, allow, location: place, _telemetry: telemetry })
+    }
+
+    /// Where its runs are kept.
+    pub(crate) fn location(&self) -> &StoreLocation {
+        &self.location
+    }
+
+    /// The folder of the protocol that is meant.
+    pub(crate) fn find_protocol_folder(&self) -> Result<PathBuf, CliError> {
+        select_protocol_folder(&self.settings, &self.home)
+    }
+
+    /// The same house, in which any run may use what the command line allows.
+    pub(crate) fn with_allow_list(mut self, flags: &AllowArgs) -> Result<Self, CliError> {
+        let AllowArgs { allow_program, allow_host, allow_source } = flags;
+        let list = build_allow_list(allow_program, allow_host, allow_source);
+        self.allow = list.map_err(|error| CliError::Usage(error.to_string()))?;
+        Ok(self)
+    }
+
+    /// What protocols may do here: what ships, what a person trusts, what the operator allows.
+    pub(crate) fn build_action_guard(&self) -> ActionGuard {
+        let folder = self.home.workspace();
+        let guard = ActionGuard::new(folder.to_owned(), load_shipped_permissions)
+            .with_allow_list(self.allow.clone())
+            .with_allow_list(self.settings.allow_named_model());
+        let Some(file) = &self.trust else { return guard };
+        let guard = if self.settings.is_file_trusted() {
+            guard.with_allow_list(self.settings.allow.clone())
+        } else {
+            output::print_message(
+                "what countersign.toml allows is not trusted and not used; `countersign trust` shows it and asks",
+            );
+            guard
+        };
+        guard.with_trust_file(file.clone())
+    }
+
+    /// A driver for the runs of this house, as long as a command lasts.
+    pub(crate) fn build_driver(&self) -> Result<Driver, CliError> {
+        let name = format!(
+            "cli-{}-{}",
+            std::process::id(),
+            countersign_runtime::engine::generate_run_name()
+        );
+        Ok(self.build_named_driver(&name)?.0)
+    }
+
+    /// A driver under a name, and the sign of life by which others on this machine know it.
+    pub(crate) fn build_named_driver(
+        &self,
+        worker: &str,
+    ) -> Result<(Driver, Option<Arc<WorkerHeartbeat>>), CliError> {
+        let workspace = open_workspace(&self.home, self.find_protocol_folder().ok().as_deref())?;
+        let journal = EffectJournal::open(&self.home.effects_path())?;
+        let hands = EffectExecutor::new(
+            workspace,
+            self.build_action_guard(),
+            journal,
+            self.home.workspace(),
+        )
+        .with_retriever_factory(Arc::new(source_kinds::build_source_kinds()))
+        .with_data_folder(self.home.folder().join(SHIPPED_DATA));
+        let settings = countersign_models::ModelSettings::from_env(&env_var)
+            .map_err(|error| CliError::Usage(error.to_string()))?;
+        let models = CachedModelResolver::new(settings, self.home.workspace().to_owned());
+        let workers = self.home.folder().join("workers");
+        let driver =
+            Driver::new(Arc::clone(&self.engine), Arc::new(models), hands, worker.to_owned());
+        // Others cannot tell a dead process from a slow one without it, and wait for its lease.
+        Ok(match WorkerHeartbeat::announce(&workers, worker) {
+            Ok(presence) => {
+                let presence = Arc::new(presence);
+                (driver.with_heartbeat(Arc::clone(&presence)), Some(presence))
+            }
+            Err(_) => (driver, None),
+        })
+    }
+
+    /// The run that is meant: the whole id, its beginning, or, where none is named, the newest.
+    pub(crate) async fn resolve_run(&self, named: Option<&str>) -> Result<String, CliError> {
+        let store = self.engine.store();
+        let Some(named) = named else {
+            let newest = countersign_store::RunFilter::newest(self.engine.tenant().clone(), 1);
+            let runs = store.list_runs(&newest).await?;
+            let newest = runs.into_iter().next().map(|head| head.run.id);
+            return newest.ok_or_else(|| CliError::Usage(NO_RUN_MESSAGE.to_owned()));
+        };
+        let exact = self.engine.run_id(named);
+        if store.load_head(&exact).await?.is_some() {
+            return Ok(exact.id);
+        }
+        let found = store.resolve_run_id(self.engine.tenant(), named).await?;
+        match &found[..] {
+            [one] => Ok(one.id.clone()),
+            [] => Err(CliError::Usage(format!("no run `{named}`; `countersign list` shows them"))),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|run| run.id.as_str()).collect();
+                Err(CliError::Usage(format!("`{named}` begins several ids: {}", ids.join(", "))))
+            }
+        }
+    }
+}
+
+/// An engine with the memory of a house: beside the runs where those are on a server, else in a file here. One that
+/// cannot be opened is told and holds nothing up.
+fn attach_memory(engine: Engine, home: &EngineHome, runs: &StoreLocation) -> Engine {
+    let place = match runs {
+        StoreLocation::Server(_) => runs.clone(),
+        StoreLocation::File(_) => StoreLocation::File(home.memory_path()),
+    };
+    match place.open_memory() {
+        Ok(memory) => engine.with_memory(memory),
+        Err(error) => {
+            output::print_message(&format!("no memory: `{place}` cannot be opened: {error}"));
+            engine
+        }
+    }
+}
+
+/// The protocol folder that somebody names: this one, or the one that belongs to it.
+pub(crate) fn resolve_protocol_folder(folder: &Path) -> Result<PathBuf, CliError> {
+    folder::resolve_protocol_folder(folder).ok_or_else(|| protocol_not_found(folder))
+}
+
+/// The protocol folder that belongs to a folder, which is never that folder itself.
+pub(crate) fn find_nearest_protocol(folder: &Path) -> Result<PathBuf, CliError> {
+    folder::find_protocol_folder(folder).ok_or_else(|| protocol_not_found(folder))
+}
+
+fn protocol_not_found(folder: &Path) -> CliError {
+    CliError::Usage(format!(
+        "no protocol at `{}`, nor above it; `countersign init` puts one there",
+        folder.display()
+    ))
+}
+
+/// The protocol folder that the settings name, or that belongs to the folder of work.
+fn select_protocol_folder(settings: &CliSettings, home: &EngineHome) -> Result<PathBuf, CliError> {
+    match &settings.protocol.value {
+        Some(named) => resolve_protocol_folder(Path::new(named)),
+        None => find_nearest_protocol(home.workspace()),
+    }
+}
+
+/// The folder of work without the protocol, wherever that lies.
+fn open_workspace(home: &EngineHome, protocol: Option<&Path>) -> Result<Workspace, CliError> {
+    let workspace = Workspace::open(home.workspace())?;
+    Ok(match protocol {
+        Some(protocol) => folder::hide_protocol(workspace, protocol)?,
+        None => workspace,
+    })
+}
+
+/// Reads and loads a protocol folder: the protocol, and what is to be remarked about it.
+pub(crate) fn load_protocol_folder(
+    folder: &Path,
+) -> Result<(Arc<Protocol>, Vec<Diagnostic>), CliError> {
+    load_bundle(folder::read_protocol_folder(folder)?)
+}
+
+/// Loads the files of a protocol.
+pub(crate) fn load_bundle(
+    bundle: ProtocolBundle,
+) -> Result<(Arc<Protocol>, Vec<Diagnostic>), CliError> {
+    folder::load_protocol(bundle, &load_shipped_contracts()).map_err(CliError::InvalidFiles)
+}
+
+/// Waits for what takes time.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| CliError::Unreadable {
+            what: "the clock and sockets of the system".to_owned(),
+            source,
+        })?;
+    runtime.block_on(work)
+}

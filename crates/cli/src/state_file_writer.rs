@@ -1,0 +1,76 @@
+//! Has the state files beside the protocol written after commits. They are a projection: the log is the
+//! truth, and a file that cannot be written is told and holds nothing up.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use countersign_core::protocol::StateFileLayout;
+use countersign_core::run::{RunEvent, RunState};
+use countersign_runtime::projection::{StateFileProjector, state_folder};
+use countersign_runtime::run_observer::RunObserver;
+
+use crate::{context, output};
+
+/// Watches runs, and writes the newest document of those that no other run started.
+pub(crate) struct StateFileWriter {
+    inner: Arc<dyn RunObserver>,
+    protocol: PathBuf,
+    /// Who writes them; `Empty` where there can be no thread for it, which was told.
+    projector: OnceLock<Option<StateFileProjector>>,
+    /// How the folder wants its files, and the workflows it has; `Empty` where it cannot be read now.
+    folder_layout: OnceLock<Option<(StateFileLayout, BTreeSet<String>)>>,
+}
+
+impl StateFileWriter {
+    /// For the runs of a protocol folder.
+    pub(crate) fn new(inner: Arc<dyn RunObserver>, protocol: PathBuf) -> Self {
+        Self { inner, protocol, projector: OnceLock::new(), folder_layout: OnceLock::new() }
+    }
+
+    fn projector(&self) -> Option<&StateFileProjector> {
+        let told = |why: String| {
+            output::print_message(&format!("the state files could not be written: {why}"));
+        };
+        let begin = || {
+            let folder = state_folder(&self.protocol);
+            let begun = StateFileProjector::new(folder, move |error| told(error.to_string()));
+            begun.map_err(|error| told(error.to_string())).ok()
+        };
+        self.projector.get_or_init(begin).as_ref()
+    }
+
+    /// How the files of a run are laid out; `Empty` for one that another protocol's workflow leads.
+    fn find_state_format(&self, workflow: &str) -> Option<StateFileLayout> {
+        let read = || {
+            let (protocol, _) = context::load_protocol_folder(&self.protocol).ok()?;
+            Some((protocol.state_format, protocol.workflows.keys().cloned().collect()))
+        };
+        let (format, workflows) = self.folder_layout.get_or_init(read).as_ref()?;
+        workflows.contains(workflow).then_some(*format)
+    }
+}
+
+impl RunObserver for StateFileWriter {
+    fn on_commit(&self, state: &RunState, events: &[RunEvent]) {
+        if state.parent.is_none()
+            && let Some(format) = self.find_state_format(&state.workflow)
+            && let Some(files) = self.projector()
+        {
+            files.enqueue(format, &state.document);
+        }
+        self.inner.on_commit(state, events);
+    }
+
+    fn on_model_text(&self, state: &RunState, order: &str, text: &str) {
+        self.inner.on_model_text(state, order, text);
+    }
+
+    fn on_model_done(&self, state: &RunState, order: &str) {
+        self.inner.on_model_done(state, order);
+    }
+
+    fn on_warning(&self, run: &str, message: &str) {
+        self.inner.on_warning(run, message);
+    }
+}

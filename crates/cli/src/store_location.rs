@@ -1,0 +1,80 @@
+//! Where runs and memory are kept: a file here, or a database on a server.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_memory::store::{Memory, PostgresMemory, SqliteMemory};
+use countersign_postgres::{PgConnectOptions, PgServer, is_address};
+use countersign_store::{PostgresSettings, PostgresStore, SqliteStore, Store};
+
+use crate::exit::CliError;
+use crate::settings::env_var;
+
+/// A place that holds runs, or memory. Shown, it has no password.
+#[derive(Debug, Clone)]
+pub(crate) enum StoreLocation {
+    /// A file.
+    File(PathBuf),
+    /// A server.
+    Server(Box<PgServer>),
+}
+
+impl StoreLocation {
+    /// The place that a setting names: an address of `PostgreSQL`, or a file.
+    pub(crate) fn parse(named: &str) -> Result<Self, CliError> {
+        if !is_address(named) {
+            return Ok(Self::File(PathBuf::from(named)));
+        }
+        let home = env_var("HOME").map(|home| Path::new(&home).join(".pgpass"));
+        let given = PgConnectOptions {
+            ca_file: env_var("PGSSLROOTCERT").map(PathBuf::from),
+            password: env_var("PGPASSWORD"),
+            passfile: env_var("PGPASSFILE")
+                .map(PathBuf::from)
+                .or(home.filter(|path| path.is_file())),
+        };
+        let server = PgServer::parse(named, &given)
+            .map_err(|fault| CliError::Usage(format!("the store cannot be used: {fault}")))?;
+        Ok(Self::Server(Box::new(server)))
+    }
+
+    /// Opens it; a file is made where there is none, a server is reached when it is asked.
+    pub(crate) fn open_store(&self) -> Result<Arc<dyn Store>, CliError> {
+        Ok(match self {
+            Self::File(path) => Arc::new(SqliteStore::open(path)?),
+            Self::Server(server) => {
+                Arc::new(PostgresStore::new((**server).clone(), PostgresSettings::default()))
+            }
+        })
+    }
+
+    /// Opens the memory that is kept there, in the same way.
+    pub(crate) fn open_memory(&self) -> Result<Arc<dyn Memory>, CliError> {
+        Ok(match self {
+            Self::File(path) => Arc::new(SqliteMemory::open(path)?),
+            Self::Server(server) => {
+                // Beside those of the store, which has the most to say.
+                let settings = PostgresSettings { connections: 4, ..PostgresSettings::default() };
+                Arc::new(PostgresMemory::new((**server).clone(), settings))
+            }
+        })
+    }
+
+    /// Whether there is something to look at, as far as that can be seen from here.
+    pub(crate) fn exists(&self) -> bool {
+        match self {
+            Self::File(path) => path.is_file(),
+            Self::Server(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for StoreLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Server(server) => server.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What changed between two versions, for people: place, kind, sentence.
+//!
+//! A list to read, not the ground of a verdict: that is the proof's and the witness's.
+
+use serde_json::{Map, Value};
+
+use super::compare_contracts::is_same_rule;
+use super::schema_diff::SchemaDiffWalker;
+use super::text_witness::strictness_rank;
+use crate::contract::Contract;
+use crate::contract::describe_schema::ANNOTATION_KEYWORDS;
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractChange {
+    /// The place in the values; `*` stands for every item. Empty for the whole.
+    pub pointer: String,
+    /// What kind of change.
+    pub kind: ContractChangeKind,
+    /// The change in a sentence.
+    pub says: String,
+}
+
+/// The kind of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContractChangeKind {
+    /// A field is declared that was not.
+    FieldAdded,
+    /// A field is no longer declared.
+    FieldRemoved,
+    /// A field must now be there.
+    BecameRequired,
+    /// A field may now be absent.
+    BecameOptional,
+    /// An enumeration has one more member.
+    MemberAdded,
+    /// An enumeration has one member less.
+    MemberRemoved,
+    /// Less is allowed than before.
+    Tightened,
+    /// More is allowed than before.
+    Loosened,
+    /// Another type.
+    TypeChanged,
+    /// Another default.
+    DefaultChanged,
+    /// A keyword says something else; whether that is more or less is not told here.
+    Reworded,
+    /// One more rule.
+    RuleAdded,
+    /// One rule less.
+    RuleRemoved,
+    /// A rule asks for something else.
+    RuleChanged,
+}
+
+impl ContractChangeKind {
+    /// The name for programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FieldAdded => "field_added",
+            Self::FieldRemoved => "field_removed",
+            Self::BecameRequired => "became_required",
+            Self::BecameOptional => "became_optional",
+            Self::MemberAdded => "member_added",
+            Self::MemberRemoved => "member_removed",
+            Self::Tightened => "tightened",
+            Self::Loosened => "loosened",
+            Self::TypeChanged => "type_changed",
+            Self::DefaultChanged => "default_changed",
+            Self::Reworded => "reworded",
+            Self::RuleAdded => "rule_added",
+            Self::RuleRemoved => "rule_removed",
+            Self::RuleChanged => "rule_changed",
+        }
+    }
+}
+
+/// Every change from the old version to the new one.
+pub(super) fn list_changes(old: &Contract, new: &Contract) -> Vec<ContractChange> {
+    let mut changes = SchemaDiffWalker::diff_schemas(
+        &strip_annotations(old.schema.source()),
+        &strip_annotations(new.schema.source()),
+    );
+    let mut push =
+        |kind, says: String| changes.push(ContractChange { pointer: String::new(), kind, says });
+    for rule in &new.rules {
+        match old.rules.iter().find(|other| other.id == rule.id) {
+            None => {
+                push(
+                    ContractChangeKind::RuleAdded,
+                    format!("rule `{}` was added: {}", rule.id, rule.says),
+                );
+            }
+            Some(other) if !is_same_rule(rule, other) => {
+                push(
+                    ContractChangeKind::RuleChanged,
+                    format!("rule `{}` was changed: {}", rule.id, rule.says),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    for rule in old.rules.iter().filter(|rule| !new.rules.iter().any(|other| other.id == rule.id)) {
+        push(
+            ContractChangeKind::RuleRemoved,
+            format!("rule `{}` was removed: {}", rule.id, rule.says),
+        );
+    }
+    let ways = [
+        (
+            "intake",
+            strictness_rank(old.intake).cmp(&strictness_rank(new.intake)),
+            old.intake.as_str(),
+            new.intake.as_str(),
+        ),
+        ("repairs", old.repairs.cmp(&new.repairs), old.repairs.as_str(), new.repairs.as_str()),
+    ];
+    for (name, order, before, after) in ways {
+        if order.is_ne() {
+            let (kind, word) = if order.is_gt() {
+                (ContractChangeKind::Tightened, "stricter")
+            } else {
+                (ContractChangeKind::Loosened, "looser")
+            };
+            push(kind, format!("{name} is {word}: {before} became {after}"));
+        }
+    }
+    changes
+}
+
+/// The schema without its words. The dialect stays with the root; `$id` goes where nothing refers to it.
+pub(super) fn strip_annotations(schema: &Value) -> Value {
+    let mut bare = strip_subschema(schema);
+    if let Some(keywords) = bare.as_object_mut() {
+        keywords
+            .extend(schema.get("$schema").map(|dialect| ("$schema".to_owned(), dialect.clone())));
+        if !refers_outside(schema) {
+            keywords.shift_remove("$id");
+        }
+    }
+    bare
+}
+
+fn strip_subschema(schema: &Value) -> Value {
+    let Some(keywords) = schema.as_object() else { return schema.clone() };
+    let kept =
+        keywords.iter().filter(|(keyword, _)| !ANNOTATION_KEYWORDS.contains(&keyword.as_str()));
+    let each = |fields: &Map<String, Value>| {
+        Value::Object(
+            fields.iter().map(|(name, field)| (name.clone(), strip_subschema(field))).collect(),
+        )
+    };
+    let stripped = kept.map(|(keyword, said)| {
+        let said = match (keyword.as_str(), said) {
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                Value::Object(fields),
+            ) => each(fields),
+            ("enum" | "const" | "default" | "required" | "dependentRequired", said) => said.clone(),
+            (_, Value::Array(parts)) => Value::Array(parts.iter().map(strip_subschema).collect()),
+            (_, said) => strip_subschema(said),
+        };
+        (keyword.clone(), said)
+    });
+    Value::Object(stripped.collect())
+}
+
+fn refers_outside(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => keywords.iter().any(|(keyword, said)| {
+            (keyword == "$ref" && said.as_str().is_some_and(|target| !target.starts_with('#')))
+                || refers_outside(said)
+        }),
+        Value::Array(parts) => parts.iter().any(refers_outside),
+        _ => false,
+    }
+}

@@ -1,0 +1,220 @@
+//! The set algebra of schemas: containment, difference, disjointness.
+//!
+//! The only file that knows the engine's algebra. It is experimental there, so nothing of it shows
+//! outside. There is no clock here: a schema beyond a fixed size is not worked on at all.
+
+use std::cell::OnceCell;
+
+use jsonschema::PatternOptions;
+use jsonschema::canonical::{CanonicalSchema, Containment, Satisfiability, options};
+use serde_json::Value;
+
+use super::count_alternatives::count_alternatives;
+use crate::contract::reference_resolver::is_draft_07;
+use crate::contract::sample::to_standalone_schema;
+use crate::contract::work_budget::count_values;
+
+/// So many JSON values two schemas may consist of; the largest schema that ships has 778.
+const MAX_SET_VALUES: usize = 6000;
+
+/// So many alternatives two schemas may have, counted as the product where they meet. The engine
+/// works each of them out and cannot be stopped.
+const MAX_ALTERNATIVES: u64 = 20_000;
+
+/// So many pairs of alternatives of two schemas are compared: the engine compares each with each.
+const MAX_ALTERNATIVE_PAIRS: u64 = 16_384;
+
+/// So many listed values (`enum`) two schemas may have; the engine compares each with each.
+const MAX_LISTED_VALUES: usize = 1000;
+
+/// So many alternatives are compared with each other, pair by pair.
+const MAX_PAIRED_BRANCHES: usize = 8;
+
+/// What the algebra knows about two schemas.
+#[derive(Debug)]
+pub(super) enum ContainmentProof {
+    /// The outer schema takes everything the inner one takes.
+    Contained,
+    /// It does not, or nobody knows; the difference as a schema where it can be written.
+    Unproven { reason: String, difference: Option<Value> },
+}
+
+/// A schema as a set; its canonical form is made once, when it is asked for.
+#[derive(Debug)]
+pub(super) struct SchemaSet {
+    pub(super) schema: Value,
+    values: usize,
+    alternatives: OnceCell<u64>,
+    canonical: OnceCell<Result<CanonicalSchema, String>>,
+}
+
+impl SchemaSet {
+    /// A schema that may be compared.
+    pub(super) fn new(schema: Value) -> Self {
+        let values = count_values(&schema);
+        Self { schema, values, alternatives: OnceCell::new(), canonical: OnceCell::new() }
+    }
+
+    fn alternative_count(&self) -> u64 {
+        *self.alternatives.get_or_init(|| count_alternatives(&self.schema, MAX_ALTERNATIVES))
+    }
+
+    fn canonical_form(&self) -> Option<&CanonicalSchema> {
+        self.canonical.get_or_init(|| canonicalize(&self.schema)).as_ref().ok()
+    }
+}
+
+/// Asks whether `outer` takes everything that `inner` takes.
+pub(super) fn prove_containment(inner: &SchemaSet, outer: &SchemaSet) -> ContainmentProof {
+    if inner.schema == outer.schema {
+        return ContainmentProof::Contained;
+    }
+    let open =
+        |reason: &str| ContainmentProof::Unproven { reason: reason.to_owned(), difference: None };
+    if inner.values + outer.values > MAX_SET_VALUES {
+        return open("the schemas are too large to be compared as sets");
+    }
+    if inner.alternative_count().saturating_add(outer.alternative_count()) > MAX_ALTERNATIVES
+        || inner.alternative_count().saturating_mul(outer.alternative_count())
+            > MAX_ALTERNATIVE_PAIRS
+    {
+        return open("the schemas have too many alternatives to be compared as sets");
+    }
+    if count_enum_values(&inner.schema) + count_enum_values(&outer.schema) > MAX_LISTED_VALUES {
+        return open("the schemas list too many values to be compared as sets");
+    }
+    let (Some(left), Some(right)) = (inner.canonical_form(), outer.canonical_form()) else {
+        return open("a schema could not be brought into its canonical form");
+    };
+    let rest = left.subtract(right).ok();
+    let difference = || rest.as_ref().map(CanonicalSchema::to_json_schema);
+    match right.covers(left) {
+        Ok(Containment::Yes) => ContainmentProof::Contained,
+        Ok(_) if rest.as_ref().is_some_and(|rest| rest.satisfiability() == Satisfiability::No) => {
+            ContainmentProof::Contained
+        }
+        Ok(Containment::No) => {
+            let reason = "the schemas differ, but no value that shows it was found".to_owned();
+            ContainmentProof::Unproven { reason, difference: difference() }
+        }
+        Ok(Containment::Unknown) => {
+            let reason = "containment of the schemas could not be decided".to_owned();
+            ContainmentProof::Unproven { reason, difference: difference() }
+        }
+        Err(error) => open(&format!("the schemas cannot be compared as sets: {error}")),
+    }
+}
+
+/// Whether no value fits two of these subschemas of a document. False where that is not proven.
+pub(super) fn are_pairwise_disjoint(root: &Value, schemas: &[Value]) -> bool {
+    if schemas.len() > MAX_PAIRED_BRANCHES || count_values(root) * schemas.len() > MAX_SET_VALUES {
+        return false;
+    }
+    if count_alternatives(root, MAX_ALTERNATIVES) >= MAX_ALTERNATIVES {
+        return false;
+    }
+    let alone = |schema: &Value| canonicalize(&to_standalone_schema(root, schema));
+    let Ok(all) = schemas.iter().map(alone).collect::<Result<Vec<_>, _>>() else { return false };
+    all.iter().enumerate().all(|(index, one)| {
+        all[index + 1..].iter().all(|two| {
+            one.intersect(two).is_ok_and(|both| both.satisfiability() == Satisfiability::No)
+        })
+    })
+}
+
+/// The canonical form under the very options that schemas are compiled with.
+fn canonicalize(schema: &Value) -> Result<CanonicalSchema, String> {
+    if is_draft_07(schema) && has_later_format(schema) {
+        return Err(
+            "the algebra of draft-07 does not know all formats that are asserted".to_owned()
+        );
+    }
+    options()
+        .offline()
+        .should_validate_formats(true)
+        .with_pattern_options(PatternOptions::regex())
+        .canonicalize(schema)
+        .map_err(|error| error.to_string())
+}
+
+/// How many values the enumerations of a schema list.
+fn count_enum_values(schema: &Value) -> usize {
+    match schema {
+        Value::Object(members) => {
+            members.get("enum").and_then(Value::as_array).map_or(0, Vec::len)
+                + members.values().map(count_enum_values).sum::<usize>()
+        }
+        Value::Array(items) => items.iter().map(count_enum_values).sum(),
+        _ => 0,
+    }
+}
+
+/// Whether a schema names a format that draft-07 itself does not have.
+fn has_later_format(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            let format = members.get("format").and_then(Value::as_str);
+            matches!(format, Some("uuid" | "duration")) || members.values().any(has_later_format)
+        }
+        Value::Array(items) => items.iter().any(has_later_format),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn containment_is_proven_or_left_open() {
+        let proven = |inner: Value, outer: Value| {
+            let (inner, outer) = (SchemaSet::new(inner), SchemaSet::new(outer));
+            matches!(prove_containment(&inner, &outer), ContainmentProof::Contained)
+        };
+        assert!(proven(json!({"type": "integer"}), json!({"type": "number"})));
+        assert!(proven(json!({"enum": ["a"]}), json!({"type": "string", "maxLength": 1})));
+        assert!(!proven(json!({"type": "number"}), json!({"type": "integer"})));
+        assert!(!proven(
+            json!({"dependencies": {}, "unevaluatedProperties": false}),
+            json!({"dependencies": {}, "unevaluatedProperties": true})
+        ));
+    }
+
+    #[test]
+    fn disjointness_is_proven_or_denied() {
+        let root = json!({"$defs": {"gate": {"type": "object"}}});
+        let disjoint = |one: Value, two: Value| are_pairwise_disjoint(&root, &[one, two]);
+        assert!(disjoint(json!({"type": "string"}), json!({"$ref": "#/$defs/gate"})));
+        assert!(!disjoint(json!({"type": "string"}), json!({"minLength": 3})));
+    }
+
+    #[test]
+    fn formats_that_the_algebra_does_not_know_are_left_open() {
+        let draft = "http://json-schema.org/draft-07/schema#";
+        let any = SchemaSet::new(json!({"$schema": draft, "type": "string"}));
+        let uuid = SchemaSet::new(json!({"$schema": draft, "type": "string", "format": "uuid"}));
+        assert!(matches!(prove_containment(&any, &uuid), ContainmentProof::Unproven { .. }));
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_tried() {
+        let large = json!({"enum": (0..MAX_SET_VALUES).collect::<Vec<_>>()});
+        let refused = |schema: Value| {
+            let (inner, outer) =
+                (SchemaSet::new(schema), SchemaSet::new(json!({"type": "integer"})));
+            let ContainmentProof::Unproven { reason, .. } = prove_containment(&inner, &outer)
+            else {
+                panic!()
+            };
+            reason
+        };
+        assert_eq!(refused(large), "the schemas are too large to be compared as sets");
+        let either = |number: usize| json!({"anyOf": (0..8).map(|one| json!({"required": [format!("{number}-{one}")]})).collect::<Vec<_>>()});
+        let product = json!({"allOf": (0..10).map(either).collect::<Vec<_>>()});
+        assert_eq!(
+            refused(product),
+            "the schemas have too many alternatives to be compared as sets"
+        );
+    }
+}

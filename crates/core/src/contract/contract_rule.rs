@@ -1,0 +1,205 @@
+//! Rules: what a schema cannot say. Sums, "if and only if", old against new.
+//!
+//! A rule is put to a value that already satisfies its schema. It answers with violations, never
+//! with an error: a rule that cannot be decided refuses, and says why.
+
+use serde_json::Value;
+
+use crate::expr::Expr;
+use crate::json::{JsonPointerPattern, JsonValuePath};
+use crate::reply::{Code, RuleContext, Violation, ViolationList, format_value};
+
+/// The names an expression of a rule may use.
+pub const RULE_VARIABLES: [&str; 5] = ["reply", "state", "run", "new", "item"];
+
+/// How many steps a rule may take over all its items: each has a budget of its own, and a hostile
+/// reply has as many items as fit.
+const MAX_RULE_STEPS: usize = 10_000_000;
+
+const STATE: usize = 1;
+const RUN: usize = 2;
+const NEW: usize = 3;
+const ITEM: usize = 4;
+
+/// One rule of a contract.
+#[derive(Debug)]
+pub struct ContractRule {
+    /// Its id, which is the code of its violations.
+    pub id: String,
+    /// The values it is put to, each as `item`; without it, the whole reply.
+    pub each: Option<JsonPointerPattern>,
+    /// When it applies; without it, always.
+    pub when: Option<Expr>,
+    /// What must then hold.
+    pub then: Expr,
+    /// The faulty place: from the root, or from the item.
+    pub at: String,
+    /// What must hold, in a sentence.
+    pub says: String,
+}
+
+impl ContractRule {
+    /// Whether the rule asks for something this context does not have.
+    #[must_use]
+    pub fn lacks_context(&self, context: &RuleContext<'_>) -> bool {
+        let absent = |slot: usize| match slot {
+            STATE => context.state.is_none(),
+            RUN => context.run.is_none(),
+            NEW => context.new.is_none(),
+            _ => false,
+        };
+        let asks = |slot| {
+            self.then.uses_root(slot) || self.when.as_ref().is_some_and(|when| when.uses_root(slot))
+        };
+        [STATE, RUN, NEW].into_iter().any(|slot| absent(slot) && asks(slot))
+    }
+
+    /// Puts the rule to a reply.
+    pub fn check(&self, reply: &Value, context: &RuleContext<'_>, into: &mut ViolationList) {
+        let mut roots = [Some(reply), context.state, context.run, context.new, None];
+        match &self.each {
+            None => self.evaluate(&roots, None, reply, &mut 0, into),
+            Some(pattern) => {
+                let (mut spent, mut ended) = (0, false);
+                pattern.for_each_match(reply, &mut |way, item| {
+                    if spent < MAX_RULE_STEPS {
+                        roots[ITEM] = Some(item);
+                        self.evaluate(&roots, Some(way), reply, &mut spent, into);
+                    } else if !ended {
+                        ended = true;
+                        into.push(self.describe_step_limit(way));
+                    }
+                });
+            }
+        }
+    }
+
+    /// There are more items than there is work allowed.
+    fn describe_step_limit(&self, way: &JsonValuePath<'_>) -> Violation {
+        let message = format!(
+            "rule `{}` could not be decided: over all its items it may take at most {MAX_RULE_STEPS} steps",
+            self.id
+        );
+        let pointer = format!("{way}{}", self.at);
+        Violation::new(Code::Rule(self.id.clone()), pointer, &self.says, "too many items")
+            .with_message(message)
+    }
+
+    fn evaluate(
+        &self,
+        roots: &[Option<&Value>; 5],
+        way: Option<&JsonValuePath<'_>>,
+        reply: &Value,
+        spent: &mut usize,
+        into: &mut ViolationList,
+    ) {
+        let applies = self.when.as_ref().map(|when| when.eval_bool_counting_steps(roots, spent));
+        let verdict = match applies {
+            Some(Ok(false)) => return,
+            Some(Err(error)) => Err(error),
+            Some(Ok(true)) | None => self.then.eval_bool_counting_steps(roots, spent),
+        };
+        if let Ok(true) = verdict {
+            return;
+        }
+        if into.is_full() {
+            into.count_more(1);
+            return;
+        }
+        let pointer = way.map_or_else(|| self.at.clone(), |way| format!("{way}{}", self.at));
+        let found = reply.pointer(&pointer).map_or_else(|| "nothing".to_owned(), format_value);
+        let violation = Violation::new(Code::Rule(self.id.clone()), &pointer, &self.says, found);
+        match verdict {
+            Ok(_) => {
+                let place = if pointer.is_empty() { "the reply" } else { &pointer };
+                let message = format!("{place}: {}; found {}", self.says, violation.found);
+                into.push(violation.with_message(message));
+            }
+            Err(error) => {
+                let message = format!("rule `{}` could not be decided: {}", self.id, error.message);
+                into.push(violation.with_message(message));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::load_inline_contract;
+    use crate::reply::RuleContext;
+    use serde_json::{Value, json};
+
+    #[expect(clippy::needless_pass_by_value, reason = "a case reads better without ampersands")]
+    #[track_caller]
+    fn check(rule: &str, reply: Value, state: Option<Value>, told: &[&str]) {
+        let contract = load_inline_contract(&format!(
+            "id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"
+        ))
+        .unwrap();
+        let context = RuleContext { state: state.as_ref(), ..RuleContext::default() };
+        let verdict = contract.admit_value(&reply, &context);
+        let shown: Vec<String> = verdict.violations().iter().map(ToString::to_string).collect();
+        assert_eq!(shown, told);
+    }
+
+    #[test]
+    fn it_holds_or_says_what_must_hold_and_where() {
+        let rule =
+            "id: sum, then: reply.a + reply.b === reply.total, at: /total, says: the parts add up";
+        check(rule, json!({"a": 1, "b": 2, "total": 3}), None, &[]);
+        check(
+            rule,
+            json!({"a": 1, "b": 2, "total": 4}),
+            None,
+            &["/total: the parts add up; found 4 [rule:sum]"],
+        );
+        let guarded = "id: sum, when: reply.total > 10, then: 'false', says: never";
+        check(guarded, json!({"total": 4}), None, &[]);
+    }
+
+    #[test]
+    fn each_item_is_asked_and_named() {
+        check(
+            "id: filled, each: /list/*/words, then: item.trim() !== '', at: '', says: words are said",
+            json!({"list": [{"words": "a"}, {"words": " "}, {}, {"words": ""}]}),
+            None,
+            &[
+                "/list/1/words: words are said; found \" \" [rule:filled]",
+                "/list/3/words: words are said; found \"\" [rule:filled]",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_decided_refuses() {
+        check(
+            "id: deep, then: reply.a.b === 1, at: /a, says: b is one",
+            json!({}),
+            None,
+            &[
+                "rule `deep` could not be decided: `reply.a` is undefined, so `b` cannot be read from it [rule:deep]",
+            ],
+        );
+        check(
+            "id: number, then: reply.a, at: /a, says: a holds",
+            json!({"a": 1}),
+            None,
+            &[
+                "rule `number` could not be decided: expected true or false, found the number 1 [rule:number]",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_rule_about_the_state_waits_for_one() {
+        let rule = "id: grows, then: reply.n > state.n, at: /n, says: n grows";
+        check(rule, json!({"n": 1}), None, &[]);
+        check(rule, json!({"n": 1}), Some(json!({"n": 0})), &[]);
+        check(rule, json!({"n": 1}), Some(json!({"n": 1})), &["/n: n grows; found 1 [rule:grows]"]);
+        let contract = load_inline_contract(&format!(
+            "id: r\nversion: 1.0.0\nschema: true\nrules: [{{ {rule} }}]"
+        ))
+        .unwrap();
+        assert_eq!(contract.list_unchecked_rules(&RuleContext::default()), ["grows"]);
+    }
+}

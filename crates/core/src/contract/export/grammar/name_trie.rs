@@ -1,0 +1,59 @@
+//! Names of fields other than the declared ones, so that a declared field cannot come again untyped.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::grammar_builder::quote_literal;
+
+/// Characters of all declared names together; with more the rule would be larger than it is worth.
+const MAX_ALL_NAME_CHARS: usize = 600;
+/// Characters of one name: the rule nests as deep.
+const MAX_NAME_CHARS: usize = 48;
+
+/// A string that is none of these names; `Empty` where they are too many or hold unusual characters.
+pub(super) fn build_other_names_rule(names: &BTreeSet<&str>) -> Option<String> {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-.:$@/".contains(sign);
+    if names.iter().map(|name| name.len()).sum::<usize>() > MAX_ALL_NAME_CHARS
+        || !names.iter().all(|name| name.len() <= MAX_NAME_CHARS && name.chars().all(plain))
+    {
+        return None;
+    }
+    let mut tree = NameTrie::default();
+    for name in names {
+        let mut node = &mut tree;
+        for sign in name.chars() {
+            node = node.children.entry(sign).or_default();
+        }
+        node.is_name_end = true;
+    }
+    Some(format!(r#""\"" {} "\"""#, tree.render_rule()))
+}
+
+/// The names by their letters.
+#[derive(Default)]
+struct NameTrie {
+    children: BTreeMap<char, NameTrie>,
+    /// Whether a name ends here.
+    is_name_end: bool,
+}
+
+impl NameTrie {
+    fn render_rule(&self) -> String {
+        if self.children.is_empty() {
+            // Only a longer name is another one.
+            return "char char*".to_owned();
+        }
+        let mut class = String::new();
+        for sign in self.children.keys() {
+            class += &format!("\\x{:02X}", u32::from(*sign));
+        }
+        let mut ways = vec![
+            format!(r#"[^"\\\x00-\x1F{class}] char*"#),
+            r#""\\" ["\\/bfnrt] char*"#.to_owned(),
+        ];
+        for (sign, next) in &self.children {
+            ways.push(format!("{} {}", quote_literal(&sign.to_string()), next.render_rule()));
+        }
+        let all = format!("( {} )", ways.join(" | "));
+        if self.is_name_end { all } else { format!("{all}?") }
+    }
+}

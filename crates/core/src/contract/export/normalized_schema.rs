@@ -1,0 +1,250 @@
+//! A schema brought into one of a few shapes that every target can be asked about.
+//!
+//! `allOf` and references with company are folded in. What no target can say (conditions, `not`,
+//! dependencies) is set aside and listed.
+
+use serde_json::{Map, Value};
+
+use crate::contract::Schema;
+use crate::contract::describe_schema::ANNOTATION_KEYWORDS;
+use crate::contract::reference_resolver::ReferenceResolver;
+use crate::contract::sample::merge_schemas;
+
+/// Nested references and `allOf` that are folded into one place. More are dropped as `limit`.
+const MAX_FOLD_DEPTH: usize = 100;
+/// Subschemas that are folded into one place. More are dropped as `limit`.
+const MAX_FOLDED: usize = 5_000;
+
+/// What a schema amounts to.
+#[derive(Debug)]
+pub(super) enum SchemaShape {
+    /// Every value.
+    Anything,
+    /// No value.
+    Nothing,
+    /// Whatever stands at this pointer of the document.
+    Reference(String),
+    /// One of these; exactly one where the keyword is `oneOf`. The keywords beside them hold too.
+    Alternatives(Vec<Value>, &'static str, Map<String, Value>),
+    /// One of these values.
+    EnumMembers(Vec<Value>),
+    /// A value of one of these types, with these keywords.
+    Typed(Vec<String>, Map<String, Value>),
+}
+
+/// A schema in its shape.
+#[derive(Debug)]
+pub(super) struct NormalizedSchema {
+    pub(super) shape: SchemaShape,
+    /// Places and keywords that were set aside.
+    pub(super) dropped: Vec<(String, String)>,
+    /// Whether a reference was folded into this place.
+    pub(super) has_inlined_reference: bool,
+    pub(super) description: Option<String>,
+}
+
+/// Keywords that stand beside what a value must be.
+const NON_ASSERTION_KEYWORDS: [&str; 4] = ["$id", "$defs", "definitions", "default"];
+const UNSUPPORTED_KEYWORDS: [&str; 11] = [
+    "if",
+    "not",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contains",
+    "propertyNames",
+    "$dynamicRef",
+    "minContains",
+];
+/// Every type; `number` stands for integers too.
+pub(super) const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+
+/// Brings a schema of the document into its shape; `at` is where it stands.
+pub(super) fn normalize_schema(
+    references: &ReferenceResolver<'_>,
+    schema: &Value,
+    at: &str,
+) -> NormalizedSchema {
+    let description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+    let mut folding = SchemaNormalizer {
+        references,
+        dropped: Vec::new(),
+        open_references: Vec::new(),
+        subschemas_left: MAX_FOLDED,
+        has_inlined_reference: false,
+    };
+    let keywords = folding.fold_schema(schema, at, 0);
+    let SchemaNormalizer { mut dropped, has_inlined_reference: unfolded, .. } = folding;
+    let shape = match keywords {
+        None => SchemaShape::Nothing,
+        Some(keywords) => classify_shape(references, keywords, at, &mut dropped),
+    };
+    NormalizedSchema { shape, dropped, has_inlined_reference: unfolded, description }
+}
+
+/// A branch of alternatives together with the keywords beside them.
+pub(super) fn with_siblings(beside: &Map<String, Value>, branch: &Value) -> Value {
+    if beside.is_empty() {
+        return branch.clone();
+    }
+    let both = Value::Array(vec![Value::Object(beside.clone()), branch.clone()]);
+    Value::Object(Map::from_iter([("allOf".to_owned(), both)]))
+}
+
+struct SchemaNormalizer<'r, 's> {
+    references: &'r ReferenceResolver<'s>,
+    dropped: Vec<(String, String)>,
+    /// The pointers of the references on the way here: one that leads back to itself for the same
+    /// value says nothing more.
+    open_references: Vec<String>,
+    subschemas_left: usize,
+    has_inlined_reference: bool,
+}
+
+impl SchemaNormalizer<'_, '_> {
+    /// All that is said of the value, in one object; `Empty` where nothing fits.
+    fn fold_schema(
+        &mut self,
+        schema: &Value,
+        at: &str,
+        depth: usize,
+    ) -> Option<Map<String, Value>> {
+        let said = match schema {
+            Value::Bool(true) => return Some(Map::new()),
+            Value::Object(said) => said,
+            _ => return None,
+        };
+        if depth > MAX_FOLD_DEPTH || self.subschemas_left == 0 {
+            self.dropped.push((at.to_owned(), "limit".to_owned()));
+            return Some(Map::new());
+        }
+        self.subschemas_left -= 1;
+        if let (true, Some(reference)) = (self.references.ignores_siblings, said.get("$ref")) {
+            return Some(Map::from_iter([("$ref".to_owned(), reference.clone())]));
+        }
+        let mut keywords = Map::new();
+        for (keyword, value) in said {
+            match keyword.as_str() {
+                word if ANNOTATION_KEYWORDS.contains(&word)
+                    || NON_ASSERTION_KEYWORDS.contains(&word) => {}
+                "allOf" | "then" | "else" => {}
+                word if UNSUPPORTED_KEYWORDS.contains(&word) => {
+                    self.dropped.push((at.to_owned(), keyword.clone()));
+                }
+                _ => {
+                    keywords.insert(keyword.clone(), value.clone());
+                }
+            }
+        }
+        let parts =
+            said.get("allOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (index, part) in parts.iter().enumerate() {
+            let at = format!("{at}/allOf/{index}");
+            let mut inner = self.fold_schema(part, &at, depth + 1)?;
+            if keywords.contains_key("$ref") || (inner.contains_key("$ref") && !keywords.is_empty())
+            {
+                keywords = self.inline_reference(keywords, &at, depth)?;
+                inner = self.inline_reference(inner, &at, depth)?;
+            }
+            for keyword in ["anyOf", "oneOf"] {
+                if keywords.contains_key(keyword) && inner.shift_remove(keyword).is_some() {
+                    self.dropped.push((at.clone(), keyword.to_owned()));
+                }
+            }
+            keywords = merge_schemas(keywords, inner);
+        }
+        if keywords.len() > 1 && keywords.contains_key("$ref") {
+            keywords = self.inline_reference(keywords, at, depth)?;
+        }
+        Some(keywords)
+    }
+
+    /// Puts what a reference leads to in its place.
+    fn inline_reference(
+        &mut self,
+        mut keywords: Map<String, Value>,
+        at: &str,
+        depth: usize,
+    ) -> Option<Map<String, Value>> {
+        let Some(reference) = keywords.shift_remove("$ref") else { return Some(keywords) };
+        let target = reference.as_str().and_then(|reference| self.references.resolve(reference));
+        let Some((pointer, target)) = target else {
+            self.dropped.push((at.to_owned(), "$ref".to_owned()));
+            return Some(keywords);
+        };
+        self.has_inlined_reference = true;
+        if self.open_references.contains(&pointer) {
+            return Some(keywords);
+        }
+        self.open_references.push(pointer.clone());
+        let referred = self.fold_schema(target, &pointer, depth + 1);
+        let referred = referred.and_then(|said| self.inline_reference(said, &pointer, depth + 1));
+        self.open_references.pop();
+        Some(merge_schemas(keywords, referred?))
+    }
+}
+
+fn classify_shape(
+    references: &ReferenceResolver<'_>,
+    mut keywords: Map<String, Value>,
+    at: &str,
+    dropped: &mut Vec<(String, String)>,
+) -> SchemaShape {
+    if keywords.is_empty() {
+        return SchemaShape::Anything;
+    }
+    if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
+        return match references.resolve(reference) {
+            Some((pointer, _)) => SchemaShape::Reference(pointer),
+            None => {
+                dropped.push((at.to_owned(), "$ref".to_owned()));
+                SchemaShape::Anything
+            }
+        };
+    }
+    if keywords.contains_key("enum") || keywords.contains_key("const") {
+        let members = filter_enum_members(keywords);
+        return if members.is_empty() {
+            SchemaShape::Nothing
+        } else {
+            SchemaShape::EnumMembers(members)
+        };
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(branches)) = keywords.shift_remove(keyword) {
+            if keywords.shift_remove(if keyword == "oneOf" { "anyOf" } else { "oneOf" }).is_some() {
+                dropped.push((at.to_owned(), "anyOf".to_owned()));
+            }
+            return SchemaShape::Alternatives(branches, keyword, keywords);
+        }
+    }
+    let types = match keywords.shift_remove("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => TYPES.map(str::to_owned).to_vec(),
+    };
+    if types.is_empty() { SchemaShape::Nothing } else { SchemaShape::Typed(types, keywords) }
+}
+
+/// The listed values that the other keywords take too.
+fn filter_enum_members(mut keywords: Map<String, Value>) -> Vec<Value> {
+    let listed = match (keywords.shift_remove("const"), keywords.shift_remove("enum")) {
+        (Some(value), Some(Value::Array(listed))) if !listed.contains(&value) => Vec::new(),
+        (Some(value), _) => vec![value],
+        (None, Some(Value::Array(listed))) => listed,
+        (None, _) => Vec::new(),
+    };
+    if keywords.is_empty() {
+        return listed;
+    }
+    // What refers to definitions speaks of the inside of lists and objects, which are seldom listed.
+    keywords.retain(|_, said| !said.to_string().contains("\"$ref\""));
+    let others = Value::Object(keywords);
+    let compiled = Schema::compile(others).ok();
+    let fits = |member: &Value| compiled.as_ref().is_none_or(|schema| schema.is_valid(member));
+    listed.into_iter().filter(fits).collect()
+}

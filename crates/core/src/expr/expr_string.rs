@@ -1,0 +1,188 @@
+//! Strings as JavaScript counts them: in UTF-16 code units, over Rust's UTF-8.
+//!
+//! Every string here is well formed. What would cut a surrogate pair in two is a [`UnlocatedError`], because
+//! half a pair is not text and could not be kept, sent or shown.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::eval_budget::EvalBudget;
+use super::expr_error::UnlocatedError;
+
+/// A string that is part of the state, or one that an expression holds or made.
+#[derive(Debug, Clone)]
+pub enum ExprString<'a> {
+    /// Borrowed from a root.
+    Borrowed(&'a str),
+    /// Made by the expression, or a literal of it.
+    Shared(Arc<str>),
+}
+
+/// By the characters, wherever they lie.
+impl PartialEq for ExprString<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for ExprString<'_> {}
+
+impl PartialOrd for ExprString<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ExprString<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+impl Borrow<str> for ExprString<'_> {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl ExprString<'_> {
+    /// The characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Borrowed(text) => text,
+            Self::Shared(text) => text,
+        }
+    }
+
+    /// A part of it, by byte range; borrowed where the whole was, else paid for.
+    pub(super) fn slice(
+        &self,
+        range: Range<usize>,
+        budget: &mut EvalBudget,
+    ) -> Result<Self, UnlocatedError> {
+        match self {
+            Self::Borrowed(text) => Ok(Self::Borrowed(&text[range])),
+            Self::Shared(text) if range == (0..text.len()) => Ok(Self::Shared(Arc::clone(text))),
+            Self::Shared(text) => {
+                budget.charge_bytes(range.len())?;
+                Ok(Self::Shared(Arc::from(&text[range])))
+            }
+        }
+    }
+}
+
+impl From<String> for ExprString<'_> {
+    fn from(text: String) -> Self {
+        Self::Shared(Arc::from(text))
+    }
+}
+
+/// Where a count of code units falls in the UTF-8 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CodeUnitPosition {
+    /// Before the character that begins at this byte, or at the end.
+    Boundary(usize),
+    /// Inside a surrogate pair; the next character begins at this byte.
+    InsideSurrogatePair(usize),
+}
+
+/// JavaScript's white space, line ends included; U+FEFF is, U+0085 is not.
+pub(super) fn is_js_space(character: char) -> bool {
+    match character {
+        '\t'..='\r' | ' ' | '\u{a0}' | '\u{feff}' => true,
+        '\u{85}' => false,
+        _ => !character.is_ascii() && character.is_whitespace(),
+    }
+}
+
+/// The length in code units.
+pub(super) fn utf16_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().map(char::len_utf16).sum() }
+}
+
+/// Finds the place after this many code units; past the end is the end.
+pub(super) fn find_position(text: &str, units: usize) -> CodeUnitPosition {
+    if text.is_ascii() {
+        return CodeUnitPosition::Boundary(units.min(text.len()));
+    }
+    let mut seen = 0;
+    for (byte, character) in text.char_indices() {
+        if seen == units {
+            return CodeUnitPosition::Boundary(byte);
+        }
+        seen += character.len_utf16();
+        if seen > units {
+            return CodeUnitPosition::InsideSurrogatePair(byte + character.len_utf8());
+        }
+    }
+    CodeUnitPosition::Boundary(text.len())
+}
+
+/// The byte range of the code units `from..to`.
+pub(super) fn find_byte_range(
+    text: &str,
+    from: usize,
+    to: usize,
+) -> Result<Range<usize>, UnlocatedError> {
+    if from >= to {
+        return Ok(0..0);
+    }
+    match (find_position(text, from), find_position(text, to)) {
+        (CodeUnitPosition::Boundary(start), CodeUnitPosition::Boundary(end)) => Ok(start..end),
+        _ => Err(split_surrogate_error()),
+    }
+}
+
+/// Compares by code units, which for some characters is not the order of code points.
+pub(super) fn compare_utf16(left: &str, right: &str) -> Ordering {
+    if left.is_ascii() || right.is_ascii() {
+        left.cmp(right)
+    } else {
+        left.encode_utf16().cmp(right.encode_utf16())
+    }
+}
+
+#[cold]
+pub(super) fn split_surrogate_error() -> UnlocatedError {
+    UnlocatedError::new("this would split a surrogate pair: half a character is not text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_counted_as_utf_16() {
+        assert_eq!(utf16_len("abc"), 3);
+        assert_eq!(utf16_len("да"), 2);
+        assert_eq!(utf16_len("a😀b"), 4);
+        assert_eq!(find_position("a😀b", 1), CodeUnitPosition::Boundary(1));
+        assert_eq!(find_position("a😀b", 2), CodeUnitPosition::InsideSurrogatePair(5));
+        assert_eq!(find_position("a😀b", 3), CodeUnitPosition::Boundary(5));
+        assert_eq!(find_position("a😀b", 9), CodeUnitPosition::Boundary(6));
+        assert_eq!(find_byte_range("a😀b", 1, 3).unwrap(), 1..5);
+        assert!(find_byte_range("a😀b", 1, 2).is_err());
+        assert_eq!(find_byte_range("a😀b", 2, 2).unwrap(), 0..0);
+    }
+
+    #[test]
+    fn order_is_by_code_unit() {
+        // U+FF5E comes after every surrogate, though its code point is lower.
+        assert_eq!(compare_utf16("\u{ff5e}", "😀"), Ordering::Greater);
+        assert_eq!(compare_utf16("a", "😀"), Ordering::Less);
+        assert_eq!(compare_utf16("ab", "a"), Ordering::Greater);
+    }
+
+    #[test]
+    fn white_space_is_javascripts() {
+        for character in ['\u{feff}', '\u{2028}', '\u{3000}', '\u{b}', '\u{a0}', '\u{1680}'] {
+            assert!(is_js_space(character), "{character:?}");
+        }
+        for character in ['\u{85}', '\u{200b}', 'a', '\u{180e}', '\u{1c}'] {
+            assert!(!is_js_space(character), "{character:?}");
+        }
+    }
+}

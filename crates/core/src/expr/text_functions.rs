@@ -1,0 +1,89 @@
+//! `ExprString.*`: what the reader of natural language tells of a string.
+//!
+//! Ours, not JavaScript's, so nothing is converted: what is no string is an error.
+
+use serde_json::Value;
+
+use super::eval_budget::EvalBudget;
+use super::expr_error::UnlocatedError;
+use super::expr_value::ExprValue;
+use super::vocabulary::TextFunction;
+use crate::json::{RepairLevel, parse_json};
+use crate::text;
+
+/// Calls a function of `ExprString`.
+pub(super) fn call_text_function<'a>(
+    function: TextFunction,
+    first: &ExprValue<'a>,
+    second: &ExprValue<'a>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
+    let subject = require_string(first, function, budget)?;
+    match function {
+        TextFunction::Words => build_string_list(text::split_words(subject), budget),
+        TextFunction::Numbers => build_string_list(text::extract_numbers(subject), budget),
+        TextFunction::Fingerprint => {
+            ExprValue::new_string(text::compute_fingerprint(subject), budget)
+        }
+        TextFunction::Slug => ExprValue::new_string(text::slugify(subject), budget),
+        TextFunction::Fields => list_json_fields(subject, budget),
+        TextFunction::Similarity => {
+            let other = require_string(second, function, budget)?;
+            Ok(ExprValue::Num(text::measure_similarity(subject, other)))
+        }
+    }
+}
+
+/// The string that a function of `ExprString` was given; paid for, with the copy that is folded.
+fn require_string<'v>(
+    value: &'v ExprValue<'_>,
+    function: TextFunction,
+    budget: &mut EvalBudget,
+) -> Result<&'v str, UnlocatedError> {
+    let ExprValue::Str(text) = value else {
+        let name = function.name();
+        let found = value.describe();
+        return Err(UnlocatedError::new(format!("`Text.{name}` needs a string, found {found}")));
+    };
+    let text = text.as_str();
+    // A letter that is folded and stemmed costs what a step does.
+    budget.charge_steps(text.len())?;
+    budget.charge_bytes(text.len())?;
+    Ok(text)
+}
+
+/// The names of the fields of the JSON object that a text is.
+fn list_json_fields<'a>(
+    text: &str,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
+    match parse_json(text, RepairLevel::None).map(|reading| reading.value) {
+        Ok(Value::Object(members)) => {
+            build_string_list(members.into_iter().map(|(name, _)| name).collect(), budget)
+        }
+        Ok(_) | Err(_) => Ok(ExprValue::Undefined),
+    }
+}
+
+fn build_string_list<'a>(
+    texts: Vec<String>,
+    budget: &mut EvalBudget,
+) -> Result<ExprValue<'a>, UnlocatedError> {
+    budget.charge_steps(texts.len())?;
+    let items = texts.into_iter().map(|text| ExprValue::new_string(text, budget));
+    let items = items.collect::<Result<Vec<_>, _>>()?;
+    ExprValue::new_list(items, budget)
+}
+
+impl TextFunction {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Fingerprint => "fingerprint",
+            Self::Similarity => "similarity",
+            Self::Numbers => "numbers",
+            Self::Slug => "slug",
+            Self::Fields => "fields",
+        }
+    }
+}

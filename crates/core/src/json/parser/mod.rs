@@ -1,0 +1,14 @@
+//! Reads JSON text once, from left to right, and tells everything it noticed.
+
+mod json_parser;
+mod span_locator;
+mod parse_word;
+mod parse_string;
+
+pub use json_parser::{
+    JsonDataLoss, JsonDataLossKind, JsonParseError, JsonParseErrorKind, ParsedJson,
+    locate_pointers, parse_json, parse_json_prefix, parse_json_spans, skip_json_space,
+};
+
+#[cfg(test)]
+mod tests;

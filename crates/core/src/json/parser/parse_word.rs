@@ -1,0 +1,179 @@
+//! Words: JSON's own three, Python's, and whatever else stands where a value or a key should.
+
+use serde_json::Value;
+
+use super::json_parser::{JsonParseError, JsonParser};
+use super::parse_string::JsonStringRole;
+use crate::json::{RepairKind, RepairLevel};
+
+/// Words that were meant as a value and are none of JSON's: never text, whatever is guessed.
+const NON_JSON_WORDS: [&str; 8] =
+    ["undefined", "NaN", "Infinity", "nil", "void", "TRUE", "FALSE", "NULL"];
+
+const LITERAL_WORDS: [(&str, Option<bool>, bool); 6] = [
+    ("true", Some(true), false),
+    ("false", Some(false), false),
+    ("null", None, false),
+    ("True", Some(true), true),
+    ("False", Some(false), true),
+    ("None", None, true),
+];
+
+impl JsonParser<'_> {
+    /// A value that begins with none of `{ [ " - 0..9`.
+    pub(super) fn parse_word(&mut self) -> Result<Value, JsonParseError> {
+        let start = self.position;
+        let word = self.peek_identifier();
+        if let Some((name, meaning, python)) = LITERAL_WORDS.iter().find(|(name, ..)| *name == word)
+        {
+            if *python {
+                self.record_repair(
+                    RepairKind::PythonLiteral,
+                    start,
+                    start + name.len(),
+                    "a value",
+                )?;
+            }
+            self.position += name.len();
+            return Ok(meaning.map_or(Value::Null, Value::Bool));
+        }
+        if let Some(quote) = self.peek_non_json_quote(JsonStringRole::Value) {
+            return self
+                .parse_quoted(quote.kind, quote.close, JsonStringRole::Value)
+                .map(Value::String);
+        }
+        if NON_JSON_WORDS.contains(&word) {
+            return Err(self.unexpected_error("a value", Some(RepairKind::MissingQuote)));
+        }
+        // `tru` at the end of the text may have been about to become `true`.
+        let cut = start + word.len() == self.bytes.len() && !word.is_empty();
+        if cut && LITERAL_WORDS.iter().any(|(name, ..)| name.starts_with(word)) {
+            return Err(self.end_of_text_error("a value"));
+        }
+        if self.level == RepairLevel::Guess && !word.is_empty() {
+            return self.parse_bare_text().map(Value::String);
+        }
+        let repair = (!word.is_empty()).then_some(RepairKind::MissingQuote);
+        Err(self.unexpected_error("a value", repair))
+    }
+
+    /// A key, in whatever quotes.
+    pub(super) fn parse_key(&mut self) -> Result<String, JsonParseError> {
+        if self.peek() == Some(b'"') {
+            return self.parse_string(b'"', JsonStringRole::Key);
+        }
+        if let Some(quote) = self.peek_non_json_quote(JsonStringRole::Key) {
+            return self.parse_quoted(quote.kind, quote.close, JsonStringRole::Key);
+        }
+        let start = self.position;
+        let word = self.peek_identifier().to_owned();
+        if word.is_empty() {
+            return Err(self.unexpected_error("a key in double quotes", None));
+        }
+        let end = start + word.len();
+        // `name": 1` lost its opening quote, `name: 1` never had any.
+        if self.bytes.get(end) == Some(&b'"') {
+            self.record_repair(RepairKind::MissingQuote, start, start, "a key in double quotes")?;
+            self.position = end + 1;
+        } else {
+            self.record_repair(RepairKind::BareKey, start, end, "a key in double quotes")?;
+            self.position = end;
+        }
+        Ok(word)
+    }
+
+    /// Letters, digits, `_`, `$` and `-` from here on; empty where none stands.
+    fn peek_identifier(&self) -> &str {
+        let rest = &self.text[self.position..];
+        let begins = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+        if !rest.starts_with(begins) {
+            return "";
+        }
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '-')))
+            .unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// White space that JSON does not know, and marks of no width: passed over, and told once for
+    /// a run of them. False where none stands here.
+    pub(super) fn skip_unicode_space(&mut self) -> Result<bool, JsonParseError> {
+        if !self.level.allows(RepairKind::UnicodeSpace.class()) {
+            return Ok(false);
+        }
+        let start = self.position;
+        let rest = &self.text[start..];
+        let length = rest.len() - rest.trim_start_matches(is_unicode_space).len();
+        if length > 0 {
+            let end = start + length;
+            self.record_repair(
+                RepairKind::UnicodeSpace,
+                start,
+                end,
+                "a value or a closing bracket",
+            )?;
+            self.position = end;
+        }
+        Ok(length > 0)
+    }
+
+    /// A quote other than JSON's: the mend that takes it, and what closes it.
+    fn peek_non_json_quote(&self, place: JsonStringRole) -> Option<NonJsonQuote> {
+        let opening = self.text[self.position..].chars().next()?;
+        let (close, single): (&'static [char], bool) = match opening {
+            '\'' => {
+                return Some(NonJsonQuote { kind: RepairKind::SingleQuotes, close: &['\''] });
+            }
+            '“' | '”' | '„' => (&['”', '“'], false),
+            '‘' => (&['’'], true),
+            '«' => (&['»'], false),
+            '＂' => (&['＂'], false),
+            _ => return None,
+        };
+        let inside = &self.text[self.position + opening.len_utf8()..];
+        let certain = has_certain_end(inside, close, single, place);
+        let kind = if certain { RepairKind::SmartQuotes } else { RepairKind::MixedQuotes };
+        Some(NonJsonQuote { kind, close })
+    }
+
+    /// Guess: a value without its opening quote runs to the next comma, bracket or line break.
+    fn parse_bare_text(&mut self) -> Result<String, JsonParseError> {
+        let start = self.position;
+        let rest = &self.text[start..];
+        let end = rest.find([',', '}', ']', '\n', '\r']).unwrap_or(rest.len());
+        let text = rest[..end].trim_end();
+        let text = text.strip_suffix('"').unwrap_or(text);
+        let (text, end) = (text.to_owned(), start + end);
+        self.record_repair(RepairKind::MissingQuote, start, end, "a value")?;
+        self.position = end;
+        Ok(text)
+    }
+}
+
+/// A quote that JSON does not know.
+struct NonJsonQuote {
+    kind: RepairKind,
+    close: &'static [char],
+}
+
+/// Whether a string in typographic quotes can only end in one place: the first quote of any kind is
+/// a closing one, no escape stands before it, and what a string is followed by stands behind it.
+fn has_certain_end(inside: &str, close: &[char], single: bool, place: JsonStringRole) -> bool {
+    let ends = |c: char| {
+        let quote =
+            matches!(c, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '\\' | '\n' | '\r');
+        quote || (single && matches!(c, '‘' | '’' | '\''))
+    };
+    let Some((at, character)) = inside.char_indices().find(|(_, c)| ends(*c)) else { return false };
+    let behind = inside[at + character.len_utf8()..]
+        .trim_start_matches(|c: char| c.is_ascii_whitespace() || is_unicode_space(c));
+    let expected: &[char] = if place == JsonStringRole::Key { &[':'] } else { &[',', '}', ']'] };
+    close.contains(&character) && behind.starts_with(expected)
+}
+
+/// White space of Unicode's beyond ASCII's, and marks of no width.
+fn is_unicode_space(character: char) -> bool {
+    !character.is_ascii()
+        && (character.is_whitespace()
+            || matches!(character, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{180e}'))
+}

@@ -1,0 +1,118 @@
+//! Which places an operation writes, beyond the one it names.
+//!
+//! An item that is put into an array or taken out of it changes what stands at every later index.
+//! The lengths of arrays change while a patch runs, so they are followed from operation to operation.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::json_pointer::parse_index;
+use super::value_slot::find_value;
+use super::{JsonPointer, PatchOperation};
+
+/// What an operation does at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WriteEffect {
+    Set,
+    Insert,
+    Remove,
+}
+
+/// One write.
+#[derive(Debug)]
+pub(super) struct PatchWrite {
+    /// The member of the operation that names the place: `path` or `from`.
+    pub(super) member: &'static str,
+    /// The place, with `-` turned into the index it stands for.
+    pub(super) pointer: JsonPointer,
+    /// The items that get another index, where the place is one of an array.
+    pub(super) shift: Option<IndexShift>,
+}
+
+/// A stretch of an array: every index from `first` to `last` gets another value.
+#[derive(Debug)]
+pub(super) struct IndexShift {
+    pub(super) array: JsonPointer,
+    pub(super) first: usize,
+    pub(super) last: usize,
+}
+
+/// A document as far as indices are concerned, while a patch runs over it.
+pub(super) struct ArrayLengths<'d> {
+    document: &'d Value,
+    changed_lengths: BTreeMap<String, usize>,
+}
+
+impl<'d> ArrayLengths<'d> {
+    pub(super) fn new(document: &'d Value) -> Self {
+        Self { document, changed_lengths: BTreeMap::new() }
+    }
+
+    /// Every write of the operation, in the order in which they happen.
+    pub(super) fn collect_writes(&mut self, op: &PatchOperation) -> Vec<PatchWrite> {
+        match op {
+            PatchOperation::Add { path, .. } | PatchOperation::Copy { path, .. } => {
+                vec![self.resolve_write("path", path, WriteEffect::Insert)]
+            }
+            PatchOperation::Remove { path } => {
+                vec![self.resolve_write("path", path, WriteEffect::Remove)]
+            }
+            PatchOperation::Replace { path, .. } => {
+                vec![self.resolve_write("path", path, WriteEffect::Set)]
+            }
+            // Onto itself: nothing moves, and the place is named all the same.
+            PatchOperation::Move { from, path } if from == path => {
+                vec![self.resolve_write("path", path, WriteEffect::Set)]
+            }
+            PatchOperation::Move { from, path } => vec![
+                self.resolve_write("from", from, WriteEffect::Remove),
+                self.resolve_write("path", path, WriteEffect::Insert),
+            ],
+            PatchOperation::Test { .. } => Vec::new(),
+        }
+    }
+
+    fn resolve_write(
+        &mut self,
+        member: &'static str,
+        path: &JsonPointer,
+        effect: WriteEffect,
+    ) -> PatchWrite {
+        match self.record_shift(path, effect) {
+            Some(shift) => {
+                let place = JsonPointer::from_array_item(shift.array.as_str(), shift.first);
+                PatchWrite { member, pointer: place, shift: Some(shift) }
+            }
+            None => PatchWrite { member, pointer: path.clone(), shift: None },
+        }
+    }
+
+    fn record_shift(&mut self, path: &JsonPointer, effect: WriteEffect) -> Option<IndexShift> {
+        let (parent, segment) = path.split_last().filter(|_| effect != WriteEffect::Set)?;
+        let length = self.current_length(parent)?;
+        let first = match parse_index(&segment) {
+            Some(index) => index,
+            None if segment == "-" && effect == WriteEffect::Insert => length,
+            // No such item: the patch cannot be applied.
+            None => return None,
+        };
+        let (last, after) = match effect {
+            WriteEffect::Insert => (length, length + 1),
+            _ => (length.saturating_sub(1), length.saturating_sub(1)),
+        };
+        self.changed_lengths.insert(parent.to_owned(), after);
+        let array =
+            JsonPointer::parse(parent).expect("a part of a pointer up to a `/` is a pointer");
+        Some(IndexShift { array, first, last: last.max(first) })
+    }
+
+    /// How many items an array has by now; `Empty` where no array stood when the patch began. One
+    /// that the patch itself brings lies wholly inside what it writes.
+    fn current_length(&self, array: &str) -> Option<usize> {
+        self.changed_lengths
+            .get(array)
+            .copied()
+            .or_else(|| find_value(self.document, array).ok()?.as_array().map(Vec::len))
+    }
+}

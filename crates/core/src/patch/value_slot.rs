@@ -1,0 +1,199 @@
+//! A place in a document, found and ready to be written.
+//!
+//! Not here: what an operation means. A slot only knows how a value is put, swapped and taken.
+
+use std::mem;
+
+use serde_json::{Map, Value};
+
+use super::JsonPointer;
+use super::json_pointer::parse_index;
+use super::patch_error::{PatchMismatch, describe_pointer};
+use crate::json;
+
+/// Where a value stands or will stand.
+#[derive(Debug)]
+pub(super) enum ValueSlot<'v> {
+    /// The document itself.
+    Root(&'v mut Value),
+    /// A member of an object.
+    Member(&'v mut Map<String, Value>, String),
+    /// An item of an array.
+    Item(&'v mut Vec<Value>, usize),
+}
+
+/// Where among its siblings a value stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SiblingPosition {
+    /// Among the members of an object.
+    Member(usize),
+    /// Among the items of an array.
+    Item(usize),
+}
+
+impl<'v> ValueSlot<'v> {
+    /// A place where a value may be added: what holds it exists, the value need not.
+    pub(super) fn open(
+        document: &'v mut Value,
+        pointer: &JsonPointer,
+    ) -> Result<Self, PatchMismatch> {
+        let Some((parent, segment)) = pointer.split_last() else {
+            return Ok(Self::Root(document));
+        };
+        find_value(document, parent)?;
+        match document.pointer_mut(parent).expect("it was found a line above") {
+            Value::Object(members) => Ok(Self::Member(members, segment.into_owned())),
+            Value::Array(items) => {
+                let end = items.len();
+                let asked = if segment == "-" { Some(end) } else { parse_index(&segment) };
+                match asked {
+                    Some(index) if index <= end => Ok(Self::Item(items, index)),
+                    _ => {
+                        let indices = format!("an index from 0 to {end} or `-`");
+                        Err(index_mismatch(&indices, parent, &segment, asked))
+                    }
+                }
+            }
+            other => Err(container_mismatch(parent, other)),
+        }
+    }
+
+    /// A place at which a value stands.
+    pub(super) fn open_existing(
+        document: &'v mut Value,
+        pointer: &JsonPointer,
+    ) -> Result<Self, PatchMismatch> {
+        find_value(document, pointer.as_str())?;
+        Self::open(document, pointer)
+    }
+
+    /// Where this is, with `-` turned into the index it stands for.
+    pub(super) fn resolve_pointer(&self, asked: &JsonPointer) -> JsonPointer {
+        match (self, asked.split_last()) {
+            (Self::Item(_, index), Some((parent, _))) => {
+                JsonPointer::from_array_item(parent, *index)
+            }
+            _ => asked.clone(),
+        }
+    }
+
+    /// Adds a value; gives back the one it took the place of.
+    pub(super) fn insert(self, value: Value) -> Option<Value> {
+        match self {
+            Self::Root(document) => Some(mem::replace(document, value)),
+            Self::Member(members, key) => members.insert(key, value),
+            Self::Item(items, index) => {
+                items.insert(index, value);
+                None
+            }
+        }
+    }
+
+    /// Adds a value where it once stood among its siblings.
+    pub(super) fn restore(self, position: SiblingPosition, value: Value) {
+        match (self, position) {
+            (Self::Member(members, key), SiblingPosition::Member(position)) => {
+                members.shift_insert(position, key, value);
+            }
+            (other, _) => {
+                other.insert(value);
+            }
+        }
+    }
+
+    /// Puts a value in the place of the one that stands there.
+    pub(super) fn replace(self, value: Value) -> Value {
+        match self {
+            Self::Root(document) => mem::replace(document, value),
+            Self::Member(members, key) => mem::replace(&mut members[&key], value),
+            Self::Item(items, index) => mem::replace(&mut items[index], value),
+        }
+    }
+
+    /// Takes the value that stands there, and tells its position among its siblings.
+    pub(super) fn remove(self) -> Result<(Value, SiblingPosition), PatchMismatch> {
+        match self {
+            Self::Root(_) => {
+                let expected = "a place inside the document, which can be replaced but not removed";
+                Err(PatchMismatch::new(expected, describe_pointer("")))
+            }
+            Self::Member(members, key) => {
+                // What was added a moment ago stands last, and is found without a search.
+                let is_last = members.keys().next_back().is_some_and(|last| *last == key);
+                let position = if is_last {
+                    Some(members.len() - 1)
+                } else {
+                    members.keys().position(|other| *other == key)
+                };
+                let position = position.expect("a slot that is taken from holds a value");
+                let value = members.shift_remove(&key).expect("its key was found a line above");
+                Ok((value, SiblingPosition::Member(position)))
+            }
+            Self::Item(items, index) => Ok((items.remove(index), SiblingPosition::Item(index))),
+        }
+    }
+}
+
+/// The value at a place, or what stands in the way.
+pub(super) fn find_value<'v>(
+    document: &'v Value,
+    pointer: &str,
+) -> Result<&'v Value, PatchMismatch> {
+    let mut here = 0;
+    let mut value = document;
+    for segment in json::split_pointer(pointer) {
+        let parent = &pointer[..here];
+        here += 1 + pointer[here + 1..].find('/').unwrap_or(pointer.len() - here - 1);
+        value = match value {
+            Value::Object(members) => members.get(segment.as_ref()).ok_or_else(|| {
+                PatchMismatch::new(format!("a value at {}", &pointer[..here]), "nothing")
+            })?,
+            Value::Array(items) => {
+                let index = parse_index(&segment);
+                index.and_then(|index| items.get(index)).ok_or_else(|| {
+                    let indices = match items.len() {
+                        0 => "no index at all".to_owned(),
+                        1 => "the index 0".to_owned(),
+                        count => format!("an index from 0 to {}", count - 1),
+                    };
+                    index_mismatch(&indices, parent, &segment, index)
+                })?
+            }
+            other => return Err(container_mismatch(parent, other)),
+        };
+    }
+    Ok(value)
+}
+
+fn index_mismatch(
+    indices: &str,
+    array: &str,
+    segment: &str,
+    index: Option<usize>,
+) -> PatchMismatch {
+    let found = match (index, segment) {
+        (Some(index), _) => index.to_string(),
+        (None, "-") => "`-`, which stands for the place behind the last item".to_owned(),
+        (None, _) => format!("`{segment}`, which is no index"),
+    };
+    PatchMismatch::new(format!("{indices} in the array at {}", describe_pointer(array)), found)
+}
+
+fn container_mismatch(pointer: &str, found: &Value) -> PatchMismatch {
+    PatchMismatch::new(
+        format!("an object or an array at {}", describe_pointer(pointer)),
+        describe_kind(found),
+    )
+}
+
+/// What kind of value this is, in words.
+pub(super) fn describe_kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,36 @@
+//! Every outcome that a workflow says: where it sends a run, and what it writes on the way.
+
+use crate::protocol::{
+    BudgetLimits, DocumentChange, FailureHandler, PhaseWork, Protocol, WorkflowDefinition,
+    WorkflowPhase,
+};
+
+/// The outcomes of a phase: of its time, its limits and its work.
+pub(super) fn collect_phase_handlers(phase: &WorkflowPhase) -> Vec<&FailureHandler> {
+    let mut all: Vec<&FailureHandler> = phase.timeout.iter().map(|(_, then)| then).collect();
+    all.extend(collect_budget_handlers(&phase.budget));
+    match &phase.work {
+        PhaseWork::None => {}
+        PhaseWork::Agent(work) => all.extend(&work.on_refused),
+        PhaseWork::Ask(questions) => all.extend(questions.iter().map(|one| &one.otherwise)),
+        PhaseWork::Effect { on_failed, .. } => all.push(on_failed),
+        PhaseWork::Invoke(invoke) => all.push(&invoke.on_failed),
+    }
+    all
+}
+
+/// The outcomes of limits.
+pub(super) fn collect_budget_handlers(
+    budget: &BudgetLimits,
+) -> impl Iterator<Item = &FailureHandler> {
+    budget.limits.values().map(|limit| &limit.then)
+}
+
+/// The changes of all outcomes that a run of a workflow can come to.
+pub(super) fn collect_handler_changes<'p>(
+    protocol: &'p Protocol,
+    workflow: &'p WorkflowDefinition,
+) -> impl Iterator<Item = &'p DocumentChange> {
+    let own = workflow.phases.iter().flat_map(collect_phase_handlers);
+    own.chain(collect_budget_handlers(&protocol.policy.budget)).flat_map(|outcome| &*outcome.apply)
+}

@@ -1,0 +1,68 @@
+//! Expressions that name what JavaScript finds on every object: here only an own key counts.
+
+use std::sync::Arc;
+
+use super::located_expressions;
+use super::standalone_workflows;
+use crate::protocol::{FileOrigin, Protocol};
+use crate::source::{Diagnostic, DiagnosticCollector, ParsedSourceFile, SourceFile};
+
+const CODE: &str = "inherited_name";
+
+pub(super) fn check(protocol: &Protocol, findings: &mut DiagnosticCollector) {
+    let workflows = standalone_workflows::find_standalone_workflows(protocol).into_iter();
+    let of_workflows = workflows
+        .flat_map(|workflow| located_expressions::collect_workflow_expressions(protocol, workflow));
+    for written in of_workflows.chain(located_expressions::collect_index_expressions(protocol)) {
+        for inherited in written.expr.inherited_names() {
+            findings.push(if findings.is_full(CODE) {
+                written.origin.diagnose(CODE, "").into_warning()
+            } else {
+                add_hint(written.diagnose_span(
+                    CODE,
+                    describe_inherited_name(&inherited.name),
+                    &inherited.span,
+                ))
+            });
+        }
+    }
+    check_contract_rules(protocol, findings);
+}
+
+/// The rules of the contracts in the folder.
+fn check_contract_rules(protocol: &Protocol, findings: &mut DiagnosticCollector) {
+    for (path, text) in protocol.bundle.files_in_folder("contracts") {
+        let Ok(tree) = ParsedSourceFile::parse(SourceFile::new(path, text)) else { continue };
+        let name = |key: &str| tree.value[key].as_str().unwrap_or_default();
+        let name = format!("{}@{}", name("id"), name("version"));
+        let Ok(contract) = protocol.contracts.find(&name) else { continue };
+        let root = FileOrigin::root(&Arc::new(tree));
+        let own = root.tree.value["rules"].as_array().map_or(0, Vec::len);
+        for (index, rule) in contract.rules.iter().take(own).enumerate() {
+            let origin = root.child("rules").child(&index.to_string());
+            for (key, expr) in [("when", rule.when.as_ref()), ("then", Some(&rule.then))] {
+                for inherited in expr.into_iter().flat_map(|expr| expr.inherited_names()) {
+                    let origin = origin.child(key);
+                    findings.push(match expr {
+                        Some(expr) if !findings.is_full(CODE) => add_hint(origin.diagnose_within(
+                            CODE,
+                            describe_inherited_name(&inherited.name),
+                            expr.source(),
+                            &inherited.span,
+                        )),
+                        _ => origin.diagnose(CODE, "").into_warning(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn describe_inherited_name(name: &str) -> String {
+    format!("JavaScript finds `{name}` on every object; here only a key of the value's own counts")
+}
+
+fn add_hint(fault: Diagnostic) -> Diagnostic {
+    let hint = "rename the key in the document, or keep this if its own key is what you mean";
+    fault.into_warning().with_hint(Some(hint.to_owned()))
+}

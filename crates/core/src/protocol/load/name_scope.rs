@@ -1,0 +1,106 @@
+//! What the parts of a workflow may refer to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::load_diagnostics::LoadDiagnostics;
+use super::protocol_contracts::ProtocolContracts;
+use super::symbol_table::SymbolTable;
+use crate::contract::Contract;
+use crate::patch::PointerSet;
+use crate::protocol::{
+    EXPRESSION_NAMES, EngineField, HookDefinition, ProgramDefinition, ResolvedAgent,
+    RetrievalSource,
+};
+
+/// Everything a protocol declares, by name.
+#[derive(Debug)]
+pub(super) struct ProtocolSymbols {
+    pub(super) contracts: ProtocolContracts,
+    pub(super) agents: SymbolTable<Arc<ResolvedAgent>>,
+    pub(super) hooks: SymbolTable<HookDefinition>,
+    pub(super) programs: SymbolTable<ProgramDefinition>,
+    pub(super) sources: SymbolTable<RetrievalSource>,
+    /// Hosts that may be called; `Empty` where the index could not be read.
+    pub(super) hosts: Option<Vec<String>>,
+    /// The same, to be looked up.
+    pub(super) host_set: BTreeSet<String>,
+    pub(super) workflows: SymbolTable<()>,
+    /// Budgets that some transition or phase spends from.
+    pub(super) spent_budgets: BTreeSet<String>,
+    /// The engine's places in the document that the index describes.
+    pub(super) engine: Vec<EngineField>,
+    /// Contract and engine's places of the documents that workflows have of their own.
+    pub(super) workflow_documents: BTreeMap<String, (Option<Arc<Contract>>, Vec<EngineField>)>,
+}
+
+impl ProtocolSymbols {
+    /// The engine's places in the document of a workflow.
+    pub(super) fn engine_fields_for(&self, workflow: &str) -> &[EngineField] {
+        self.workflow_documents.get(workflow).map_or(&self.engine, |(_, engine)| engine)
+    }
+
+    /// Whether everything declared could be read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.agents.is_complete()
+            && self.hooks.is_complete()
+            && self.programs.is_complete()
+            && self.sources.is_complete()
+            && self.workflows.is_complete()
+    }
+}
+
+/// What one phase may refer to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NameScope<'s> {
+    pub(super) names: &'s ProtocolSymbols,
+    /// The phases of the workflow, includes merged in.
+    pub(super) phases: &'s SymbolTable<()>,
+    /// The engine's places in the document of the workflow.
+    pub(super) engine: &'s [EngineField],
+    /// What the phase may write; `Empty` is every place that is not the engine's.
+    pub(super) writes: Option<&'s WritablePointers>,
+    /// The names that expressions of its changes may use.
+    pub(super) change_names: &'s [&'s str],
+    /// The names that its texts, questions and orders may use.
+    pub(super) text_names: &'s [&'s str],
+    pub(super) faults: &'s LoadDiagnostics,
+}
+
+impl<'s> NameScope<'s> {
+    /// What the index may refer to: the phases of all workflows, and the document it describes.
+    pub(super) fn for_protocol(
+        names: &'s ProtocolSymbols,
+        phases: &'s SymbolTable<()>,
+        faults: &'s LoadDiagnostics,
+    ) -> Self {
+        let (change_names, text_names) = (&EXPRESSION_NAMES[..], &EXPRESSION_NAMES[..2]);
+        Self {
+            names,
+            phases,
+            engine: &names.engine,
+            writes: None,
+            change_names,
+            text_names,
+            faults,
+        }
+    }
+}
+
+/// The places that a phase may write.
+#[derive(Debug)]
+pub(super) struct WritablePointers {
+    pub(super) pointers: Vec<String>,
+    pub(super) set: PointerSet,
+}
+
+impl WritablePointers {
+    /// These places.
+    pub(super) fn new(pointers: Vec<String>) -> Self {
+        let set = PointerSet::from_pointers(pointers.iter().map(String::as_str));
+        Self { pointers, set }
+    }
+}
+
+/// What went wrong, as the changes of an outcome read it.
+pub(super) const FAILURE: &str = "failure";

@@ -1,0 +1,90 @@
+//! Pointers into the document as authors write them, and the places among them that are the engine's.
+
+use super::file_node::FileNode;
+use super::load_diagnostics::LoadDiagnostics;
+use crate::json;
+use crate::protocol::EngineField;
+
+/// Reads a pointer.
+pub(super) fn read_pointer(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<String> {
+    parse_pointer(member.text()?, member, faults)
+}
+
+/// The same for a pointer that is a key.
+pub(super) fn parse_pointer(
+    text: &str,
+    place: &FileNode<'_>,
+    faults: &LoadDiagnostics,
+) -> Option<String> {
+    let (wrong, hint) = if text == "/" {
+        ("names a member whose name is empty", "the whole document is `\"\"`".to_owned())
+    } else if !text.is_empty() && !text.starts_with('/') {
+        let meant = text.trim_start_matches("state.").replace('.', "/");
+        ("does not begin with `/`", format!("did you mean `/{meant}`?"))
+    } else if text.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1'])) {
+        ("has a `~` that is no escape", "write `~0` for `~` and `~1` for `/`".to_owned())
+    } else {
+        return Some(text.to_owned());
+    };
+    let message = format!("`{text}` is no JSON Pointer: it {wrong}");
+    faults.push(place.diagnose("invalid_pointer", message).with_hint(Some(hint)));
+    None
+}
+
+/// Reads a dotted path or a pointer.
+pub(super) fn read_dotted_path(member: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<String> {
+    let text = member.text()?;
+    if text.starts_with('/') {
+        return read_pointer(member, faults);
+    }
+    if text.split('.').any(|name| name.trim().is_empty()) {
+        let message = format!("`{text}` is no path: a name between the dots is empty");
+        let hint = "write `a.b` or `/a/b`".to_owned();
+        faults.push(member.diagnose("invalid_pointer", message).with_hint(Some(hint)));
+        return None;
+    }
+    Some(text.split('.').fold(String::new(), |pointer, name| json::child_pointer(&pointer, name)))
+}
+
+/// Whether a place is another, or inside it.
+pub(super) fn is_within(place: &str, whole: &str) -> bool {
+    place.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The engine's place that this one is, or is inside of.
+pub(super) fn find_enclosing_engine_field<'e>(
+    place: &str,
+    engine: &'e [EngineField],
+) -> Option<&'e EngineField> {
+    engine.iter().find(|own| is_within(place, &own.at))
+}
+
+/// The engine's place that whoever writes here would overwrite.
+pub(super) fn find_overlapping_engine_field<'e>(
+    place: &str,
+    engine: &'e [EngineField],
+) -> Option<&'e EngineField> {
+    engine.iter().find(|own| is_within(place, &own.at) || is_within(&own.at, place))
+}
+
+/// A place in a sentence.
+pub(super) fn format_pointer(place: &str) -> String {
+    if place.is_empty() { "the whole document".to_owned() } else { format!("`{place}`") }
+}
+
+/// Tells that a place is the engine's.
+pub(super) fn report_engine_field(
+    member: &FileNode<'_>,
+    place: &str,
+    own: &EngineField,
+    faults: &LoadDiagnostics,
+) {
+    let message = if is_within(place, &own.at) {
+        format!("`{place}` is the engine's: it keeps `{}` there", own.name)
+    } else {
+        let shown = format_pointer(place);
+        format!("{shown} holds `{}`, where the engine keeps `{}`", own.at, own.name)
+    };
+    let hint = "the engine writes it after every step; let this write other places".to_owned();
+    faults.push(member.diagnose("engine_place", message).with_hint(Some(hint)));
+}

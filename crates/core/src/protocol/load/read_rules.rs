@@ -1,0 +1,49 @@
+//! Rules for prompts: opaque texts, by the names of their files. `style.ru.md` is `style.md` in Russian.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::load_diagnostics::LoadDiagnostics;
+use super::protocol_contracts::file_stem;
+use crate::json::TextSpan;
+use crate::protocol::{Localized, ProtocolBundle, is_language_tag};
+use crate::source::{Diagnostic, SourceFile};
+
+/// The files of `rules/` by name.
+pub(super) fn read_rules(
+    bundle: &ProtocolBundle,
+    faults: &LoadDiagnostics,
+) -> BTreeMap<String, Arc<Localized<String>>> {
+    let mut rules: BTreeMap<String, (&str, &str)> = BTreeMap::new();
+    for (path, text) in bundle.files_in_folder("rules") {
+        let name = file_stem(path);
+        if name.starts_with('.') {
+            continue;
+        }
+        if let Some((other, _)) = rules.insert(name.to_owned(), (path, text)) {
+            let message = format!("a rule `{name}` is `{other}` already");
+            let source = SourceFile::new(path, text).into();
+            let hint = "a rule's name is its file's without the extension; rename one".to_owned();
+            let fault = Diagnostic::new("duplicate_id", message, &source, TextSpan::default());
+            faults.push(fault.with_hint(Some(hint)));
+        }
+    }
+    let mut by_language: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
+    for (name, (_, text)) in &rules {
+        let version = split_language_suffix(name).filter(|(plain, _)| rules.contains_key(*plain));
+        let (name, language) = version.unwrap_or((name.as_str(), ""));
+        let versions = by_language.entry(name.to_owned()).or_default();
+        versions.push((language.to_owned(), (*text).to_owned()));
+    }
+    let mut all = BTreeMap::new();
+    for (name, mut versions) in by_language {
+        versions.sort();
+        all.extend(Localized::from_versions(versions).map(|versions| (name, Arc::new(versions))));
+    }
+    all
+}
+
+/// `style` and `ru` of `style.ru`.
+pub(super) fn split_language_suffix(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once('.').filter(|(plain, language)| !plain.is_empty() && is_language_tag(language))
+}

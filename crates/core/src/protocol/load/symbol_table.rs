@@ -1,0 +1,96 @@
+//! What a name in a file may refer to, and the fault when it refers to nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file_node::FileNode;
+use super::load_diagnostics::LoadDiagnostics;
+use crate::limits::MAX_LISTED_NAMES;
+use crate::similar_name::find_similar_name;
+use crate::source::Diagnostic;
+
+/// Things of one kind by name.
+#[derive(Debug)]
+pub(super) struct SymbolTable<T> {
+    /// What they are called in messages; `unknown_KIND` is the code.
+    pub(super) kind: &'static str,
+    pub(super) entries: BTreeMap<String, T>,
+    /// Names of things that have faults of their own: they exist, and are not complained about twice.
+    pub(super) broken: BTreeSet<String>,
+    /// Set where the file that declares them could not be read: then nothing is unknown.
+    pub(super) unread: bool,
+}
+
+impl<T> SymbolTable<T> {
+    /// Nothing yet.
+    pub(super) fn new(kind: &'static str) -> Self {
+        Self { kind, entries: BTreeMap::new(), broken: BTreeSet::new(), unread: false }
+    }
+
+    /// Adds one that could be read, or the name of one that could not.
+    pub(super) fn add(&mut self, name: &str, thing: Option<T>) {
+        match thing {
+            Some(thing) => {
+                self.entries.insert(name.to_owned(), thing);
+            }
+            None => {
+                self.broken.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Whether everything declared could be read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.broken.is_empty() && !self.unread
+    }
+
+    /// What a name refers to; a fault where that is nothing.
+    pub(super) fn resolve_name(&self, name: &FileNode<'_>, faults: &LoadDiagnostics) -> Option<&T> {
+        let text = name.text()?;
+        let found = self.entries.get(text);
+        if found.is_none() && !self.unread && !self.broken.contains(text) {
+            let names = self.entries.keys().chain(&self.broken).map(String::as_str);
+            report_unknown_name(self.kind, name, text, names, faults);
+        }
+        found
+    }
+}
+
+/// Tells a name that refers to nothing. The name that was probably meant is looked for only where the
+/// fault is kept.
+pub(super) fn report_unknown_name<'n>(
+    kind: &str,
+    place: &FileNode<'_>,
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+    faults: &LoadDiagnostics,
+) {
+    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    faults.push_with(&code, place, || unknown_name_diagnostic(kind, place, name, names));
+}
+
+/// The fault of a name that refers to nothing.
+pub(super) fn unknown_name_diagnostic<'n>(
+    kind: &str,
+    place: &FileNode<'_>,
+    name: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let names: Vec<&str> = names.collect();
+    let hint = match find_similar_name(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format_known_names(&names),
+    };
+    let code = format!("unknown_{}", kind.replace(' ', "_"));
+    place.diagnose(&code, format!("no {kind} `{name}`")).with_hint(Some(hint))
+}
+
+/// The names there are, in backticks, cut where the list is long.
+pub(super) fn format_known_names(names: &[&str]) -> String {
+    const SHOWN: usize = MAX_LISTED_NAMES;
+    if names.is_empty() {
+        return "none is declared".to_owned();
+    }
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    format!("known here: {}{more}", shown.join(", "))
+}

@@ -1,0 +1,107 @@
+//! Words that say that an object is an example, or somebody else's, or not meant.
+//!
+//! "Here is the result: {…}" and "an example of the format: {…}" stand alike, so the place alone
+//! cannot tell them apart. These words only ever refuse, and only in the sentence that introduces an
+//! object or follows it on its line; a list that is too short lets in what it let in before.
+
+/// How much of a line is looked at, in characters from the object.
+const WINDOW_CHARS: usize = 240;
+
+/// Words of examples, quotations and reported speech.
+const REPORTING_WORDS: &str = "\
+    example examples instance sample template placeholder snippet e.g wrote writes \
+    says said saying asks tells told instructs instructed claims claimed demands demanded \
+    wants quoted quote quotes quoting quotation injected injection attacker malicious \
+    pasted embedded suspicious пример примеру например шаблон написал \
+    написала написали написано пишет говорит сказано сказал просит требует велит цитата \
+    цитирую содержит вставил beispiel vorlage schrieb schreibt sagt sagte verlangt fordert \
+    steht zitat enthält exemple écrit dit contient ejemplo plantilla escribió dice dijo pide \
+    contiene exemplo escreveu esempio earlier previous previously hypothetical";
+
+/// Words of the same kind that also stand where somebody presents a reply of their own: "here is the
+/// JSON according to the schema, with the invalid field removed".
+const WEAK_REPORTING_WORDS: &str =
+    "according incorrect invalid contains contained written wanted instead no rather";
+
+/// Words by which somebody presents an answer again that was refused.
+const CORRECTION_WORDS: &str =
+    "corrected fixed updated revised исправленный исправленная korrigierte";
+
+/// Words of a short label that names somebody else's text: `RunInput: {…}`.
+const LABEL_WORDS: &str = "\
+    input prompt schema document context question original user expected ввод документ \
+    вопрос 输入 문서";
+
+/// How many words a label has at most.
+const MAX_LABEL_WORDS: usize = 3;
+
+/// Words that take back what follows them.
+const NEGATION_WORDS: &str = "\
+    not never cannot dont wont cant doesnt ignore ignored ignoring refuse refused disagree \
+    не нельзя игнорирую nicht niemals kein pas jamais nunca não non mai wrong reject decline";
+
+/// Words that begin the presentation of one's own.
+const PRESENTATION_WORDS: &str = "here heres вот hier voici aquí aqui ecco";
+
+/// Words of reports and refusals in scripts that do not part words by spaces.
+const UNSPACED_REPORTING_WORDS: &str = "\
+    例如 例子 示例 样例 範例 模板 写道 写着 说道 说： 说: 要求我 声称 引用 不要 不能 不会 请勿 忽略 注入 包含 예시 예: 템플릿 썼 쓰여 적혀 라고 인용 \
+    마세요 않 무시 書いて 例：";
+
+/// Whether the sentence at the end of `line` says that what follows is quoted, exemplary or refused.
+pub(super) fn reports_before(line: &str) -> bool {
+    let skipped = line.chars().count().saturating_sub(WINDOW_CHARS);
+    let start = line.char_indices().nth(skipped).map_or(0, |(at, _)| at);
+    let line = &line[start..];
+    let end = line.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    let sentence = line[..end].rfind(['.', '!', '?', '。', '！', '？']);
+    // The dots of `e.g.` end no sentence.
+    let sentence = sentence.filter(|at| !line[..*at].ends_with("e.g"));
+    let sentence = sentence.map_or(line, |at| &line[at..]);
+    let clause = sentence[..sentence.len() - (line.len() - end)].rfind([',', '，']);
+    let clause = clause.map_or(sentence, |at| &sentence[at..]);
+    // "For the mail you pasted, here is …" presents; what stands before the comma is its reason.
+    let first = clause.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    let presents = first.is_some_and(|word| contains_any_word(word, PRESENTATION_WORDS));
+    let sentence = if presents { clause } else { sentence };
+    if presents && contains_any_word(sentence, CORRECTION_WORDS) {
+        return contains_any_word(sentence, NEGATION_WORDS);
+    }
+    let label = sentence.split_whitespace().count() <= MAX_LABEL_WORDS;
+    contains_any_word(sentence, REPORTING_WORDS)
+        || (!presents && contains_any_word(sentence, WEAK_REPORTING_WORDS))
+        || contains_any_word(clause, NEGATION_WORDS)
+        || (label && contains_any_word(sentence, LABEL_WORDS))
+        || is_unspaced_report(sentence)
+}
+
+/// Whether the sentence that begins `rest` says so of what stood before it.
+pub(super) fn reports_after(rest: &str) -> bool {
+    let rest = take_window(rest);
+    contains_any_word(rest, REPORTING_WORDS)
+        || contains_any_word(rest, WEAK_REPORTING_WORDS)
+        || contains_any_word(rest, NEGATION_WORDS)
+        || is_unspaced_report(rest)
+}
+
+/// Whether a comment behind an object says that it is somebody else's.
+pub(super) fn reports_in_comment(rest: &str) -> bool {
+    let rest = take_window(rest);
+    contains_any_word(rest, REPORTING_WORDS) || is_unspaced_report(rest)
+}
+
+fn take_window(rest: &str) -> &str {
+    let end = rest.char_indices().nth(WINDOW_CHARS).map_or(rest.len(), |(at, _)| at);
+    &rest[..end]
+}
+
+fn contains_any_word(text: &str, words: &str) -> bool {
+    let text = text.to_lowercase().replace(['\'', '’'], "");
+    text.split(|c: char| !(c.is_alphanumeric() || c == '.'))
+        .map(|word| word.trim_matches('.'))
+        .any(|word| words.split_whitespace().any(|known| known == word))
+}
+
+fn is_unspaced_report(text: &str) -> bool {
+    UNSPACED_REPORTING_WORDS.split_whitespace().any(|word| text.contains(word))
+}

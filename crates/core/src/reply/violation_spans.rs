@@ -1,0 +1,23 @@
+//! Where in the text a violation stands.
+
+use super::Violation;
+use crate::json::{self, RepairLevel};
+
+/// Gives every violation that has only a pointer its place in the text: its own, or that of the
+/// nearest thing around it that exists.
+pub(super) fn fill_spans(
+    mut violations: Vec<Violation>,
+    text: &str,
+    start: usize,
+    level: RepairLevel,
+) -> Vec<Violation> {
+    if text.is_empty() || violations.iter().all(|violation| violation.span.is_some()) {
+        return violations;
+    }
+    let pointers: Vec<&str> = violations.iter().map(|one| one.pointer.as_str()).collect();
+    let spans = json::locate_pointers(text, start, level, &pointers);
+    for (violation, span) in violations.iter_mut().zip(spans) {
+        violation.span = violation.span.or(span);
+    }
+    violations
+}

@@ -1,0 +1,366 @@
+//! The fold: one event more, and what the run is then. The same for live runs, recovery and replay.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::event::RunEvent;
+use super::input::InputKind;
+use super::state::{
+    ApprovalDecision, BlockReason, LastReply, ModelStep, PendingAction, PromptMessage, PromptRole,
+    RunState, ToolUse,
+};
+use super::wait::{WaitKind, WaitResolution};
+use super::{FailedItem, ItemProgress};
+use crate::json;
+use crate::patch::PatchError;
+
+/// Who it was when nobody answered in time.
+pub(super) const DEADLINE_ACTOR: &str = "the deadline";
+
+/// A log that no decision can have written.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum CorruptLogError {
+    /// A patch that does not fit the document.
+    #[error("event {seq}: its patch does not fit the document: {source}")]
+    Patch {
+        /// The event.
+        seq: u64,
+        /// Why not.
+        source: PatchError,
+    },
+    /// An event about something that is not there.
+    #[error("event {seq}: `{kind}` names `{what}`, which is not there")]
+    UnknownReference {
+        /// The event.
+        seq: u64,
+        /// Its kind.
+        kind: &'static str,
+        /// What it names.
+        what: String,
+    },
+    /// An event that is not the next one.
+    #[error("event {found} stands where event {expected} should")]
+    OutOfOrder {
+        /// Which should be next.
+        expected: u64,
+        /// Which came.
+        found: u64,
+    },
+    /// Text that is no entry.
+    #[error("event {seq} cannot be read: {message}")]
+    Unreadable {
+        /// The event.
+        seq: u64,
+        /// Why not.
+        message: String,
+    },
+    /// A hash that does not follow from the one before.
+    #[error(
+        "version {version} does not follow from the one before it: its hash is {found}, and should be {expected}"
+    )]
+    HashMismatch {
+        /// The version.
+        version: u64,
+        /// What it should be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// What stands beside an entry is not what it says of itself.
+    #[error(
+        "version {version}: beside it stands {what} {row_value}, and it says {body_value} itself"
+    )]
+    RowMismatch {
+        /// The version.
+        version: u64,
+        /// Of what.
+        what: &'static str,
+        /// What stands beside it.
+        row_value: u64,
+        /// What it says.
+        body_value: u64,
+    },
+}
+
+/// Folds one event into the state.
+#[expect(clippy::too_many_lines, reason = "one arm an event: the whole fold on one page")]
+pub fn apply(state: &mut RunState, event: &RunEvent) -> Result<(), CorruptLogError> {
+    state.seq += 1;
+    let seq = state.seq;
+    let unknown = |what: &str| CorruptLogError::UnknownReference {
+        seq,
+        kind: event.kind(),
+        what: what.to_owned(),
+    };
+    match event {
+        RunEvent::Received { input } => {
+            state.version += 1;
+            state.updated_at = input.time;
+            if let Some(action) = input.what.action() {
+                state.pending.remove(action).ok_or_else(|| unknown(action))?;
+            }
+            if let InputKind::ModelReplied(reply) = &input.what
+                && let Some(step) = &mut state.step
+            {
+                step.provider_failures = 0;
+                step.build.clone_from(&reply.build);
+                step.turns
+                    .push(PromptMessage { role: PromptRole::Assistant, text: reply.text.clone() });
+            }
+            if let InputKind::ToolFinished { action, ok, output } = &input.what {
+                let tools = state.step.iter_mut().flat_map(|step| &mut step.tools);
+                if let Some(used) = tools.into_iter().find(|used| used.action == *action) {
+                    used.outcome = Some((*ok, output.clone()));
+                }
+            }
+        }
+        RunEvent::Started { protocol, workflow, document, model, parent, fork, tickets } => {
+            state.created_at = state.updated_at;
+            state.protocol.clone_from(protocol);
+            state.workflow.clone_from(workflow);
+            state.document = Arc::new(document.clone());
+            state.model.clone_from(model);
+            state.parent.clone_from(parent);
+            state.fork.clone_from(fork);
+            state.tickets = tickets.iter().cloned().collect();
+        }
+        RunEvent::PhaseEntered { phase } => {
+            state.phase.clone_from(phase);
+            state.entered_at = state.updated_at;
+            state.round = ItemProgress::default();
+            state.step = None;
+            state.closed.clear();
+            state.again_at = None;
+            state.blocked = None;
+            state.held = None;
+            state.decisions.clear();
+            drop_pending_actions(state);
+            spend(state, &format!("loops@{phase}"), 1);
+        }
+        RunEvent::WayTaken { .. } | RunEvent::Announced { .. } => {}
+        RunEvent::TicketsGiven { tickets } => state.tickets.extend(tickets.iter().cloned()),
+        RunEvent::TicketsTakenBack { tickets } => {
+            state.tickets.retain(|ticket| !tickets.contains(ticket));
+        }
+        RunEvent::GatesClosed { gates, again_at } => {
+            state.closed.clone_from(gates);
+            state.again_at = *again_at;
+        }
+        RunEvent::ModelAsked { action, attempt, not_before } => {
+            let step = state.step.get_or_insert_with(ModelStep::default);
+            step.attempt = *attempt;
+            if !step.tools.is_empty() {
+                let text = format_tool_results(&std::mem::take(&mut step.tools));
+                step.turns.push(PromptMessage { role: PromptRole::User, text });
+            }
+            state.calls += 1;
+            spend(state, &format!("calls@{}", state.phase), 1);
+            state.pending.insert(action.clone(), PendingAction::Model { not_before: *not_before });
+        }
+        RunEvent::ProviderFailed { .. } => {
+            state.step.get_or_insert_with(ModelStep::default).provider_failures += 1;
+        }
+        RunEvent::ReplyRefused { violations, told, .. } => {
+            // A patch by hand belongs to no step.
+            if let Some(step) = &mut state.step {
+                step.violations.clone_from(violations);
+                if let Some(told) = told {
+                    step.turns.push(PromptMessage { role: PromptRole::User, text: told.clone() });
+                }
+            }
+        }
+        RunEvent::ReplyAccepted { attempt, repairs, more_repairs, .. } => {
+            let (phase, repairs) = (state.phase.clone(), repairs.len() + more_repairs);
+            state.last_reply = Some(LastReply { phase, attempt: *attempt, repairs });
+            state.step = None;
+            if let Some(BlockReason::Trouble { .. }) = state.blocked.take() {
+                state.round.reset_failed();
+            }
+            state.held = None;
+        }
+        RunEvent::DocumentChanged { patch } => {
+            let document = Arc::make_mut(&mut state.document);
+            patch.apply(document).map_err(|source| CorruptLogError::Patch { seq, source })?;
+        }
+        RunEvent::Stamped { places } => {
+            let document = Arc::make_mut(&mut state.document);
+            for (at, value) in places {
+                set_at_pointer(document, at, value);
+            }
+        }
+        RunEvent::Spent { budget, amount } => {
+            spend(state, budget, *amount);
+            spend(state, &format!("{budget}@{}", state.phase), *amount);
+        }
+        RunEvent::WaitOpened { wait } => {
+            state.waits_opened += 1;
+            if matches!(wait.kind, WaitKind::Question | WaitKind::Document) {
+                spend(state, "questions", 1);
+                spend(state, &format!("questions@{}", state.phase), 1);
+            }
+            state.waits.insert(wait.id.clone(), (**wait).clone());
+        }
+        RunEvent::WaitClosed { wait, closing } => {
+            let closed = state.waits.remove(wait).ok_or_else(|| unknown(wait))?;
+            let decision = match closing {
+                WaitResolution::Approved { by, note } => {
+                    Some(ApprovalDecision { approve: true, by: by.clone(), note: note.clone() })
+                }
+                WaitResolution::Denied { by, note } => {
+                    Some(ApprovalDecision { approve: false, by: by.clone(), note: note.clone() })
+                }
+                WaitResolution::Expired => Some(ApprovalDecision {
+                    approve: false,
+                    by: DEADLINE_ACTOR.to_owned(),
+                    note: None,
+                }),
+                WaitResolution::Answered { .. } | WaitResolution::Dropped => None,
+            };
+            if let (Some(decision), Some(way)) = (decision, closed.way) {
+                state.decisions.insert(way, decision);
+            }
+        }
+        RunEvent::Blocked { blocked } => {
+            state.blocked = Some(blocked.clone());
+            state.closed.clear();
+            state.again_at = None;
+            // Whoever helps begins anew: what was ordered before is not waited for any more.
+            if matches!(blocked, BlockReason::Trouble { .. } | BlockReason::NoTicket { .. }) {
+                drop_pending_actions(state);
+            }
+        }
+        RunEvent::Held { next } => state.held = Some(next.clone()),
+        RunEvent::EffectAsked { action, attempt, effect, not_before, item } => {
+            let (attempt, effect, not_before) = (*attempt, effect.clone(), *not_before);
+            let order = PendingAction::Effect { attempt, effect, not_before, item: item.clone() };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::ToolAsked { action, call } => {
+            let step = state.step.get_or_insert_with(ModelStep::default);
+            if step.tools.iter().all(|used| used.outcome.is_some()) {
+                step.tools.clear();
+                step.tool_rounds += 1;
+            }
+            let (action, call) = (action.clone(), call.clone());
+            step.tools.push(ToolUse { action: action.clone(), call: call.clone(), outcome: None });
+            state.pending.insert(action, PendingAction::Tool { call });
+        }
+        RunEvent::HookAsked { action, hook, way } => {
+            if way.is_some() {
+                state.closed.clear();
+                state.again_at = None;
+            }
+            let order = PendingAction::Hook { hook: hook.clone(), way: *way };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::ChildAsked { action, run, workflow, document, depth, key, item } => {
+            state.round.begun.extend(key.clone());
+            let (run, workflow, document) = (run.clone(), workflow.clone(), document.clone());
+            let (depth, key, item) = (*depth, key.clone(), item.clone());
+            let order = PendingAction::Child { run, workflow, document, depth, key, item };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::ItemFailed { item, key, what, again } => {
+            state.round.begun.extend(key.clone());
+            if *again {
+                let (item, key, what) = (item.clone(), key.clone(), what.clone());
+                state.round.lost.push(FailedItem { item, key, what });
+            } else {
+                state.round.given_up += 1;
+            }
+        }
+        RunEvent::TellAsked { action, run, tell } => {
+            let order = PendingAction::Tell { run: run.clone(), tell: tell.clone() };
+            state.pending.insert(action.clone(), order);
+        }
+        RunEvent::EffectDone { .. }
+        | RunEvent::EffectFailed { .. }
+        | RunEvent::ToolUsed { .. }
+        | RunEvent::HookAnswered { .. }
+        | RunEvent::ChildEnded { .. }
+        | RunEvent::Told { .. } => {}
+        RunEvent::Halted { by, reason } => state.halted = Some((by.clone(), reason.clone())),
+        RunEvent::Resumed { .. } => {
+            state.halted = None;
+            // Who was denied may ask again.
+            state.decisions.retain(|_, decision| decision.approve);
+            if state.blocked.is_none() {
+                state.held = None;
+            }
+        }
+        RunEvent::Unblocked { .. } => {
+            state.held = None;
+            match state.blocked.take() {
+                // Every try was refused, so the step begins anew.
+                Some(BlockReason::Refused) => state.step = None,
+                Some(BlockReason::Trouble { .. }) => state.round.reset_failed(),
+                Some(BlockReason::Budget { .. } | BlockReason::NoTicket { .. }) | None => {}
+            }
+        }
+        RunEvent::Granted { budget, amount } => {
+            let granted = state.granted.entry(budget.clone()).or_default();
+            *granted = granted.saturating_add(*amount);
+        }
+        RunEvent::Ended { end, reason } => {
+            state.end = Some((*end, reason.clone()));
+            drop_pending_actions(state);
+            state.round = ItemProgress::default();
+            state.step = None;
+            state.closed.clear();
+            state.again_at = None;
+            state.blocked = None;
+            state.held = None;
+            state.halted = None;
+        }
+    }
+    Ok(())
+}
+
+/// Folds a change whose outcome is known: whoever tried the patch on a copy need not try it again.
+pub(super) fn apply_known_document(state: &mut RunState, document: Value) {
+    state.seq += 1;
+    state.document = Arc::new(document);
+}
+
+/// Results of what is dropped are not taken any more. What other runs must be told stays.
+fn drop_pending_actions(state: &mut RunState) {
+    state.pending.retain(|_, order| matches!(order, PendingAction::Tell { .. }));
+}
+
+/// What a model is told of the tools it asked for.
+fn format_tool_results(tools: &[ToolUse]) -> String {
+    let mut text = String::new();
+    for used in tools {
+        let (ok, output) =
+            used.outcome.as_ref().map_or((false, ""), |(ok, out)| (*ok, out.as_str()));
+        let how = if ok { "gave" } else { "could not be used" };
+        let call = serde_json::to_string(&used.call).expect("calls are JSON");
+        text.push_str(&format!("{call} {how}:\n{}\n\n", output.trim_end()));
+    }
+    text.push_str("Go on.");
+    text
+}
+
+fn spend(state: &mut RunState, budget: &str, amount: u64) {
+    match state.spent.get_mut(budget) {
+        Some(spent) => *spent = spent.saturating_add(amount),
+        None => {
+            state.spent.insert(budget.to_owned(), amount);
+        }
+    }
+}
+
+/// Puts a value of the engine's in its place; what holds it is made where it is missing.
+pub(super) fn set_at_pointer(document: &mut Value, at: &str, value: &Value) {
+    let mut place = document;
+    for segment in json::split_pointer(at) {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        let Value::Object(members) = place else { return };
+        place = members.entry(segment.into_owned()).or_insert(Value::Null);
+    }
+    place.clone_from(value);
+}

@@ -1,0 +1,125 @@
+//! A person's word: approve, deny, resume, cancel.
+
+use std::collections::BTreeMap;
+
+use super::questions::wrong_kind_rejection;
+use super::run_decision::RunDecision;
+use crate::run::InputRejection;
+use crate::run::event::RunEvent;
+use crate::run::state::{BlockReason, PendingAction, RunEndKind};
+use crate::run::wait::{RunWait, WaitKind, WaitResolution};
+
+impl RunDecision<'_> {
+    /// Somebody approved or denied.
+    pub(super) fn handle_approval(
+        &mut self,
+        wait: &str,
+        approve: bool,
+        by: &str,
+        note: Option<&String>,
+    ) -> Result<(), InputRejection> {
+        let wait = self.find_answerable_wait(wait, by)?;
+        let (by, note) = (by.to_owned(), note.cloned());
+        let refusal = note.clone().map_or_else(String::new, |note| format!(": {note}"));
+        let ended = format!("{by} denied to go on{refusal}");
+        let closing = if approve {
+            WaitResolution::Approved { by: by.clone(), note }
+        } else {
+            WaitResolution::Denied { by: by.clone(), note }
+        };
+        match wait.kind {
+            WaitKind::Approval => {
+                self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
+                self.choose_transition();
+            }
+            WaitKind::Budget | WaitKind::Trouble => {
+                self.emit(RunEvent::WaitClosed { wait: wait.id, closing });
+                if approve && self.state.blocked.is_some() {
+                    self.unblock_run(&by, &BTreeMap::new());
+                } else if approve {
+                    self.choose_transition();
+                } else {
+                    self.end_run(RunEndKind::Failed, Some(ended));
+                }
+            }
+            WaitKind::Question | WaitKind::Document | WaitKind::Work => {
+                return Err(wrong_kind_rejection(wait));
+            }
+        }
+        Ok(())
+    }
+
+    /// A person lets the run go on, with what came next when it stopped.
+    ///
+    /// A halt is lifted first; what blocks a halted run goes on blocking it, unless more is granted.
+    pub(super) fn handle_resume(&mut self, by: &str, grants: &BTreeMap<String, u64>) {
+        for (budget, amount) in grants {
+            self.emit(RunEvent::Granted { budget: budget.clone(), amount: *amount });
+        }
+        let was_halted = self.state.halted.is_some();
+        if let Some(blocked) = self.state.blocked.clone() {
+            if was_halted {
+                self.emit(RunEvent::Resumed { by: by.to_owned() });
+            }
+            if !was_halted || grants_cover(grants, &blocked) {
+                self.unblock_run(by, grants);
+            }
+            return;
+        }
+        let held = self.state.held.clone();
+        self.emit(RunEvent::Resumed { by: by.to_owned() });
+        let idle = self.state.pending.values().all(|one| matches!(one, PendingAction::Tell { .. }));
+        if let Some(next) = held {
+            self.run_continuation(next);
+        } else if !was_halted && idle && !self.state.closed.is_empty() {
+            // Files may have come, and who was denied may ask again.
+            self.drop_waits();
+            self.choose_transition();
+        }
+    }
+
+    /// What blocks the run does so no more; it goes on with what came next.
+    fn unblock_run(&mut self, by: &str, grants: &BTreeMap<String, u64>) {
+        if let Some(BlockReason::Budget { budget, limit }) = self.state.blocked.clone()
+            && !grants.contains_key(&budget)
+        {
+            // Where the name alone was said, the limit that blocks was meant.
+            let amount = grants.get(budget_name(&budget)).copied().unwrap_or(limit.max(1));
+            self.emit(RunEvent::Granted { budget, amount });
+        }
+        let helps = |wait: &RunWait| matches!(wait.kind, WaitKind::Budget | WaitKind::Trouble);
+        let helped = self.state.waits.values().filter(|wait| helps(wait));
+        for wait in helped.map(|wait| wait.id.clone()).collect::<Vec<_>>() {
+            self.emit(RunEvent::WaitClosed {
+                wait,
+                closing: WaitResolution::Answered { by: by.to_owned() },
+            });
+        }
+        let held = self.state.held.clone();
+        self.emit(RunEvent::Unblocked { by: by.to_owned() });
+        if let Some(next) = held {
+            self.run_continuation(next);
+        }
+    }
+
+    /// A person ends the run.
+    pub(super) fn handle_cancel(&mut self, by: &str, reason: Option<&str>) {
+        let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        self.end_run(RunEndKind::Cancelled, Some(format!("cancelled by {by}{why}")));
+    }
+}
+
+/// Whether what is granted is what blocks.
+fn grants_cover(grants: &BTreeMap<String, u64>, blocked: &BlockReason) -> bool {
+    match blocked {
+        BlockReason::Budget { budget, .. } => {
+            grants.contains_key(budget) || grants.contains_key(budget_name(budget))
+        }
+        BlockReason::Refused | BlockReason::NoTicket { .. } | BlockReason::Trouble { .. } => false,
+    }
+}
+
+/// The name of a budget without its phase.
+fn budget_name(budget: &str) -> &str {
+    budget.split('@').next().unwrap_or(budget)
+}

@@ -1,0 +1,219 @@
+//! Budgets: what was spent against what may be, and what happens when it is too much.
+
+use super::document_update::ChangeScope;
+use super::run_decision::RunDecision;
+use super::settle_failure::PhaseFailure;
+use crate::protocol::{BudgetLimit, BuiltinBudget, FailureHandler, FailurePolicy, LimitAmount};
+use crate::run::state::{BlockReason, Continuation, RunEndKind};
+use crate::run::wait::WaitKind;
+
+impl RunDecision<'_> {
+    /// Whether another model call may be made: tokens, money and time are asked before, not after.
+    pub(super) fn check_call_budget(&mut self, next: &Continuation) -> bool {
+        [BuiltinBudget::Tokens, BuiltinBudget::Money]
+            .into_iter()
+            .all(|name| self.check_phase_and_run_budget(name.as_str(), None, 1, next))
+            && self.check_time_budget(next)
+    }
+
+    /// Whether there is time for anything more to be ordered.
+    pub(super) fn check_time_budget(&mut self, next: &Continuation) -> bool {
+        let elapsed = self.input.time.millis_since(self.state.created_at);
+        self.check_phase_and_run_budget(BuiltinBudget::WallTime.as_str(), Some(elapsed), 1, next)
+    }
+
+    /// Whether this many more questions may be asked.
+    pub(super) fn check_question_budget(&mut self, more: u64, next: &Continuation) -> bool {
+        self.check_phase_and_run_budget(BuiltinBudget::Questions.as_str(), None, more, next)
+    }
+
+    /// Whether one more may be spent from a budget.
+    pub(super) fn check_budget(&mut self, name: &str, next: &Continuation) -> bool {
+        self.check_phase_and_run_budget(name, None, 1, next)
+    }
+
+    /// Whether a phase may be entered once more. Each phase counts for itself.
+    pub(super) fn check_loop_budget(&mut self, phase: &str, next: &Continuation) -> bool {
+        let name = BuiltinBudget::Loops;
+        let own =
+            self.workflow.find_phase(phase).and_then(|to| to.budget.limits.get(name.as_str()));
+        let limit = own.or_else(|| self.protocol.policy.budget.limits.get(name.as_str()));
+        let limit = limit.cloned().or_else(|| default_limit(name));
+        self.check_limit(&format!("{}@{phase}", name.as_str()), limit, None, 1, next)
+    }
+
+    /// Whether the provider may fail once more in a row.
+    pub(super) fn check_provider_failure_budget(
+        &mut self,
+        failures: u32,
+        next: &Continuation,
+    ) -> bool {
+        self.check_step_budget(BuiltinBudget::ProviderFailures, u64::from(failures), next)
+    }
+
+    /// Whether tools may be used for another round in this step.
+    pub(super) fn check_tool_round_budget(&mut self, rounds: u32, next: &Continuation) -> bool {
+        self.check_step_budget(BuiltinBudget::ToolRounds, u64::from(rounds), next)
+    }
+
+    /// The limit of refused replies in one step, where a file says so, with what was granted.
+    pub(super) fn refusal_limit(&self) -> Option<RefusalLimit> {
+        let name = BuiltinBudget::Violations.as_str();
+        let limit = self.current_phase().budget.limits.get(name);
+        let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name))?;
+        let keys = [name.to_owned(), format!("{name}@{}", self.state.phase)];
+        let granted = keys.iter().filter_map(|key| self.state.granted.get(key));
+        let (then, says) = (limit.then.clone(), self.limit_message(limit));
+        Some(match self.resolve_limit(name, &limit.amount) {
+            Ok(limit) => {
+                let most = granted.fold(limit, |most, more| most.saturating_add(*more));
+                RefusalLimit { max_refusals: most, then, says }
+            }
+            // Nobody is asked again under a limit that cannot be told.
+            Err(why) => RefusalLimit {
+                max_refusals: 1,
+                then,
+                says: Some(describe_unresolved_limit(name, "", &why)),
+            },
+        })
+    }
+
+    /// A budget that counts inside one step.
+    fn check_step_budget(&mut self, name: BuiltinBudget, spent: u64, next: &Continuation) -> bool {
+        let limit = self.current_phase().budget.limits.get(name.as_str());
+        let limit = limit.or_else(|| self.protocol.policy.budget.limits.get(name.as_str()));
+        let limit = limit.cloned().or_else(|| default_limit(name));
+        let key = format!("{}@{}", name.as_str(), self.state.phase);
+        self.check_limit(&key, limit, Some(spent), 1, next)
+    }
+
+    /// Asks the phase's limit, then the run's.
+    fn check_phase_and_run_budget(
+        &mut self,
+        name: &str,
+        spent: Option<u64>,
+        more: u64,
+        next: &Continuation,
+    ) -> bool {
+        let of_phase = self.current_phase().budget.limits.get(name).cloned();
+        let of_run = self.protocol.policy.budget.limits.get(name).cloned();
+        if of_phase.is_some() {
+            let key = format!("{name}@{}", self.state.phase);
+            if !self.check_limit(&key, of_phase, spent, more, next) {
+                return false;
+            }
+        }
+        self.check_limit(name, of_run, spent, more, next)
+    }
+
+    fn check_limit(
+        &mut self,
+        key: &str,
+        limit: Option<BudgetLimit>,
+        spent: Option<u64>,
+        more: u64,
+        next: &Continuation,
+    ) -> bool {
+        let Some(limit) = limit else { return true };
+        let spent = spent.unwrap_or_else(|| self.state.amount_spent(key));
+        let granted = self.state.granted.get(key).copied().unwrap_or(0);
+        let (name, phase) = key.split_once('@').unwrap_or((key, ""));
+        let limited = match self.resolve_limit(name, &limit.amount) {
+            Ok(most) => most,
+            Err(why) => {
+                let what = describe_unresolved_limit(name, phase, &why);
+                self.apply_failure_policy(&FailurePolicy::Wait, what, next.clone());
+                return false;
+            }
+        };
+        let most = limited.saturating_add(granted);
+        if spent.saturating_add(more) <= most {
+            return true;
+        }
+        self.handle_exhausted_budget(key, &limit, (spent, limited, most), next.clone());
+        false
+    }
+
+    /// The sentence that the author has for a spent budget, in the language of the run.
+    fn limit_message(&self, limit: &BudgetLimit) -> Option<String> {
+        limit.says.as_ref().map(|says| says.version_for(self.resolve_language().as_deref()).clone())
+    }
+
+    /// How much a limit allows now.
+    fn resolve_limit(&self, name: &str, most: &LimitAmount) -> Result<u64, String> {
+        match most {
+            LimitAmount::Fixed(most) => Ok(*most),
+            LimitAmount::Computed(_) => {
+                most.resolve_amount(name, &self.state.document, &self.run_value())
+            }
+        }
+    }
+
+    fn handle_exhausted_budget(
+        &mut self,
+        key: &str,
+        limit: &BudgetLimit,
+        (spent, limited, most): (u64, u64, u64),
+        next: Continuation,
+    ) {
+        let (name, phase) = key.split_once('@').unwrap_or((key, ""));
+        let of = format_phase_suffix(phase);
+        let sentence = self.limit_message(limit).unwrap_or_else(|| {
+            format!(
+                "The budget `{name}`{of} is spent: {} of {}.",
+                format_amount(name, spent),
+                format_amount(name, most)
+            )
+        });
+        let failure = PhaseFailure::new("budget_spent", &sentence);
+        let (then, sentence) =
+            self.settle_failure(&limit.then, &failure, &ChangeScope::default(), sentence);
+        match then {
+            FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(sentence)),
+            // A phase that needs the budget itself cannot be where a spent one leads.
+            FailurePolicy::GoTo(to) if to != self.state.phase => {
+                self.move_to_phase(None, &to, sentence)
+            }
+            FailurePolicy::Wait | FailurePolicy::GoOn | FailurePolicy::GoTo(_) => {
+                let question = format!("{sentence} Grant more, or end the run?");
+                let wait = self.new_wait(WaitKind::Budget, key, question);
+                let budget = key.to_owned();
+                self.block_run(BlockReason::Budget { budget, limit: limited }, next, wait);
+            }
+        }
+    }
+}
+
+fn default_limit(name: BuiltinBudget) -> Option<BudgetLimit> {
+    let limit = |most| BudgetLimit {
+        amount: LimitAmount::Fixed(most),
+        then: FailurePolicy::Wait.into(),
+        says: None,
+    };
+    name.default_amount().map(limit)
+}
+
+/// How many replies of one step may be refused, and what follows.
+pub(super) struct RefusalLimit {
+    pub(super) max_refusals: u64,
+    pub(super) then: FailureHandler,
+    pub(super) says: Option<String>,
+}
+
+/// That a limit cannot be told.
+fn describe_unresolved_limit(name: &str, phase: &str, why: &str) -> String {
+    format!("The limit of the budget `{name}`{} cannot be told: {why}", format_phase_suffix(phase))
+}
+
+fn format_phase_suffix(phase: &str) -> String {
+    if phase.is_empty() { String::new() } else { format!(" of phase `{phase}`") }
+}
+
+/// An amount in the unit of its budget.
+fn format_amount(name: &str, amount: u64) -> String {
+    match name {
+        "money" => format!("{:.4}", amount as f64 / 1e6),
+        "wall_time" => format!("{} s", amount / 1_000),
+        _ => amount.to_string(),
+    }
+}

@@ -1,0 +1,43 @@
+//! The items of a phase that does the same for each of several: which they are, and what follows when some
+//! of them failed for good.
+
+use serde_json::Value;
+
+use super::run_decision::RunDecision;
+use crate::protocol::{FailurePolicy, ForEachItems};
+use crate::reply::format_value;
+use crate::run::state::Continuation;
+
+/// How many of several sentences are told.
+const MAX_DESCRIBED_ITEMS: usize = 3;
+
+impl RunDecision<'_> {
+    /// The items that there are now.
+    pub(super) fn evaluate_items(&self, each: &ForEachItems) -> Result<Vec<Value>, String> {
+        let run = self.run_value();
+        let source = each.items.source().trim();
+        let roots = [Some(&*self.state.document), Some(&run)];
+        let value = each.items.eval(&roots).map_err(|error| error.message)?.to_json();
+        match value {
+            Some(Value::Array(items)) if items.len() <= ForEachItems::MAX_ITEMS => Ok(items),
+            Some(Value::Array(items)) => Err(format!(
+                "`{source}` gives {} items; at most {} are taken",
+                items.len(),
+                ForEachItems::MAX_ITEMS
+            )),
+            Some(other) => Err(format!("`{source}` gives {}, and no list", format_value(&other))),
+            None => Err(format!("`{source}` is undefined, and no list")),
+        }
+    }
+
+    /// Every item has ended, some of them badly: a person must look. `next` tries those again.
+    pub(super) fn report_failed_items(&mut self, next: Continuation) {
+        let lost = &self.state.round.lost;
+        let told: Vec<&str> =
+            lost.iter().take(MAX_DESCRIBED_ITEMS).map(|one| one.what.as_str()).collect();
+        let more = lost.len().saturating_sub(MAX_DESCRIBED_ITEMS);
+        let more = if more > 0 { format!(". And {more} more") } else { String::new() };
+        let what = format!("{}{more}", told.join(". "));
+        self.apply_failure_policy(&FailurePolicy::Wait, what, next);
+    }
+}

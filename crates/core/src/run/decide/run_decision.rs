@@ -1,0 +1,282 @@
+//! One decision under way: what is true so far, and the events that made it so.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::size_limits::SizeLimitExceeded;
+use crate::patch::Patch;
+use crate::protocol::{
+    DocumentDefinition, FailurePolicy, Protocol, WorkflowDefinition, WorkflowPhase,
+};
+use crate::run::apply_event::{apply, apply_known_document};
+use crate::run::event::RunEvent;
+use crate::run::input::{RunInput, RunStart};
+use crate::run::run_value::RunValueCache;
+use crate::run::state::{BlockReason, Continuation, PendingAction, RunEndKind};
+use crate::run::wait::{RunWait, WaitKind, WaitResolution};
+use crate::run::{InputRejection, RunNotification, RunState, build_run_value};
+
+/// A decision under way.
+pub(super) struct RunDecision<'p> {
+    pub(super) protocol: &'p Protocol,
+    pub(super) workflow: &'p WorkflowDefinition,
+    pub(super) input: &'p RunInput,
+    pub(super) before: &'p RunState,
+    pub(super) state: RunState,
+    pub(super) events: Vec<RunEvent>,
+    /// Phases without work that were entered since the document last changed: to enter one of them
+    /// again would go round for ever.
+    pub(super) visited_idle_phases: Vec<String>,
+    pub(super) moves: usize,
+    action_count: u32,
+    /// Bytes of the events so far, without what came in.
+    pub(super) event_bytes: usize,
+    /// The first event that cannot be recorded.
+    pub(super) limit_exceeded: Option<SizeLimitExceeded>,
+    run_value_cache: RefCell<Option<RunValueCache>>,
+    /// Files that gates asked for and the input does not name.
+    pub(super) unchecked_files: RefCell<BTreeSet<String>>,
+}
+
+impl<'p> RunDecision<'p> {
+    /// The beginning of a run.
+    pub(super) fn for_start(
+        protocol: &'p Protocol,
+        state: &'p RunState,
+        input: &'p RunInput,
+        start: &RunStart,
+    ) -> Result<Self, InputRejection> {
+        let workflow = protocol.find_workflow(&start.workflow);
+        let workflow = workflow
+            .map_err(|reason| InputRejection::CannotStart { reason, violations: Vec::new() })?;
+        Ok(Self::new(protocol, workflow, state, input))
+    }
+
+    /// A run that is under way.
+    pub(super) fn for_run(
+        protocol: &'p Protocol,
+        state: &'p RunState,
+        input: &'p RunInput,
+    ) -> Result<Self, InputRejection> {
+        let workflow = protocol.find_workflow(&state.workflow);
+        let workflow = workflow
+            .map_err(|reason| InputRejection::CannotStart { reason, violations: Vec::new() })?;
+        let mut deciding = Self::new(protocol, workflow, state, input);
+        deciding.visited_idle_phases.push(state.phase.clone());
+        Ok(deciding)
+    }
+
+    fn new(
+        protocol: &'p Protocol,
+        workflow: &'p WorkflowDefinition,
+        state: &'p RunState,
+        input: &'p RunInput,
+    ) -> Self {
+        let mut deciding = Self {
+            protocol,
+            workflow,
+            input,
+            before: state,
+            state: state.clone(),
+            events: Vec::new(),
+            visited_idle_phases: Vec::new(),
+            moves: 0,
+            action_count: 0,
+            event_bytes: 0,
+            limit_exceeded: None,
+            run_value_cache: RefCell::new(None),
+            unchecked_files: RefCell::default(),
+        };
+        deciding.emit(RunEvent::Received { input: Box::new(input.clone()) });
+        deciding
+    }
+
+    /// Records a fact, and folds it in.
+    pub(super) fn emit(&mut self, event: RunEvent) {
+        self.measure_event(&event);
+        apply(&mut self.state, &event)
+            .expect("an event that is made here fits the state it is made for");
+        self.events.push(event);
+    }
+
+    /// Records a change that was tried on a copy of the document, which is now the document.
+    pub(super) fn emit_document_change(&mut self, patch: Patch, document: Value) {
+        apply_known_document(&mut self.state, document);
+        let event = RunEvent::DocumentChanged { patch };
+        self.measure_event(&event);
+        self.events.push(event);
+    }
+
+    /// Unsays the last fact: the run is the fold of those before it.
+    pub(super) fn retract_last_event(&mut self) {
+        self.events.pop();
+        let mut state = self.before.clone();
+        for event in &self.events {
+            apply(&mut state, event).expect("it was folded before");
+        }
+        self.state = state;
+        // Another event may come to have the number of the one that is gone.
+        self.run_value_cache = RefCell::new(None);
+    }
+
+    /// Whether the run is halted; then this is what comes next once it is resumed.
+    pub(super) fn defer_if_halted(&mut self, next: impl FnOnce() -> Continuation) -> bool {
+        let halted = self.state.halted.is_some();
+        if halted {
+            self.emit(RunEvent::Held { next: next() });
+        }
+        halted
+    }
+
+    /// Does what comes next.
+    pub(super) fn run_continuation(&mut self, next: Continuation) {
+        if self.defer_if_halted(|| next.clone()) {
+            return;
+        }
+        match next {
+            Continuation::Enter => self.begin_phase(),
+            Continuation::Work => self.begin_work(),
+            Continuation::Ask { attempt } => self.request_model(attempt, None),
+            Continuation::Tools { calls } => self.request_tools(calls),
+            Continuation::Questions { ids, items } => self.ask_questions_again(&ids, &items),
+            Continuation::Items { items } => self.request_effects_again(items),
+            Continuation::Refused { what } => self.handle_exhausted_reasks(what),
+            Continuation::Leave => self.complete_work(),
+            Continuation::Take { way, because } => self.take_transition(way, because),
+            Continuation::Go { way, to, because } => self.move_to_phase(way, &to, because),
+        }
+    }
+
+    /// Stands still until somebody helps.
+    pub(super) fn block_run(&mut self, blocked: BlockReason, next: Continuation, wait: RunWait) {
+        self.emit(RunEvent::Blocked { blocked });
+        self.emit(RunEvent::Held { next });
+        self.open_new_wait(wait);
+    }
+
+    /// A fresh order's id: the version it is asked in, and a number in it.
+    pub(super) fn next_action_id(&mut self) -> String {
+        self.action_count += 1;
+        format!("{}.{}", self.state.version, self.action_count)
+    }
+
+    /// The phase the run stands in. Phases of a pinned protocol do not go away.
+    pub(super) fn current_phase(&self) -> &'p WorkflowPhase {
+        self.workflow
+            .find_phase(&self.state.phase)
+            .expect("a run stands in a phase of its workflow")
+    }
+
+    /// What the document of this run is: the workflow's own, or the one of the index.
+    pub(super) fn document_definition(&self) -> &'p DocumentDefinition {
+        self.protocol.document_for(self.workflow)
+    }
+
+    /// The language of the run, where the protocol says what gives it.
+    pub(super) fn resolve_language(&self) -> Option<String> {
+        self.protocol.language.as_ref()?;
+        self.protocol.resolve_language(&self.state.document, &self.run_value())
+    }
+
+    /// The value of the name `run`.
+    pub(super) fn run_value(&self) -> Rc<Value> {
+        let mut kept = self.run_value_cache.borrow_mut();
+        let value =
+            kept.get_or_insert_with(|| RunValueCache::new(&self.state)).value_at(&self.state);
+        debug_assert_eq!(
+            *value,
+            build_run_value(&self.state),
+            "what is kept is what would be made"
+        );
+        value
+    }
+
+    /// Opens a wait under the next id.
+    pub(super) fn open_new_wait(&mut self, wait: RunWait) {
+        let id = format!("w{}", self.state.waits_opened + 1);
+        self.emit(RunEvent::WaitOpened { wait: Box::new(RunWait { id, ..wait }) });
+    }
+
+    /// A wait of this phase, without shape, deadline or addressee.
+    pub(super) fn new_wait(&self, kind: WaitKind, name: &str, question: String) -> RunWait {
+        RunWait {
+            id: String::new(),
+            kind,
+            phase: self.state.phase.clone(),
+            name: name.to_owned(),
+            of: None,
+            item: None,
+            way: None,
+            question,
+            shape: None,
+            who: None,
+            deadline: None,
+            opened_at: self.input.time,
+        }
+    }
+
+    /// A wait for a person's look at what went wrong.
+    pub(super) fn new_incident_wait(&self, what: &str) -> RunWait {
+        // An author's sentence may have its end already.
+        let end =
+            if what.ends_with(['.', '?', '!', '…', '。', '？', '！']) { "" } else { "." };
+        let question = format!("{what}{end} Try again, or end the run?");
+        self.new_wait(WaitKind::Trouble, &self.state.phase, question)
+    }
+
+    /// Closes every open wait: the run goes on without them.
+    pub(super) fn drop_waits(&mut self) {
+        let open: Vec<String> = self.state.waits.keys().cloned().collect();
+        for wait in open {
+            self.emit(RunEvent::WaitClosed { wait, closing: WaitResolution::Dropped });
+        }
+    }
+
+    /// Tells children that are out that nobody waits for them.
+    pub(super) fn cancel_children(&mut self, reason: &str) {
+        let children = self.state.pending.values().filter_map(|order| match order {
+            PendingAction::Child { run, .. } => Some(run.clone()),
+            _ => None,
+        });
+        for run in children.collect::<Vec<_>>() {
+            let (action, tell) =
+                (self.next_action_id(), RunNotification::Cancel { reason: reason.to_owned() });
+            self.emit(RunEvent::TellAsked { action, run, tell });
+        }
+    }
+
+    /// Ends the run.
+    pub(super) fn end_run(&mut self, end: RunEndKind, reason: Option<String>) {
+        self.drop_waits();
+        self.cancel_children("the run that started this one has ended");
+        self.emit(RunEvent::Ended { end, reason });
+        if let Some(parent) = self.state.parent.clone() {
+            let (action, tell) =
+                (self.next_action_id(), RunNotification::ChildEnded { action: parent.action });
+            self.emit(RunEvent::TellAsked { action, run: parent.run, tell });
+        }
+    }
+
+    /// What follows when something went wrong for good, told in a sentence; and what comes next when a
+    /// person says that it may.
+    pub(super) fn apply_failure_policy(
+        &mut self,
+        otherwise: &FailurePolicy,
+        what: String,
+        next: Continuation,
+    ) {
+        match otherwise {
+            FailurePolicy::Wait => {
+                let wait = self.new_incident_wait(&what);
+                self.cancel_children("the run that started this one does not wait for it any more");
+                self.block_run(BlockReason::Trouble { what }, next, wait);
+            }
+            FailurePolicy::Fail => self.end_run(RunEndKind::Failed, Some(what)),
+            FailurePolicy::GoOn => self.complete_work(),
+            FailurePolicy::GoTo(to) => self.move_to_phase(None, to, what),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run is started with: held against the workflow's `input`, and the first thing that changes the document.
+
+use serde_json::Value;
+
+use super::document_update::merge_into_copy;
+use super::run_decision::RunDecision;
+use crate::reply::{AdmissionVerdict, RuleContext, Violation, format_value};
+use crate::run::InputRejection;
+use crate::run::input::RunStart;
+
+impl RunDecision<'_> {
+    /// The document a run begins with, before an input that its workflow describes has changed it.
+    pub(super) fn build_first_document(&self, start: &RunStart) -> Result<Value, InputRejection> {
+        let spec = self.document_definition();
+        let mut document = match (&start.document, &start.phase) {
+            (Some(whole), Some(_)) => whole.clone(),
+            (Some(given), None) => merge_into_copy(&spec.initial, given),
+            (None, _) => spec.initial.clone(),
+        };
+        match (&start.input, &self.workflow.input) {
+            (Some(_), _) if start.phase.is_some() => {
+                return Err(cannot_start(
+                    "a run that begins in a phase takes no input",
+                    Vec::new(),
+                ));
+            }
+            (Some(given @ Value::Object(_)), None) => document = merge_into_copy(&document, given),
+            (Some(other), None) => {
+                let id = &self.workflow.id;
+                let reason = format!(
+                    "workflow `{id}` has no `input`, so only an object can be given, which is merged into the document; found {}",
+                    format_value(other)
+                );
+                return Err(cannot_start(reason, Vec::new()));
+            }
+            (Some(_), Some(_)) | (None, _) => {}
+        }
+        if !document.is_object() {
+            return Err(cannot_start("the document must be an object", Vec::new()));
+        }
+        if let Some(contract) = &spec.contract {
+            contract.schema.fill_defaults(&mut document);
+        }
+        Ok(document)
+    }
+
+    /// Takes the input that the workflow describes. The document as a whole is asked about afterwards.
+    pub(super) fn apply_start_input(&mut self, start: &RunStart) -> Result<(), InputRejection> {
+        let (Some(given), Some(input)) = (&start.input, &self.workflow.input) else {
+            return Ok(());
+        };
+        let run = self.run_value();
+        let context = RuleContext { state: Some(&self.state.document), run: Some(&run), new: None };
+        let accepted = match input.answer.admit_value(given, &context) {
+            AdmissionVerdict::Accepted(accepted) => accepted,
+            AdmissionVerdict::Refused(violations) => {
+                return Err(cannot_start("its input does not fit", violations));
+            }
+        };
+        let written = self.build_input_update(&input.apply, &accepted, &input.answer);
+        let written = written
+            .map_err(|violations| cannot_start("its input cannot be written", violations))?;
+        self.record_update(written);
+        Ok(())
+    }
+}
+
+/// Why a run cannot begin.
+pub(super) fn cannot_start(
+    reason: impl Into<String>,
+    violations: Vec<Violation>,
+) -> InputRejection {
+    InputRejection::CannotStart { reason: reason.into(), violations }
+}

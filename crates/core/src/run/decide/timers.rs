@@ -1,0 +1,105 @@
+//! Time went by: deadlines, time-outs, gates that are asked again.
+
+use super::document_update::ChangeScope;
+use super::run_decision::RunDecision;
+use super::settle_failure::PhaseFailure;
+use crate::protocol::{FailurePolicy, Protocol};
+use crate::run::apply_event::DEADLINE_ACTOR;
+use crate::run::event::RunEvent;
+use crate::run::state::{Continuation, QuestionItem};
+use crate::run::wait::{WaitKind, WaitResolution};
+use crate::run::{InputRejection, RunState, Timestamp};
+
+/// The next moment at which something happens by itself.
+#[must_use]
+pub fn next_alarm(protocol: &Protocol, state: &RunState) -> Option<Timestamp> {
+    list_alarms(protocol, state).min()
+}
+
+/// The next such moment after one at which nothing could be done: what was due then is left to others.
+#[must_use]
+pub fn next_alarm_after(
+    protocol: &Protocol,
+    state: &RunState,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    list_alarms(protocol, state).filter(|at| *at > now).min()
+}
+
+fn list_alarms(protocol: &Protocol, state: &RunState) -> impl Iterator<Item = Timestamp> {
+    let workflow = protocol.workflows.get(&state.workflow);
+    let phase = workflow.and_then(|workflow| workflow.find_phase(&state.phase));
+    let timeout = phase.and_then(|phase| phase.timeout.as_ref());
+    let still = state.end.is_some() || state.halted.is_some() || state.blocked.is_some();
+    let timeout =
+        timeout.filter(|_| !still).map(|(after, _)| state.entered_at.plus_millis(after.millis));
+    state.alarms().chain(timeout)
+}
+
+impl RunDecision<'_> {
+    /// Whatever is due happens now; the first thing that moves the run ends it.
+    pub(super) fn handle_tick(&mut self) -> Result<(), InputRejection> {
+        let now = self.input.time;
+        if self.state.halted.is_some() {
+            return Err(InputRejection::NothingDue);
+        }
+        let late =
+            |wait: &&crate::run::RunWait| wait.deadline.is_some_and(|deadline| deadline <= now);
+        if let Some(wait) = self.state.waits.values().find(late).cloned() {
+            self.expire_wait(&wait);
+            return Ok(());
+        }
+        let phase = self.current_phase();
+        if let Some((after, otherwise)) = &phase.timeout
+            && self.state.blocked.is_none()
+            && self.state.entered_at.plus_millis(after.millis) <= now
+        {
+            self.drop_waits();
+            let what = format!("Phase `{}` took longer than {after}", phase.id);
+            let because = format!("it is entered again after {after} were not enough");
+            let next = Continuation::Go { way: None, to: phase.id.clone(), because };
+            let failure = PhaseFailure::new("timeout", &what);
+            let (then, what) =
+                self.settle_failure(otherwise, &failure, &ChangeScope::default(), what);
+            self.apply_failure_policy(&then, what, next);
+            return Ok(());
+        }
+        if self.state.again_at.is_some_and(|at| at <= now) {
+            self.choose_transition();
+            return Ok(());
+        }
+        Err(InputRejection::NothingDue)
+    }
+
+    fn expire_wait(&mut self, wait: &crate::run::RunWait) {
+        if wait.kind == WaitKind::Approval {
+            let (wait, closing) = (wait.id.clone(), WaitResolution::Expired);
+            self.emit(RunEvent::WaitClosed { wait, closing });
+            return self.choose_transition();
+        }
+        let question = self.find_question(wait);
+        let default = question.and_then(|question| question.default.clone());
+        let otherwise = question.map(|question| question.otherwise.clone());
+        let otherwise = otherwise.unwrap_or_else(|| FailurePolicy::Wait.into());
+        if let Some(default) = default
+            && self.accept_answer(wait, &default, DEADLINE_ACTOR).is_ok()
+        {
+            return;
+        }
+        let (id, closing) = (wait.id.clone(), WaitResolution::Expired);
+        self.emit(RunEvent::WaitClosed { wait: id, closing });
+        let what = format!("Nobody answered in time: {}", wait.question);
+        let (mut ids, mut items) = match &self.state.held {
+            Some(Continuation::Questions { ids, items }) => (ids.clone(), items.clone()),
+            _ => (Vec::new(), Vec::new()),
+        };
+        match (wait.of.clone(), wait.item.clone()) {
+            (Some(question), Some(item)) => items.push(QuestionItem { question, item }),
+            _ => ids.push(wait.name.clone()),
+        }
+        let failure = PhaseFailure::new("deadline", &what);
+        let beside = ChangeScope { item: wait.item.clone(), ..ChangeScope::default() };
+        let (then, what) = self.settle_failure(&otherwise, &failure, &beside, what);
+        self.apply_failure_policy(&then, what, Continuation::Questions { ids, items });
+    }
+}

@@ -1,0 +1,273 @@
+//! Gates: which way is open, and for the closed ones, why not.
+
+use serde_json::Value;
+
+use super::run_decision::RunDecision;
+use super::size_limits::clip_text;
+use crate::expr::{Expr, ReadStep};
+use crate::protocol::{GateCheck, PhaseWork, WorkflowTransition};
+use crate::reply::format_value;
+use crate::run::apply_event::DEADLINE_ACTOR;
+use crate::run::event::RunEvent;
+use crate::run::state::{ClosedGate, Continuation};
+use crate::run::wait::WaitKind;
+
+/// A gate's answer.
+enum GateResult {
+    /// Open, and what opened it.
+    Open(String),
+    /// Closed, and why.
+    Closed(String),
+}
+
+impl RunDecision<'_> {
+    /// Takes the first open way; where none is open, waits and says why.
+    pub(super) fn choose_transition(&mut self) {
+        if self.defer_if_halted(|| Continuation::Leave) {
+            return;
+        }
+        let run = self.run_value();
+        let ways = self.workflow.transitions_from(&self.state.phase);
+        let mut closed = Vec::new();
+        for (index, way) in &ways {
+            match self.evaluate_gate(*index, way, &run) {
+                GateResult::Open(_) if self.would_loop(way) => {
+                    let reason = format!(
+                        "it is open, but leads to `{}` again with nothing changed since",
+                        way.to
+                    );
+                    closed.push(self.build_closed_gate(*index, way, reason));
+                }
+                GateResult::Open(because) => return self.leave_phase(*index, clip_text(because)),
+                GateResult::Closed(reason) => {
+                    closed.push(self.build_closed_gate(*index, way, reason))
+                }
+            }
+        }
+        self.wait_for_gates(closed, &ways);
+    }
+
+    fn build_closed_gate(
+        &self,
+        way: usize,
+        transition: &WorkflowTransition,
+        reason: String,
+    ) -> ClosedGate {
+        let before = self.state.closed.iter().find(|gate| gate.way == way);
+        let (attempts, again_at) = before.map_or((0, None), |gate| (gate.attempts, gate.again_at));
+        ClosedGate { way, to: transition.to.clone(), reason: clip_text(reason), attempts, again_at }
+    }
+
+    /// Whether a way leads to a phase without work that was passed since the document last changed.
+    /// A way that a person opened does not go round by itself.
+    fn would_loop(&self, way: &WorkflowTransition) -> bool {
+        if way.gate.as_ref().is_some_and(|gate| matches!(gate.check, GateCheck::Manual { .. })) {
+            return false;
+        }
+        let target = self.workflow.find_phase(&way.to);
+        let idle = target.is_some_and(|phase| {
+            matches!(phase.work, PhaseWork::None) && !self.workflow.ends_in(phase)
+        });
+        idle && self.visited_idle_phases.contains(&way.to) && !self.transition_changes_document(way)
+    }
+
+    /// Leaves by a way, once the hook that may stop it has answered.
+    fn leave_phase(&mut self, index: usize, because: String) {
+        match &self.current_phase().on_exit {
+            Some(hook) => self.request_hook(hook, Some(index)),
+            None => self.take_transition(index, because),
+        }
+    }
+
+    /// Takes a way for good, once its budget has room for it.
+    pub(super) fn take_transition(&mut self, index: usize, because: String) {
+        let way = &self.workflow.transitions[index];
+        // A way whose changes cannot be made is not taken, and costs nothing.
+        if let Err(reason) = self.build_transition_update(index) {
+            return self.block_transition(index, reason);
+        }
+        if !self.check_tickets(Some(index), &way.to, &because) {
+            return;
+        }
+        if let Some(budget) = &way.spends {
+            let next = Continuation::Take { way: index, because: because.clone() };
+            if !self.check_budget(budget, &next) {
+                return;
+            }
+            self.emit(RunEvent::Spent { budget: budget.clone(), amount: 1 });
+        }
+        self.move_to_phase(Some(index), &way.to, because);
+    }
+
+    /// Whether one way is open now, and what opened it.
+    pub(super) fn find_open_reason(&self, index: usize) -> Option<String> {
+        let way = self.workflow.transitions.get(index)?;
+        match self.evaluate_gate(index, way, &self.run_value()) {
+            GateResult::Open(because) => Some(clip_text(because)),
+            GateResult::Closed(_) => None,
+        }
+    }
+
+    fn evaluate_gate(&self, index: usize, way: &WorkflowTransition, run: &Value) -> GateResult {
+        let Some(gate) = &way.gate else { return GateResult::Open("it has no gate".to_owned()) };
+        match &gate.check {
+            GateCheck::Expression(expr) => self.evaluate_expression(expr, run),
+            GateCheck::Status { pointer, value } => {
+                let found = self.state.document.pointer(pointer);
+                let text = match found {
+                    Some(Value::String(text)) => Some(text.clone()),
+                    Some(other) => Some(other.to_string()),
+                    None => None,
+                };
+                match text {
+                    Some(text) if text == *value => {
+                        GateResult::Open(format!("`{pointer}` is `{value}`"))
+                    }
+                    Some(text) => GateResult::Closed(format!(
+                        "`{pointer}` is `{text}`, and must be `{value}`"
+                    )),
+                    None => {
+                        GateResult::Closed(format!("there is no `{pointer}`; it must be `{value}`"))
+                    }
+                }
+            }
+            GateCheck::FileExists { path } => self.check_file(path),
+            GateCheck::FileExistsTemplate { path } => {
+                match path.render(&[Some(&self.state.document), Some(run)]) {
+                    Ok(path) => self.check_file(&path),
+                    Err(error) => {
+                        let source = path.source();
+                        GateResult::Closed(format!("`{source}` names no file: {}", error.message))
+                    }
+                }
+            }
+            GateCheck::Manual { who, .. } => match self.state.decisions.get(&index) {
+                Some(decision) => {
+                    let note =
+                        decision.note.as_ref().map_or_else(String::new, |n| format!(": {n}"));
+                    if decision.by == DEADLINE_ACTOR {
+                        GateResult::Closed("nobody approved it in time".to_owned())
+                    } else if decision.approve {
+                        GateResult::Open(format!("{} approved it{note}", decision.by))
+                    } else {
+                        GateResult::Closed(format!("{} denied it{note}", decision.by))
+                    }
+                }
+                None => {
+                    let who = who.as_deref().unwrap_or("somebody");
+                    GateResult::Closed(format!("{who} must approve it"))
+                }
+            },
+        }
+    }
+
+    fn check_file(&self, path: &str) -> GateResult {
+        let known = self.input.files.get(path);
+        if known.is_none() {
+            self.unchecked_files.borrow_mut().insert(path.to_owned());
+        }
+        if known == Some(&true) {
+            GateResult::Open(format!("the file `{path}` is there"))
+        } else {
+            GateResult::Closed(format!("the file `{path}` is not there"))
+        }
+    }
+
+    fn evaluate_expression(&self, expr: &Expr, run: &Value) -> GateResult {
+        let source = expr.source().trim();
+        match expr.eval_bool(&[Some(&self.state.document), Some(run)]) {
+            Ok(true) => GateResult::Open(format!("`{source}` holds")),
+            Ok(false) => {
+                let seen = self.describe_read_values(expr, run);
+                GateResult::Closed(format!("`{source}` does not hold{seen}"))
+            }
+            Err(error) => {
+                GateResult::Closed(format!("`{source}` cannot be decided: {}", error.message))
+            }
+        }
+    }
+
+    /// The values that a closed expression read, as far as its source names them.
+    fn describe_read_values(&self, expr: &Expr, run: &Value) -> String {
+        const MOST: usize = 3;
+        let mut seen = Vec::new();
+        for path in expr.read_paths() {
+            let root = [&*self.state.document, run].into_iter().nth(path.slot);
+            let fields = path.steps.iter().take_while(|step| matches!(step, ReadStep::Field(_)));
+            let mut value = root;
+            let mut name = ["state", "run"].get(path.slot).copied().unwrap_or("reply").to_owned();
+            for step in fields {
+                if let ReadStep::Field(field) = step {
+                    value = value.and_then(|value| value.get(field));
+                    name.push('.');
+                    name.push_str(field);
+                }
+            }
+            let told = value.map_or_else(|| "undefined".to_owned(), format_value);
+            let line = format!("{name} is {told}");
+            if !seen.contains(&line) && seen.len() < MOST {
+                seen.push(line);
+            }
+        }
+        if seen.is_empty() { String::new() } else { format!("; {}", seen.join(", ")) }
+    }
+
+    /// No way is open: when are gates asked again, who can help?
+    fn wait_for_gates(
+        &mut self,
+        mut closed: Vec<ClosedGate>,
+        ways: &[(usize, &WorkflowTransition)],
+    ) {
+        let now = self.input.time;
+        for gate in &mut closed {
+            let way = &self.workflow.transitions[gate.way];
+            let Some(retry) = way.gate.as_ref().and_then(|gate| gate.retry) else { continue };
+            let due = gate.again_at.is_some_and(|at| at <= now);
+            if due {
+                gate.attempts += 1;
+                gate.again_at = None;
+            }
+            if gate.attempts >= retry.max_attempts {
+                let times = gate.attempts;
+                gate.reason.push_str(&format!("; asked again {times} times, and not any more"));
+            } else if gate.again_at.is_none() {
+                gate.again_at = Some(now.plus_millis(retry.delay_for_attempt(gate.attempts + 1)));
+            }
+        }
+        let again_at = closed.iter().filter_map(|gate| gate.again_at).min();
+        self.emit(RunEvent::GatesClosed { gates: closed.clone(), again_at });
+        self.request_approvals(ways);
+        let helped = again_at.is_some() || !self.state.waits.is_empty();
+        if !helped {
+            let reasons: Vec<String> =
+                closed.iter().map(|gate| format!("→ {}: {}", gate.to, gate.reason)).collect();
+            let phase = self.state.phase.clone();
+            let question = format!(
+                "No way out of `{phase}` is open. {}. Hand in a patch that changes this, or resume to have the gates asked again.",
+                reasons.join(". ")
+            );
+            let wait = self.new_wait(WaitKind::Work, &phase, question);
+            self.open_new_wait(wait);
+        }
+    }
+
+    fn request_approvals(&mut self, ways: &[(usize, &WorkflowTransition)]) {
+        for (index, way) in ways {
+            let Some(gate) = &way.gate else { continue };
+            let GateCheck::Manual { who, deadline } = &gate.check else { continue };
+            let asked = self.state.waits.values().any(|wait| wait.way == Some(*index));
+            if asked || self.state.decisions.contains_key(index) {
+                continue;
+            }
+            let question = gate
+                .description
+                .clone()
+                .unwrap_or_else(|| format!("May the run go from `{}` to `{}`?", way.from, way.to));
+            let mut wait = self.new_wait(WaitKind::Approval, &way.to, question);
+            wait.way = Some(*index);
+            wait.who.clone_from(who);
+            wait.deadline = deadline.map(|deadline| self.input.time.plus_millis(deadline.millis));
+            self.open_new_wait(wait);
+        }
+    }
+}

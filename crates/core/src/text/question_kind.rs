@@ -1,0 +1,99 @@
+//! What a question asks for, told from its question word: `when`, `где`, `谁`, `언제`.
+//!
+//! `MemoryItemArgs` and its like ask for whatever the rest of the question names, so they are fillers, not asks.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use super::words::split_words;
+
+/// Something that two questions must both ask for to be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum QuestionKind {
+    When,
+    Where,
+    Who,
+    Why,
+    How,
+    Count,
+    Duration,
+    /// Not a question word, but it turns a question round all the same.
+    Negation,
+}
+
+/// Words of scripts with spaces.
+const QUESTION_WORDS: &[(QuestionKind, &str)] = &[
+    (QuestionKind::When, "when date когда дата"),
+    (QuestionKind::Where, "where где куда откуда"),
+    (QuestionKind::Who, "who whom whose кто кого кому кем чей чья чье чьи"),
+    (QuestionKind::Why, "why reason почему зачем причина"),
+    (QuestionKind::How, "how"),
+    (QuestionKind::Count, "many сколько"),
+    (QuestionKind::Duration, "long долго"),
+    (
+        QuestionKind::Negation,
+        "not no never without none cannot can't don't doesn't didn't isn't aren't wasn't won't нет не ни без нельзя",
+    ),
+];
+
+/// Phrases of scripts that are read in pairs.
+pub(super) const QUESTION_PHRASES: &[(QuestionKind, &str)] = &[
+    (QuestionKind::When, "什么时候"),
+    (QuestionKind::When, "什么时间"),
+    (QuestionKind::When, "何时"),
+    (QuestionKind::When, "哪天"),
+    (QuestionKind::When, "日期"),
+    (QuestionKind::When, "いつ"),
+    (QuestionKind::When, "언제"),
+    (QuestionKind::When, "날짜"),
+    (QuestionKind::Where, "什么地方"),
+    (QuestionKind::Where, "哪里"),
+    (QuestionKind::Where, "哪儿"),
+    (QuestionKind::Where, "何处"),
+    (QuestionKind::Where, "在哪"),
+    (QuestionKind::Where, "どこ"),
+    (QuestionKind::Where, "어디"),
+    (QuestionKind::Who, "谁"),
+    (QuestionKind::Who, "誰"),
+    (QuestionKind::Who, "누구"),
+    (QuestionKind::Who, "누가"),
+    (QuestionKind::Why, "为什么"),
+    (QuestionKind::Why, "为何"),
+    (QuestionKind::Why, "なぜ"),
+    (QuestionKind::Why, "왜"),
+    (QuestionKind::Why, "原因"),
+    (QuestionKind::Why, "이유"),
+    (QuestionKind::Duration, "多久"),
+    (QuestionKind::Duration, "多长时间"),
+    (QuestionKind::Duration, "얼마나 오래"),
+    (QuestionKind::Duration, "얼마나 걸"),
+    (QuestionKind::How, "如何"),
+    (QuestionKind::How, "怎么"),
+    (QuestionKind::How, "怎样"),
+    (QuestionKind::How, "어떻게"),
+    (QuestionKind::Count, "多少"),
+    (QuestionKind::Count, "几"),
+    (QuestionKind::Count, "いくつ"),
+    (QuestionKind::Count, "몇"),
+    (QuestionKind::Negation, "不"),
+    (QuestionKind::Negation, "没"),
+    (QuestionKind::Negation, "無"),
+    (QuestionKind::Negation, "无"),
+    (QuestionKind::Negation, "未"),
+    (QuestionKind::Negation, "않"),
+    (QuestionKind::Negation, "없"),
+];
+
+static QUESTION_STEMS: LazyLock<Vec<(QuestionKind, BTreeSet<String>)>> = LazyLock::new(|| {
+    QUESTION_WORDS
+        .iter()
+        .map(|(ask, list)| (*ask, split_words(list).into_iter().collect()))
+        .collect()
+});
+
+impl QuestionKind {
+    /// What a stem asks for.
+    pub(super) fn from_stem(stem: &str) -> Option<Self> {
+        QUESTION_STEMS.iter().find(|(_, stems)| stems.contains(stem)).map(|(ask, _)| *ask)
+    }
+}

@@ -1,0 +1,106 @@
+//! What the rows of a packet rest on, and the citations of those that went in.
+
+use std::collections::BTreeMap;
+
+use countersign_contracts::memory::report::Citation;
+use countersign_core::run::Timestamp;
+
+use super::insight_guard::InsightGuard;
+use super::shorten::shorten_chars;
+use super::timestamp;
+use crate::Candidates;
+use crate::record::{MemoryEventKind, MemoryOrigin};
+
+/// How long the summary of a citation is, in characters.
+const MAX_SUMMARY_CHARS: usize = 80;
+
+/// An event that can be cited.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CitableEvent<'a> {
+    pub(super) id: &'a str,
+    pub(super) kind: MemoryEventKind,
+    pub(super) origin: MemoryOrigin,
+    pub(super) ts: Timestamp,
+    pub(super) text: &'a str,
+}
+
+/// Everything that can be cited, by id.
+#[derive(Debug)]
+pub(super) struct EvidenceIndex<'a>(BTreeMap<&'a str, CitableEvent<'a>>);
+
+impl<'a> EvidenceIndex<'a> {
+    /// The evidence of what was found.
+    pub(super) fn from_candidates(found: &'a Candidates) -> Self {
+        let listed = found.evidence.iter().map(|(id, cited)| {
+            let (kind, origin, ts) = (cited.kind, cited.origin, cited.ts);
+            (id.as_str(), CitableEvent { id, kind, origin, ts, text: &cited.text })
+        });
+        let events = found.quotes.iter().map(|scored| &scored.row).chain(&found.window);
+        let shown = events.map(|event| {
+            let (kind, origin, ts) = (event.kind, event.origin, event.ts);
+            (event.id.as_str(), CitableEvent { id: &event.id, kind, origin, ts, text: &event.text })
+        });
+        Self(listed.chain(shown).collect())
+    }
+
+    /// The evidence of an id.
+    pub(super) fn find_event(&self, id: &str) -> Option<CitableEvent<'a>> {
+        self.0.get(id).copied()
+    }
+
+    /// Those of the sources that can be cited, each once, in their order.
+    pub(super) fn filter_citable<'s>(
+        &self,
+        sources: impl Iterator<Item = &'s String>,
+    ) -> Vec<String> {
+        let mut kept: Vec<String> = Vec::new();
+        for source in sources {
+            if self.find_event(source).is_some() && !kept.contains(source) {
+                kept.push(source.clone());
+            }
+        }
+        kept
+    }
+
+    /// The citations of what went in, the oldest first: what is said later does not move them.
+    pub(super) fn build_citations<'s>(
+        &self,
+        ids: impl Iterator<Item = &'s String>,
+        guard: &InsightGuard,
+    ) -> Vec<Citation> {
+        let cited: BTreeMap<(Timestamp, &str), CitableEvent<'_>> = ids
+            .filter_map(|id| {
+                self.find_event(id).map(|witness| ((witness.ts, id.as_str()), witness))
+            })
+            .collect();
+        cited
+            .into_iter()
+            .map(|((ts, id), witness)| {
+                let told = shorten_chars(witness.text.trim(), MAX_SUMMARY_CHARS);
+                let summary =
+                    told.filter(|text| !text.is_empty() && !guard.must_withhold_event(&witness));
+                let kind = format_citation_kind(witness.kind, witness.origin);
+                Citation { id: id.to_owned(), kind, ts: timestamp::format_timestamp(ts), summary }
+            })
+            .collect()
+    }
+}
+
+/// What an event is, and where it came from: what it may be trusted for.
+fn format_citation_kind(kind: MemoryEventKind, origin: MemoryOrigin) -> String {
+    let kind = match kind {
+        MemoryEventKind::Message => "message",
+        MemoryEventKind::ToolResult => "tool_result",
+        MemoryEventKind::Decision => "decision",
+        MemoryEventKind::StatePatch => "state_patch",
+    };
+    let origin = match origin {
+        MemoryOrigin::User => "user",
+        MemoryOrigin::Tool => "tool",
+        MemoryOrigin::Web => "web",
+        MemoryOrigin::Model => "model",
+        MemoryOrigin::System => "system",
+        MemoryOrigin::Imported => "imported",
+    };
+    format!("{kind}:{origin}")
+}

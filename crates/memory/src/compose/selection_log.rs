@@ -1,0 +1,227 @@
+//! What happened while a packet was composed: each item that went in or stayed out, and why.
+
+use countersign_contracts::JsonObject;
+use countersign_contracts::memory::report::{
+    BudgetDegradation, BudgetOmission, FactConflict, OmittedItem,
+};
+
+use super::budget::PacketSection;
+use super::fill::FilledSection;
+
+/// Why an item stayed out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OmissionReason {
+    /// Its kind does not go to this purpose.
+    Purpose,
+    Deprecated,
+    Disputed,
+    Rejected,
+    Expired,
+    NotYetValid,
+    /// A nearer level has the key.
+    Overridden,
+    /// A newer row has the key.
+    SameKey,
+    /// A nearer or newer row has the id.
+    SameId,
+    TaskType,
+    NotApplicable,
+    Window,
+    NoCue,
+    WeakCue,
+    Aged,
+    NoMatch,
+    /// It says what a guess says that must not be seen.
+    Quarantined,
+    Closed,
+    /// No packet may hold it: an empty key, a time that is none.
+    Invalid,
+    Duplicate,
+    Cap,
+    Candidates,
+    Budget,
+}
+
+impl OmissionReason {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Purpose => "purpose",
+            Self::Deprecated => "deprecated",
+            Self::Disputed => "disputed",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not_yet_valid",
+            Self::Overridden => "overridden",
+            Self::SameKey => "same_key",
+            Self::SameId => "same_id",
+            Self::TaskType => "task_type",
+            Self::NotApplicable => "not_applicable",
+            Self::Window => "window",
+            Self::NoCue => "no_cue",
+            Self::WeakCue => "weak_cue",
+            Self::Aged => "aged",
+            Self::NoMatch => "no_match",
+            Self::Quarantined => "quarantined",
+            Self::Closed => "closed",
+            Self::Invalid => "invalid",
+            Self::Duplicate => "duplicate",
+            Self::Cap => "cap",
+            Self::Candidates => "candidates",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// Whether it would have gone in, had there been room.
+    fn is_capacity_limit(self) -> bool {
+        matches!(self, Self::Duplicate | Self::Cap | Self::Candidates | Self::Budget)
+    }
+}
+
+/// A step of the ladder under pressure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DegradationStep {
+    FewerItems,
+    TighterWindow,
+    StrongerCompression,
+    DroppedLowConfidence,
+    DroppedSection,
+}
+
+impl DegradationStep {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::FewerItems => "fewer_items",
+            Self::TighterWindow => "tighter_window",
+            Self::StrongerCompression => "stronger_compression",
+            Self::DroppedLowConfidence => "dropped_low_confidence",
+            Self::DroppedSection => "dropped_section",
+        }
+    }
+}
+
+/// The account of one packet.
+#[derive(Debug, Default)]
+pub(super) struct SelectionLog {
+    pub(super) selected: Vec<String>,
+    pub(super) omitted: Vec<OmittedItem>,
+    pub(super) omissions: Vec<BudgetOmission>,
+    pub(super) degradations: Vec<BudgetDegradation>,
+    pub(super) conflicts: Vec<FactConflict>,
+}
+
+/// An item that may go in.
+pub(super) trait RankedItem {
+    /// What it is.
+    const KIND: &'static str;
+
+    /// Its ids; several for facts that contradict each other, which go together.
+    fn ids(&self) -> Vec<&str>;
+
+    /// The rule that chose the one with this id.
+    fn rule(&self, id: &str) -> String;
+}
+
+impl SelectionLog {
+    /// An item stays out.
+    pub(super) fn omit(&mut self, kind: &str, item: &str, reason: OmissionReason) {
+        self.omit_with_details(kind, item, reason, JsonObject::new());
+    }
+
+    /// An item stays out, and this is to be added.
+    pub(super) fn omit_with_details(
+        &mut self,
+        kind: &str,
+        item: &str,
+        reason: OmissionReason,
+        mut extra: JsonObject,
+    ) {
+        extra.insert("kind".to_owned(), kind.into());
+        let (item, told) = (item.to_owned(), reason.as_str().to_owned());
+        if reason.is_capacity_limit() {
+            self.omissions.push(BudgetOmission { item: item.clone(), reason: told.clone() });
+        }
+        self.omitted.push(OmittedItem { item, reason: told, extra });
+    }
+
+    /// A step of the ladder was taken.
+    pub(super) fn record_degradation(
+        &mut self,
+        section: PacketSection,
+        step: DegradationStep,
+        reason: String,
+    ) {
+        let (section, action) = (section.name().to_owned(), step.as_str().to_owned());
+        self.degradations.push(BudgetDegradation { section, action, reason });
+    }
+
+    /// Cuts a ranked list to so many.
+    pub(super) fn truncate_to_cap<R: RankedItem>(
+        &mut self,
+        list: &mut Vec<R>,
+        most: usize,
+        reason: OmissionReason,
+    ) {
+        for dropped in list.drain(most.min(list.len())..) {
+            for id in dropped.ids() {
+                self.omit(R::KIND, id, reason);
+            }
+        }
+    }
+
+    /// Takes to account what of a list went in, what was shortened, and what was left out.
+    pub(super) fn record_section<R: RankedItem, T>(
+        &mut self,
+        section: PacketSection,
+        list: &[R],
+        filled: &FilledSection<T>,
+        fewer: DegradationStep,
+    ) {
+        for (place, form) in &filled.items {
+            let cut = if form.is_truncated { ",shortened" } else { "" };
+            let form_rule =
+                if form.name == "raw" { String::new() } else { format!(",{}", form.name) };
+            for id in list[*place].ids() {
+                let rule = list[*place].rule(id);
+                self.selected.push(format!("{id}|{},{rule}{cut}{form_rule}", R::KIND));
+            }
+            let ids = list[*place].ids().join("`, `");
+            if form.name != "raw" {
+                let reason = format!("`{ids}` raw→{}", form.name);
+                self.record_degradation(section, DegradationStep::StrongerCompression, reason);
+            } else if form.is_truncated {
+                let reason = format!("`{ids}` is longer than the longest item");
+                self.record_degradation(section, DegradationStep::StrongerCompression, reason);
+            }
+        }
+        let (kept, all) = (filled.items.len(), list.len());
+        if kept == all {
+            return;
+        }
+        for left in &list[kept..] {
+            for id in left.ids() {
+                self.omit(R::KIND, id, OmissionReason::Budget);
+            }
+        }
+        // The working state and the session have other parts, which may be there.
+        let alone =
+            !matches!(section, PacketSection::WorkingState | PacketSection::ShortTermSummary);
+        if kept == 0 && alone {
+            let reason = format!("no {} of {all} fits", R::KIND);
+            self.record_degradation(section, DegradationStep::DroppedSection, reason);
+        } else {
+            self.record_degradation(section, fewer, format!("{kept} of {all} {}s fit", R::KIND));
+        }
+    }
+
+    /// Puts what came in no order into one.
+    pub(super) fn sort_entries(&mut self) {
+        self.omitted.sort_by_cached_key(|entry| {
+            let kind = entry.extra.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+            (kind.to_owned(), entry.item.clone(), entry.reason.clone())
+        });
+        self.omissions
+            .sort_by(|one, other| (&one.item, &one.reason).cmp(&(&other.item, &other.reason)));
+        self.conflicts
+            .sort_by(|one, other| (&one.kind, &one.fact_ids).cmp(&(&other.kind, &other.fact_ids)));
+    }
+}

@@ -1,0 +1,30 @@
+//! The contracts that proposals of a model are held against.
+
+use std::sync::{Arc, LazyLock};
+
+use countersign_contracts::shipped::SHIPPED_CONTRACTS;
+use countersign_core::contract::{Contract, load_contract};
+use countersign_core::source::SourceFile;
+
+/// The contract of what a model proposes to remember.
+#[must_use]
+pub fn candidates_contract() -> Arc<Contract> {
+    static CONTRACT: LazyLock<Arc<Contract>> =
+        LazyLock::new(|| load_shipped_contract("memory_candidates_v1"));
+    Arc::clone(&CONTRACT)
+}
+
+/// The contract of a summary that a model writes.
+#[must_use]
+pub fn summary_contract() -> Arc<Contract> {
+    static CONTRACT: LazyLock<Arc<Contract>> =
+        LazyLock::new(|| load_shipped_contract("memory_summary_v1"));
+    Arc::clone(&CONTRACT)
+}
+
+fn load_shipped_contract(id: &str) -> Arc<Contract> {
+    let files = SHIPPED_CONTRACTS.iter().find(|shipped| shipped.id == id).expect("it ships");
+    let source = SourceFile::new(format!("contracts/{id}.yaml"), files.contract);
+    let contract = load_contract(source, &|_| Ok(files.schema.to_owned()));
+    Arc::new(contract.expect("the shipped contracts are tested"))
+}

@@ -1,0 +1,97 @@
+//! Events as a model is shown them, and as the rules of its contract read them.
+
+use countersign_core::contract::Contract;
+use countersign_core::reply::{AdmissionVerdict, FinishReason, RuleContext};
+use serde_json::{Value, json};
+
+use crate::record::{MemoryEvent, MemoryEventKind};
+
+/// The most characters of one event that are shown.
+const MAX_EVENT_CHARS: usize = 4_000;
+
+/// The most characters of all of them.
+const MAX_TOTAL_CHARS: usize = 32_000;
+
+/// Events as a model is shown them: the latest that fit, the oldest first. How a document changed is left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptEvents {
+    events: Vec<MemoryEvent>,
+}
+
+impl PromptEvents {
+    /// These events, which stand in their order. A long one is shown as far as there is room.
+    #[must_use]
+    pub fn from_events(events: Vec<MemoryEvent>) -> Self {
+        let mut left = MAX_TOTAL_CHARS;
+        let mut shown = Vec::new();
+        for mut event in events.into_iter().rev() {
+            if event.kind == MemoryEventKind::StatePatch || event.text.trim().is_empty() {
+                continue;
+            }
+            if let Some((end, _)) = event.text.char_indices().nth(MAX_EVENT_CHARS) {
+                event.text.truncate(end);
+            }
+            let length = event.text.chars().count();
+            if length > left {
+                break;
+            }
+            left -= length;
+            shown.push(event);
+        }
+        shown.reverse();
+        Self { events: shown }
+    }
+
+    /// The events, the oldest first.
+    #[must_use]
+    pub fn events(&self) -> &[MemoryEvent] {
+        &self.events
+    }
+
+    /// The event with this id, if it is shown.
+    #[must_use]
+    pub fn find_event(&self, id: &str) -> Option<&MemoryEvent> {
+        self.events.iter().find(|event| event.id == id)
+    }
+
+    /// For the prompt: a line of JSON each, so that no text can pass for another event.
+    #[must_use]
+    pub fn render_prompt(&self) -> String {
+        let lines = self.events.iter().map(|event| {
+            let mut line = event_to_json(event);
+            line["at"] = event.ts.to_string().into();
+            if let Some(speaker) = &event.speaker {
+                line["speaker"] = speaker.as_str().into();
+            }
+            line.to_string()
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// For the rules of a contract: `events`, each with id, origin, role and text.
+    #[must_use]
+    pub fn build_state(&self) -> Value {
+        json!({ "events": self.events.iter().map(event_to_json).collect::<Vec<_>>() })
+    }
+
+    /// Holds a reply against a contract whose rules read nothing but the events.
+    #[must_use]
+    pub fn admit(
+        &self,
+        contract: &Contract,
+        reply: &str,
+        finish: FinishReason,
+    ) -> AdmissionVerdict {
+        let state = self.build_state();
+        contract.admit(
+            reply,
+            finish,
+            &RuleContext { state: Some(&state), ..RuleContext::default() },
+        )
+    }
+}
+
+fn event_to_json(event: &MemoryEvent) -> Value {
+    let MemoryEvent { id, origin, role, text, .. } = event;
+    json!({ "id": id, "origin": origin, "role": role, "text": text })
+}

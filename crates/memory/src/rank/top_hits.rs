@@ -1,0 +1,80 @@
+//! The best of many hits, as many as are wanted.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::hits::RankedHit;
+use crate::record::EventLocation;
+
+/// Keeps the best hits; of equals the newest.
+pub(super) struct TopHits {
+    limit: usize,
+    /// The least of them on top.
+    heap: BinaryHeap<Reverse<TopHitEntry>>,
+}
+
+/// Ordered by what it is worth, then by its place; the rest follows from these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct TopHitEntry {
+    total: i64,
+    location: EventLocation,
+    own_score: i64,
+    boosted_score: i64,
+    session_share: i64,
+}
+
+impl TopHits {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, heap: BinaryHeap::new() }
+    }
+
+    /// Whether what is worth so much at most cannot be among the best any more.
+    pub(super) fn excludes_score(&self, most: i64) -> bool {
+        self.heap.len() >= self.limit
+            && self.heap.peek().is_none_or(|Reverse(least)| most < least.total)
+    }
+
+    pub(super) fn push_hit(&mut self, hit: RankedHit) {
+        let RankedHit {
+            location: place,
+            own_score: own,
+            boosted_score: reach,
+            session_share: session,
+        } = hit;
+        let entry = TopHitEntry {
+            total: hit.total_score(),
+            location: place,
+            own_score: own,
+            boosted_score: reach,
+            session_share: session,
+        };
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(entry));
+        } else if let Some(mut least) = self.heap.peek_mut()
+            && least.0 < entry
+        {
+            *least = Reverse(entry);
+        }
+    }
+
+    /// What was kept, best first.
+    pub(super) fn into_hits(self) -> Vec<RankedHit> {
+        let sorted = self.heap.into_sorted_vec().into_iter();
+        sorted
+            .map(
+                |Reverse(TopHitEntry {
+                     location: place,
+                     own_score: own,
+                     boosted_score: reach,
+                     session_share: session,
+                     ..
+                 })| RankedHit {
+                    location: place,
+                    own_score: own,
+                    boosted_score: reach,
+                    session_share: session,
+                },
+            )
+            .collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! Ageing the episodes of a subject.
+
+use countersign_core::run::Timestamp;
+
+use super::revisioned_row::RevisionedRow as _;
+use super::row_store::{MemoryResult, RowStore};
+use super::write::refuse_forgotten;
+use crate::MemorySubject;
+use crate::policy::AgeingPolicy;
+use crate::record::MemoryEpisode;
+use crate::rules::{self, AgedEpisode, AgeingPlan};
+
+/// What ageing would do.
+pub(super) fn plan_ageing(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
+    ageing: AgeingPolicy,
+    now: Timestamp,
+) -> MemoryResult<AgeingPlan> {
+    let rows = shelves.load_rows::<MemoryEpisode>(subject, usize::MAX)?;
+    let episodes: Vec<MemoryEpisode> = rows.into_iter().map(|(_, episode)| episode).collect();
+    Ok(rules::plan_ageing(&episodes, ageing, now))
+}
+
+/// Does it, all at once.
+pub(super) fn age_episodes(
+    shelves: &mut impl RowStore,
+    subject: &MemorySubject,
+    ageing: AgeingPolicy,
+    now: Timestamp,
+) -> MemoryResult<Vec<AgedEpisode>> {
+    let AgeingPlan { writes, changes: aged } = plan_ageing(shelves, subject, ageing, now)?;
+    for episode in &writes {
+        refuse_forgotten(shelves, subject, MemoryEpisode::KIND, &episode.id)?;
+    }
+    for episode in &writes {
+        shelves.put_row(subject, &episode.id, episode)?;
+    }
+    Ok(aged)
+}

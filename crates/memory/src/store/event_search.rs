@@ -1,0 +1,236 @@
+//! The events that answer a request: by their words, and by what is near in meaning.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use super::retrieve::is_visible;
+use super::row_store::{MemoryResult, RankedHits, RowStore};
+use crate::compose::normalize_text;
+use crate::policy::SimilarityPolicy;
+use crate::rank::{ScoreBlend, WeightedQuery, bound_score, refine_score};
+use crate::record::{EventLocation, MemoryEvent, MemoryOrigin, SpeakerRole};
+use crate::{PacketRequest, ReadTruncation, ScoredRow};
+
+/// So many more places are looked at than are asked for: the event itself may change its rank.
+const SPARE_HITS: usize = 32;
+
+/// So many more where these say the same again and again, or may not be seen.
+const MAX_SPARE_HITS: usize = 512;
+
+/// So many of these are read together.
+const HIT_BATCH: usize = 8;
+
+/// So many more are announced: most questions need some of them, few all.
+const PREFETCHED_HITS: usize = 2 * HIT_BATCH;
+
+/// What is wanted of events.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EventSearchOptions {
+    /// How many.
+    pub(super) limit: usize,
+    /// How vectors are used.
+    pub(super) similarity: SimilarityPolicy,
+    /// Whether those that say the same count as one.
+    pub(super) distinct: bool,
+}
+
+/// The events that answer a request, best first; and what was not looked at as a whole.
+pub(super) fn find_matching_events(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    query: &WeightedQuery,
+    wanted: EventSearchOptions,
+) -> MemoryResult<(Vec<ScoredRow<MemoryEvent>>, Vec<ReadTruncation>)> {
+    let mut told =
+        EventCollector { options: wanted, events: Vec::new(), deduplicator: None, duplicates: 0 };
+    told.deduplicator = wanted.distinct.then(TextDeduplicator::default);
+    if wanted.limit == 0 {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let mut cut = search_by_words(shelves, request, query, &mut told)?;
+    told.keep_best();
+    cut.extend(add_similar_events(shelves, request, &mut told)?);
+    cut.extend(told.describe_truncation());
+    Ok((told.events, cut))
+}
+
+/// Reads what words find.
+fn search_by_words(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    query: &WeightedQuery,
+    told: &mut EventCollector,
+) -> MemoryResult<Vec<ReadTruncation>> {
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (subject, limit) = (request.scope.subject(), told.options.limit);
+    // What the best so far are worth, the least on top.
+    let mut best: BinaryHeap<Reverse<i64>> = BinaryHeap::new();
+    let (mut asked, mut done) = (limit + SPARE_HITS, 0);
+    loop {
+        let RankedHits { hits, reads } = shelves.rank_events(&subject, query, asked)?;
+        let mut left = hits.get(done..).unwrap_or_default();
+        // So many of them the shelves were told of.
+        let mut announced = 0;
+        while let Some(next) = left.first() {
+            let least = best.peek().filter(|_| best.len() == limit);
+            if least.is_some_and(|Reverse(least)| *least > bound_score(query, next)) {
+                break;
+            }
+            // As many as are wanted are read whatever they are worth; behind them only a few more.
+            let some = limit.saturating_sub(best.len()).max(HIT_BATCH).min(left.len());
+            if announced < some {
+                let soon = &left[announced..left.len().min(some + PREFETCHED_HITS)];
+                announced += soon.len();
+                let places: Vec<EventLocation> = soon.iter().map(|hit| hit.location).collect();
+                shelves.prefetch_events(&subject, &places)?;
+            }
+            announced -= some;
+            let (some, behind) = left.split_at(some);
+            left = behind;
+            let places: Vec<EventLocation> = some.iter().map(|hit| hit.location).collect();
+            let mut rows = shelves.load_events_at(&subject, &places)?.into_iter().peekable();
+            for hit in some {
+                let Some(row) = rows.next_if(|row| row.place == hit.location) else { continue };
+                let score = refine_score(query, hit, &row);
+                let worth = score.total;
+                if worth > 0 && is_visible(&row, request) && told.add(ScoredRow { row, score }) {
+                    best.push(Reverse(worth));
+                    if best.len() > limit {
+                        best.pop();
+                    }
+                }
+            }
+        }
+        let starved = told.options.distinct && best.len() < limit && hits.len() == asked;
+        if starved && done == 0 {
+            (asked, done) = (limit + MAX_SPARE_HITS, hits.len());
+            continue;
+        }
+        let common = reads.iter().filter(|read| read.is_truncated()).map(|read| ReadTruncation {
+            what: "events of a common word".to_owned(),
+            read: read.newest as u64,
+            of: Some(read.df.into()),
+        });
+        let few = starved.then(|| ReadTruncation {
+            what: "events that answer".to_owned(),
+            read: hits.len() as u64,
+            of: None,
+        });
+        return Ok(common.chain(few).collect());
+    }
+}
+
+/// Puts what is near in meaning beside what words found; and tells what was not looked at for that.
+fn add_similar_events(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    told: &mut EventCollector,
+) -> MemoryResult<Option<ReadTruncation>> {
+    let EventSearchOptions { limit, similarity, distinct: once } = told.options;
+    let Some(vector) = request.vector.as_ref().filter(|_| !similarity.is_off()) else {
+        return Ok(None);
+    };
+    let subject = request.scope.subject();
+    let near = shelves.find_similar_events(&subject, vector, similarity.newest)?;
+    let (read, of) = (near.similarities.len() as u64, near.total);
+    let cut = (read < of).then(|| ReadTruncation {
+        what: "events with a vector".to_owned(),
+        read,
+        of: Some(of),
+    });
+    let blend = ScoreBlend::new(near, &told.events, similarity.weight);
+    let mut here = BTreeSet::new();
+    for event in &mut told.events {
+        blend.add_similarity(event.row.place, &mut event.score);
+        here.insert(event.row.place);
+    }
+    let places = blend.list_nearest(if once { limit + MAX_SPARE_HITS } else { limit });
+    for some in places.chunks(limit) {
+        let others = some.iter().copied().filter(|place| !here.contains(place));
+        for row in shelves.load_events_at(&subject, &others.collect::<Vec<_>>())? {
+            if is_visible(&row, request) {
+                let place = row.place;
+                let mut scored = ScoredRow::from_row(row);
+                blend.add_similarity(place, &mut scored.score);
+                told.add(scored);
+            }
+        }
+        if told.count_distinct() >= limit {
+            break;
+        }
+    }
+    told.keep_best();
+    Ok(cut)
+}
+
+/// The events that were read.
+struct EventCollector {
+    options: EventSearchOptions,
+    events: Vec<ScoredRow<MemoryEvent>>,
+    /// What they say, where that matters.
+    deduplicator: Option<TextDeduplicator>,
+    /// How many were left out because a better one says the same.
+    duplicates: usize,
+}
+
+/// What was said, by whom, and under which number; and the number of each place.
+#[derive(Default)]
+struct TextDeduplicator {
+    words: BTreeMap<(SpeakerRole, MemoryOrigin, Option<String>, String), usize>,
+    locations: BTreeMap<EventLocation, usize>,
+}
+
+impl EventCollector {
+    /// Adds an event; says whether none before says the same.
+    fn add(&mut self, event: ScoredRow<MemoryEvent>) -> bool {
+        let new = self.deduplicator.as_mut().is_none_or(|says| {
+            let MemoryEvent { role, origin, speaker, text, place, .. } = &event.row;
+            let (next, words) =
+                (says.words.len(), (*role, *origin, speaker.clone(), normalize_text(text)));
+            let number = *says.words.entry(words).or_insert(next);
+            says.locations.insert(*place, number);
+            number == next
+        });
+        self.events.push(event);
+        new
+    }
+
+    /// How many say something of their own.
+    fn count_distinct(&self) -> usize {
+        let Some(says) = &self.deduplicator else { return self.events.len() };
+        let numbers = self.events.iter().map(|event| says.locations.get(&event.row.place));
+        numbers.collect::<BTreeSet<_>>().len()
+    }
+
+    /// Keeps the best so many, of equals the newest; where some of them say the same, others stand behind them.
+    fn keep_best(&mut self) {
+        let limit = self.options.limit;
+        let events = &mut self.events;
+        events.sort_by_cached_key(|event| (Reverse(event.score.total), Reverse(event.row.place)));
+        let Some(says) = &self.deduplicator else { return events.truncate(limit) };
+        let (mut at, mut said) = (0, BTreeSet::new());
+        events.retain(|event| {
+            at += 1;
+            let full = said.len() == limit;
+            let number = says.locations.get(&event.row.place);
+            let echo = said.contains(&number);
+            if !full {
+                said.insert(number);
+            }
+            self.duplicates += usize::from(echo && at > limit);
+            at <= limit || !(full || echo)
+        });
+    }
+
+    /// Tells that some were left out because they say the same.
+    fn describe_truncation(&self) -> Option<ReadTruncation> {
+        let kept = self.events.len() - self.count_distinct();
+        (self.duplicates > 0).then(|| ReadTruncation {
+            what: "events that say what a better one says".to_owned(),
+            read: kept as u64,
+            of: Some((kept + self.duplicates) as u64),
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What a summary of a session is made of.
+
+use std::collections::BTreeSet;
+
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_core::run::Timestamp;
+
+use super::row_store::{MemoryResult, RowStore};
+use super::session_events::list_session_events;
+use crate::MemoryScope;
+use crate::compose::{normalize_insight, repeats_insight};
+use crate::record::{MemoryEvent, MemoryEventKind, MemoryInsight, SessionSummary};
+use crate::rules::is_expired;
+use crate::summarize::SummaryInput;
+
+/// So many events are looked at, the latest ones.
+const MAX_EVENTS: usize = 2_000;
+
+/// What is new since the last summary, and what that one told; without what was written by those who had seen an
+/// insight that nobody has validated, and without its words, of whatever run: a summary is seen by all runs of its
+/// session.
+pub(super) fn load_summary_input(
+    shelves: &impl RowStore,
+    scope: &MemoryScope,
+    now: Timestamp,
+) -> MemoryResult<SummaryInput> {
+    scope.check()?;
+    let subject = scope.subject();
+    let mut previous: Option<SessionSummary> = shelves.load_row(&subject, scope.session(), None)?;
+    let (mut guesses, mut validated) = (Vec::new(), BTreeSet::new());
+    for (_, insight) in shelves.load_rows::<MemoryInsight>(&subject, usize::MAX)? {
+        if insight.validation == InsightValidationState::Validated {
+            validated.insert(insight.id);
+        } else {
+            guesses.push(normalize_insight(&insight.statement));
+        }
+    }
+    let told = |event: &MemoryEvent| {
+        event.kind != MemoryEventKind::StatePatch
+            && !event.text.trim().is_empty()
+            && event.seen_insights.iter().all(|id| validated.contains(id))
+            && !repeats_insight(&guesses, event)
+    };
+    let cited = previous.iter().flat_map(|summary| summary.sources.iter().chain(&summary.quotes));
+    let cited: Vec<&str> = cited.map(String::as_str).collect();
+    let mut cited = shelves.load_events_by_id(&subject, &cited)?;
+    if let Some(previous) = &mut previous {
+        // One that tells what must not be told is not told on.
+        let seen = cited.values().flat_map(|event| &event.seen_insights);
+        if seen.into_iter().any(|id| !validated.contains(id)) {
+            previous.text.clear();
+        }
+        cited.retain(|id, _| previous.sources.contains(id));
+    }
+    let mut kept: Vec<MemoryEvent> = cited.into_values().collect();
+    kept.retain(|event| !is_expired(event.expires, event.scope.run(), scope.run(), now));
+    kept.retain(told);
+    kept.sort_by_key(|event| event.place);
+    let upto = previous.as_ref().map_or(0, |summary| summary.upto);
+    let mut new = list_session_events(shelves, scope, upto, MAX_EVENTS, now)?;
+    new.retain(told);
+    // What ends with a run is not told to the session's others.
+    new.retain(|event| event.expires.is_none());
+    let upto = shelves.load_last_location(scope)?.map_or(upto, |place| place.position.max(upto));
+    Ok(SummaryInput {
+        previous,
+        summarized_events: kept,
+        new_events: new,
+        guesses,
+        last_position: upto,
+    })
+}

@@ -1,0 +1,62 @@
+//! What others have of facts that were erased.
+
+use std::collections::BTreeMap;
+
+use countersign_core::run::Timestamp;
+
+use super::BuildRowKind;
+use super::row_store::{FactFilter, MemoryResult, RowStore};
+use crate::MemorySubject;
+use crate::record::MemoryFact;
+use crate::rules::{FactRevision, restore_after_removal};
+
+/// Mends what is left of a holder's facts when some of them were erased: what they had replaced or disputed is
+/// looked at again, and nothing names them any more.
+pub(super) fn repair_facts(
+    shelves: &mut impl RowStore,
+    holder: &MemorySubject,
+    gone: &[MemoryFact],
+    now: Timestamp,
+) -> MemoryResult<()> {
+    let left = shelves.load_facts(holder, FactFilter::All)?;
+    let ids: Vec<&str> = gone.iter().map(|fact| &*fact.id).collect();
+    let ends = load_original_ends(shelves, holder, &left, &ids)?;
+    shelves.redact_ids(holder, &ids)?;
+    for revision in restore_after_removal(gone, &left, &ends, now) {
+        shelves.put_fact(holder, &revision)?;
+    }
+    Ok(())
+}
+
+/// How long those that the erased ones replaced would have held: as the revision before says.
+fn load_original_ends(
+    shelves: &impl RowStore,
+    holder: &MemorySubject,
+    left: &[FactRevision],
+    gone: &[&str],
+) -> MemoryResult<BTreeMap<String, Option<Timestamp>>> {
+    let is_replaced =
+        |fact: &MemoryFact| fact.superseded_by.as_deref().is_some_and(|by| gone.contains(&by));
+    let mut ends = BTreeMap::new();
+    for FactRevision { fact, .. } in left.iter().filter(|one| is_replaced(&one.fact)) {
+        for revision in (1..fact.revision).rev() {
+            let before = shelves.load_fact(holder, &fact.id, Some(revision))?;
+            if let Some(before) = before.filter(|before| !is_replaced(&before.fact)) {
+                ends.insert(fact.id.clone(), before.fact.valid_to);
+                break;
+            }
+        }
+    }
+    Ok(ends)
+}
+
+/// What a fact of this holder is called in a build.
+pub(super) fn fact_row_kind(holder: &MemorySubject) -> BuildRowKind {
+    if !holder.user.is_empty() {
+        BuildRowKind::FactOfUser
+    } else if !holder.agent.is_empty() {
+        BuildRowKind::FactOfAgent
+    } else {
+        BuildRowKind::FactOfTenant
+    }
+}

@@ -1,0 +1,306 @@
+//! What a request finds: rows of its scope, each with its score.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_contracts::memory::insight::InsightValidationState;
+use countersign_contracts::memory::long_term::{FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_core::run::Timestamp;
+
+use super::RetrievalLimits;
+use super::event_search::{EventSearchOptions, find_matching_events};
+use super::row_codec::encode_row;
+use super::row_store::{FactFilter, LEVELS, MemoryResult, RowStore, resolve_fact_owner};
+use crate::policy::SimilarityPolicy;
+use crate::rank::WeightedQuery;
+use crate::record::{
+    MemoryEpisode, MemoryEvent, MemoryExpiry, MemoryFact, MemoryInsight, MemoryOrigin,
+    MemoryProcedure, SessionSummary, WorkingMemory,
+};
+use crate::rules::{FactRevision, is_expired};
+use crate::{
+    Candidates, CitedEvent, MemoryScope, MemorySubject, PacketRequest, ReadTruncation,
+    RelevanceScore, ScoredRow,
+};
+
+/// The kind of task where a request names none.
+const GENERIC: &str = "generic";
+
+/// Among so many of a session the last of a run is looked for first.
+const FIRST_WINDOW: usize = 64;
+
+/// The rows that may be seen.
+pub(super) fn retrieve_candidates(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    limits: RetrievalLimits,
+) -> MemoryResult<Candidates> {
+    request.scope.check()?;
+    let subject = request.scope.subject();
+    let query = WeightedQuery::from_request(request);
+    shelves.prefetch_candidates(request, &query, limits)?;
+    let mut found = Candidates {
+        working: shelves.load_row(&subject, request.scope.run(), None)?,
+        summary: shelves.load_row(&subject, request.scope.session(), None)?,
+        ..Candidates::default()
+    };
+    for level in LEVELS {
+        let holder = resolve_fact_owner(&subject, level);
+        let standing = shelves.load_facts(&holder, FactFilter::InForce(limits.facts))?;
+        let superseded = shelves.load_facts(&holder, FactFilter::Superseded(limits.superseded))?;
+        let name = match level {
+            ScopeLevel::User => "facts of the user",
+            ScopeLevel::Agent => "facts of the agent",
+            ScopeLevel::Tenant => "facts of the tenant",
+        };
+        note_truncation(&mut found, name, standing.len(), limits.facts);
+        note_truncation(
+            &mut found,
+            &format!("superseded {name}"),
+            superseded.len(),
+            limits.superseded,
+        );
+        for one in standing.into_iter().chain(superseded) {
+            add_fact(&mut found, one, &subject, RelevanceScore::default());
+        }
+    }
+    let task_type = request.task_type.as_deref().unwrap_or(GENERIC);
+    let rows = load_procedures(shelves, &subject, task_type, limits.procedures)?;
+    note_truncation(&mut found, "procedures of the task", rows.len(), limits.procedures);
+    found.procedures = rows.into_iter().map(ScoredRow::from_row).collect();
+    let rows = shelves.load_rows::<MemoryEpisode>(&subject, limits.episodes)?;
+    note_truncation(&mut found, "episodes", rows.len(), limits.episodes);
+    // What was told again in another one is told there now.
+    for (_, row) in rows.into_iter().filter(|(_, row)| row.into.is_none()) {
+        found.episodes.push(ScoredRow::from_row(row));
+    }
+    let rows = shelves.load_rows::<MemoryInsight>(&subject, limits.insights)?;
+    note_truncation(&mut found, "insights", rows.len(), limits.insights);
+    let for_responder = request.purpose == PacketPurpose::Responder;
+    let mut looked_at: BTreeMap<String, Option<MemoryInsight>> = BTreeMap::new();
+    for (_, row) in rows {
+        if for_responder {
+            let validated =
+                (row.validation == InsightValidationState::Validated).then(|| row.clone());
+            looked_at.insert(row.id.clone(), validated);
+        }
+        if for_responder {
+            found.guesses.extend(load_earlier_statements(shelves, &subject, &row)?);
+        }
+        if row.expires != MemoryExpiry::RunEnd || row.run == request.scope.run() {
+            found.insights.push(ScoredRow::from_row(row));
+        } else if for_responder && row.validation != InsightValidationState::Validated {
+            found.guesses.push(row);
+        }
+    }
+    let wanted =
+        EventSearchOptions { limit: limits.quotes, similarity: limits.similarity, distinct: true };
+    let (quotes, unread) = find_matching_events(shelves, request, &query, wanted)?;
+    found.quotes = quotes;
+    found.cut.extend(unread);
+    add_quoted_events(shelves, request, &subject, &mut found)?;
+    if limits.window > 0 {
+        found.window = shelves.load_window(&request.scope, limits.window)?;
+        found.window.retain(|event| is_visible(event, request));
+    }
+    found.evidence = load_cited_events(shelves, request, &subject, &found)?;
+    if for_responder {
+        found.cleared = load_cleared_insights(shelves, &subject, &found, looked_at)?;
+    }
+    Ok(found)
+}
+
+/// Of the insights that writers of the events were shown, the validated ones that are not there already.
+fn load_cleared_insights(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
+    found: &Candidates,
+    mut looked_at: BTreeMap<String, Option<MemoryInsight>>,
+) -> MemoryResult<Vec<MemoryInsight>> {
+    let events = found.quotes.iter().map(|quote| &quote.row).chain(&found.window);
+    let seen = events.map(|event| &event.seen_insights);
+    let seen = seen.chain(found.evidence.values().map(|cited| &cited.seen_insights));
+    let mut ids: BTreeSet<&String> = seen.flatten().collect();
+    let here: BTreeSet<&String> = found.insights.iter().map(|scored| &scored.row.id).collect();
+    ids.retain(|id| !here.contains(id));
+    let mut cleared = Vec::new();
+    for id in ids {
+        let row = match looked_at.remove(id) {
+            Some(validated) => validated,
+            // Older than those that are looked at for a packet.
+            None => shelves.load_row::<MemoryInsight>(subject, id, None)?,
+        };
+        cleared.extend(row.filter(|row| row.validation == InsightValidationState::Validated));
+    }
+    Ok(cleared)
+}
+
+/// What a guess said before, in other words that nobody validated; so many of its last revisions are looked at.
+fn load_earlier_statements(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
+    guess: &MemoryInsight,
+) -> MemoryResult<Vec<MemoryInsight>> {
+    const REVISIONS: u32 = 16;
+    let mut earlier: Vec<MemoryInsight> = Vec::new();
+    let first = guess.revision.saturating_sub(REVISIONS).max(1);
+    for revision in first..guess.revision {
+        let said: Option<MemoryInsight> =
+            shelves.load_row(subject, &guess.id, Some(revision.into()))?;
+        earlier.extend(said.filter(|said| {
+            said.statement != guess.statement
+                && said.validation != InsightValidationState::Validated
+        }));
+    }
+    earlier.dedup_by(|one, other| one.statement == other.statement);
+    Ok(earlier)
+}
+
+/// The latest procedures of a kind of task, however many others there are.
+fn load_procedures(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
+    task_type: &str,
+    limit: usize,
+) -> MemoryResult<Vec<MemoryProcedure>> {
+    // As a body has it. It may stand in the content of another one too.
+    let text = format!("\"task_type\":{}", encode_row(&task_type)?);
+    let (mut found, mut read) = (Vec::new(), 0);
+    while found.len() < limit {
+        let rows = shelves.load_rows_containing::<MemoryProcedure>(subject, &text, read, limit)?;
+        let last = rows.len() < limit;
+        read += rows.len();
+        found.extend(rows.into_iter().map(|(_, row)| row).filter(|row| row.task_type == task_type));
+        if last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Tells that there may be more than was looked at.
+fn note_truncation(found: &mut Candidates, what: &str, read: usize, limit: usize) {
+    if read > 0 && read >= limit {
+        found.cut.push(ReadTruncation { what: what.to_owned(), read: read as u64, of: None });
+    }
+}
+
+/// The latest working state of a run.
+pub(super) fn load_working_memory(
+    shelves: &impl RowStore,
+    scope: &MemoryScope,
+) -> MemoryResult<Option<WorkingMemory>> {
+    scope.check()?;
+    shelves.load_row(&scope.subject(), scope.run(), None)
+}
+
+/// The last event of a run. Runs of one session stand side by side, so that it need not be the last there.
+pub(super) fn load_last_run_event(
+    shelves: &impl RowStore,
+    scope: &MemoryScope,
+) -> MemoryResult<Option<MemoryEvent>> {
+    scope.check()?;
+    for limit in [FIRST_WINDOW, usize::MAX] {
+        let latest = shelves.load_window(scope, limit)?;
+        let whole = latest.len() < limit;
+        let last = latest.into_iter().rev().find(|event| event.scope.run() == scope.run());
+        if last.is_some() || whole {
+            return Ok(last);
+        }
+    }
+    Ok(None)
+}
+
+/// The events that answer a request, best first.
+pub(super) fn search_events(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    limit: usize,
+) -> MemoryResult<Vec<ScoredRow<MemoryEvent>>> {
+    request.scope.check()?;
+    let wanted =
+        EventSearchOptions { limit, similarity: SimilarityPolicy::SEARCH, distinct: false };
+    Ok(find_matching_events(shelves, request, &WeightedQuery::from_request(request), wanted)?.0)
+}
+
+/// Adds the events that the summary quotes, where the cues did not find them.
+fn add_quoted_events(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    subject: &MemorySubject,
+    found: &mut Candidates,
+) -> MemoryResult<()> {
+    let Some(SessionSummary { quotes, .. }) = &found.summary else { return Ok(()) };
+    let here: BTreeSet<&String> = found.quotes.iter().map(|quote| &quote.row.id).collect();
+    let missing: Vec<&str> =
+        quotes.iter().filter(|id| !here.contains(id)).map(String::as_str).collect();
+    let mut events = shelves.load_events_by_id(subject, &missing)?;
+    let events = missing.iter().filter_map(|id| events.remove(*id));
+    let events: Vec<_> =
+        events.filter(|event| is_visible(event, request)).map(ScoredRow::from_row).collect();
+    found.quotes.extend(events);
+    Ok(())
+}
+
+/// Adds a fact as a subject sees it, and whether somebody answers for it.
+pub(super) fn add_fact(
+    found: &mut Candidates,
+    standing: FactRevision,
+    subject: &MemorySubject,
+    score: RelevanceScore,
+) {
+    if matches!(standing.origin, MemoryOrigin::User | MemoryOrigin::Tool) {
+        found.vouched.push((standing.fact.level, standing.fact.id.clone()));
+    }
+    found.facts.push(ScoredRow { row: hide_foreign_evidence(standing, subject), score });
+}
+
+/// A fact as a subject sees it: without the words of others.
+pub(super) fn hide_foreign_evidence(standing: FactRevision, subject: &MemorySubject) -> MemoryFact {
+    let FactRevision { mut fact, sources, .. } = standing;
+    let mut own = sources.iter().map(|source| source == subject);
+    fact.evidence.retain(|_| own.next().unwrap_or(false));
+    fact
+}
+
+/// Whether an event may be seen at the moment of a request.
+pub(super) fn is_visible(event: &MemoryEvent, request: &PacketRequest) -> bool {
+    !is_expired(event.expires, event.scope.run(), request.scope.run(), request.as_of)
+}
+
+/// The events that the rows cite.
+fn load_cited_events(
+    shelves: &impl RowStore,
+    request: &PacketRequest,
+    subject: &MemorySubject,
+    found: &Candidates,
+) -> MemoryResult<BTreeMap<String, CitedEvent>> {
+    let ids: Vec<&str> =
+        collect_cited_ids(found, request.as_of).into_iter().map(String::as_str).collect();
+    let mut seen = shelves.load_cited_events(subject, &ids)?;
+    seen.retain(|_, seen| !seen.is_expired(request.scope.run(), request.as_of));
+    Ok(seen.into_iter().map(|(id, seen)| (id, CitedEvent::from(seen))).collect())
+}
+
+fn collect_cited_ids(found: &Candidates, at: Timestamp) -> BTreeSet<&String> {
+    let mut ids = BTreeSet::new();
+    // What others took the place of by then is told by its id alone.
+    let told =
+        |fact: &MemoryFact| fact.status != FactStatus::Deprecated || found.was_valid_at(fact, at);
+    for fact in found.facts.iter().map(|fact| &fact.row).filter(|fact| told(fact)) {
+        ids.extend(fact.evidence.iter().map(|piece| &piece.event));
+    }
+    ids.extend(found.procedures.iter().flat_map(|one| &one.row.sources));
+    ids.extend(found.episodes.iter().flat_map(|one| &one.row.sources));
+    ids.extend(found.insights.iter().flat_map(|one| &one.row.sources));
+    let summary = found.summary.iter();
+    ids.extend(summary.flat_map(|summary| summary.quotes.iter().chain(&summary.sources)));
+    if let Some(WorkingMemory { state, open_loops, .. }) = &found.working {
+        let decisions = state.decisions.iter().flatten();
+        ids.extend(decisions.filter_map(|decision| decision.evidence_id.as_ref()));
+        ids.extend(state.tool_evidence.iter().flatten().map(|tool| &tool.reference));
+        ids.extend(open_loops.iter().filter_map(|one| one.evidence_id.as_ref()));
+    }
+    ids
+}

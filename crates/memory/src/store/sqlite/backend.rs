@@ -1,0 +1,169 @@
+//! The file's face: every question is one view, every write one commit.
+
+use std::path::Path;
+
+use countersign_core::run::Timestamp;
+use countersign_store::{
+    RawFile, SqliteFile, SqliteMigration, SqliteSchema, SqliteSettings, StoreError,
+};
+use rusqlite::Connection;
+
+use super::super::memory::MemoryFuture;
+use super::super::row_store::MemoryResult;
+use super::super::transactional_store::TransactionalStore;
+use super::super::{EraseReport, EraseTarget, MemoryError, ResidueMatch, ScopeViolation};
+use super::transaction::SqliteMemoryTransaction;
+use super::{forget, reindex, residue_scan, scope_violations};
+
+/// The files that memory is kept in.
+const SCHEMA: SqliteSchema = SqliteSchema {
+    application_id: 0x434E_544D,
+    migrations: &[
+        SqliteMigration {
+            number: 1,
+            name: "memory",
+            sql: include_str!("migrations/0001_memory.sql"),
+        },
+        SqliteMigration {
+            number: 2,
+            name: "growth",
+            sql: include_str!("migrations/0002_growth.sql"),
+        },
+        SqliteMigration {
+            number: 3,
+            name: "vectors",
+            sql: include_str!("migrations/0003_vectors.sql"),
+        },
+    ],
+};
+
+/// Keeps memory in one `SQLite` file.
+///
+/// Several processes may have the file open. Dropping it finishes what is queued and closes the file.
+#[derive(Debug)]
+pub struct SqliteMemory {
+    file: SqliteFile,
+}
+
+impl SqliteMemory {
+    /// Opens a file, makes it where there is none, and brings its schema forward.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, MemoryError> {
+        Self::open_with(path, SqliteSettings::default())
+    }
+
+    /// Opens a file in another way than the usual one. What is deleted is overwritten whatever the
+    /// settings say.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        mut settings: SqliteSettings,
+    ) -> Result<Self, MemoryError> {
+        settings.secure_delete = true;
+        Ok(Self {
+            file: SqliteFile::open_with_setup(
+                path,
+                settings,
+                SCHEMA,
+                reindex::rebuild_index_if_outdated,
+            )?,
+        })
+    }
+}
+
+/// Does work that may be refused. Whatever is refused was refused before anything was put, so that the
+/// commit need not be undone for it.
+fn run_refusable<T>(
+    db: &Connection,
+    work: impl Fn(&mut SqliteMemoryTransaction<'_>) -> MemoryResult<T>,
+) -> Result<MemoryResult<T>, StoreError> {
+    let before = db.total_changes();
+    match work(&mut SqliteMemoryTransaction::new(db, None)) {
+        Err(MemoryError::Store(error)) => Err(error),
+        Err(refused) if db.total_changes() != before => {
+            Err(StoreError::Corrupt { reason: format!("a refusal came too late: {refused}") })
+        }
+        other => Ok(other),
+    }
+}
+
+impl TransactionalStore for SqliteMemory {
+    type Transaction<'s> = SqliteMemoryTransaction<'s>;
+
+    const IMPORT_BATCH: usize = 1000;
+
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl for<'s> Fn(&mut SqliteMemoryTransaction<'s>) -> MemoryResult<T>
+        + Send
+        + Sync
+        + 'static,
+    ) -> MemoryFuture<'_, T> {
+        Box::pin(async move { self.file.write(move |db| run_refusable(db, &work)).await? })
+    }
+
+    fn read<T: Send + 'static>(
+        &self,
+        question: impl for<'s> Fn(&SqliteMemoryTransaction<'s>) -> MemoryResult<T>
+        + Send
+        + Sync
+        + 'static,
+    ) -> MemoryFuture<'_, T> {
+        let ask = move |db: &Connection, raw: &RawFile| {
+            Ok(question(&SqliteMemoryTransaction::new(db, Some(raw))))
+        };
+        Box::pin(async move { self.file.read_raw(ask).await? })
+    }
+
+    fn check_ready(&self) -> MemoryFuture<'_, ()> {
+        Box::pin(async move { Ok(self.file.check_ready().await?) })
+    }
+
+    fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
+        // Done and undone, so that what is told is what will be done.
+        self.write(move |shelves| {
+            shelves.db.execute_batch("SAVEPOINT would_forget")?;
+            let erased = forget::forget(shelves, &whom, Timestamp::default());
+            shelves.db.execute_batch("ROLLBACK TO would_forget; RELEASE would_forget")?;
+            erased
+        })
+    }
+
+    fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
+        Box::pin(async move {
+            let erased = self.write(move |shelves| forget::forget(shelves, &whom, now)).await?;
+            // Also where there was nothing: a crash may have come between the two.
+            self.file.vacuum().await?;
+            Ok(erased)
+        })
+    }
+
+    fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>> {
+        let ask =
+            move |_: &Connection, raw: &RawFile| Ok(residue_scan::scan_residue(raw, &needles));
+        Box::pin(async move { self.file.read_raw(ask).await? })
+    }
+
+    fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>> {
+        self.read(scope_violations::find_scope_violations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_core::json::sha256_hex;
+
+    use super::*;
+
+    /// A step that was released is never written anew: another one is added behind it.
+    #[test]
+    fn released_steps_do_not_change() {
+        let sums = SCHEMA.migrations.iter().map(|step| sha256_hex(&[step.sql.as_bytes()]));
+        assert_eq!(
+            sums.collect::<Vec<_>>(),
+            [
+                "7fac0d7a64053c597dce0dc4a57c73a89545b958198d48b85824c1dd3aa01123",
+                "a4458480647c5d2d099aa1bf8d84632453c90928acaef733f732b7b75dffc5bb",
+                "928bb9fc8950e1c8eeef1f10a7a0bd2402bbb36e949da6ed05ca553adfe37b96"
+            ]
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! Vectors of events: which ones are missing, and keeping those that were made.
+
+use super::MemoryError;
+use super::row_store::{MemoryResult, RowStore};
+use crate::record::{EventLocation, MemoryEvent};
+use crate::{EmbeddingVector, MemorySubject};
+
+/// Events of a subject that have no vector of an embedder.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UnembeddedEvents {
+    /// The newest of them first, as many as were asked for.
+    pub events: Vec<MemoryEvent>,
+    /// How many there are.
+    pub all: u64,
+}
+
+/// The events without a vector among the newest.
+pub(super) fn list_unembedded_events(
+    shelves: &impl RowStore,
+    subject: &MemorySubject,
+    embedder: &str,
+    among: usize,
+    limit: usize,
+) -> MemoryResult<UnembeddedEvents> {
+    shelves.find_unembedded_events(subject, embedder, among, limit)
+}
+
+/// Keeps vectors, and says how many: of events that are gone by now there is nothing to keep.
+pub(super) fn store_vectors(
+    shelves: &mut impl RowStore,
+    subject: &MemorySubject,
+    vectors: &[(String, EmbeddingVector)],
+) -> MemoryResult<u64> {
+    let ids: Vec<&str> = vectors.iter().map(|(event, _)| event.as_str()).collect();
+    let events = shelves.load_events_by_id(subject, &ids)?;
+    let mut places: Vec<(EventLocation, &EmbeddingVector)> = Vec::new();
+    for (event, vector) in vectors {
+        let expected = match places.iter().find(|(_, one)| one.embedder() == vector.embedder()) {
+            Some((_, one)) => Some(one.components().len()),
+            None => shelves.load_dimensions(subject, vector.embedder())?,
+        };
+        let found = vector.components().len();
+        if let Some(expected) = expected.filter(|expected| *expected != found) {
+            let embedder = vector.embedder().to_owned();
+            return Err(MemoryError::Dimensions { embedder, expected, found });
+        }
+        if let Some(event) = events.get(event) {
+            places.push((event.place, vector));
+        }
+    }
+    shelves.put_vectors(subject, &places)?;
+    Ok(places.len() as u64)
+}

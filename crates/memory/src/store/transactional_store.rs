@@ -1,0 +1,369 @@
+//! The one face of every store of shelves: which question or work each method of [`Memory`] is. What a store
+//! cannot leave to the shelves it does itself.
+
+use countersign_core::run::Timestamp;
+
+use super::memory::{Memory, MemoryFuture};
+use super::row_store::{MemoryResult, RowStore};
+use super::{
+    ClaimReceipt, EraseReport, EraseTarget, ImportTrust, MemoryAudit, MemoryExportLine,
+    MemoryImportReport, NewMemoryEvent, PacketBuild, ResidueMatch, RetrievalLimits, ScopeViolation,
+    SweepOptions, SweepReport, UnembeddedEvents, age_episodes, audit, claim_candidates,
+    export_import, load_summary_input, replay, retrieve, session_events, store_vectors, sweep,
+    write,
+};
+use crate::policy::AgeingPolicy;
+use crate::record::{
+    ClaimCandidate, MemoryClaim, MemoryEvent, MemoryOrigin, SessionSummary, WorkingMemory,
+};
+use crate::rules::{AgedEpisode, ClaimAssurance, MemoryRefusal};
+use crate::summarize::SummaryInput;
+use crate::{Candidates, EmbeddingVector, MemoryScope, MemorySubject, PacketRequest, ScoredRow};
+
+/// Shelves that many may reach: a question is one view of them, and work is one commit.
+pub(super) trait TransactionalStore: Send + Sync {
+    /// As long as a view or a commit lasts.
+    type Transaction<'s>: RowStore;
+
+    /// So many lines of an import share a commit.
+    const IMPORT_BATCH: usize;
+
+    /// Asks a question, perhaps more than once where the connection is lost.
+    fn read<T: Send + 'static>(
+        &self,
+        question: impl for<'s> Fn(&Self::Transaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
+    ) -> MemoryFuture<'_, T>;
+
+    /// Does work, perhaps more than once where the commit was not kept.
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl for<'s> Fn(&mut Self::Transaction<'s>) -> MemoryResult<T> + Send + Sync + 'static,
+    ) -> MemoryFuture<'_, T>;
+
+    /// See [`Memory::check_ready`].
+    fn check_ready(&self) -> MemoryFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// See [`Memory::preview_forget`].
+    fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport>;
+
+    /// See [`Memory::forget`].
+    fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport>;
+
+    /// See [`Memory::traces`].
+    fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>>;
+
+    /// See [`Memory::misplaced`].
+    fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>>;
+}
+
+impl<M: TransactionalStore> Memory for M {
+    fn check_ready(&self) -> MemoryFuture<'_, ()> {
+        TransactionalStore::check_ready(self)
+    }
+
+    fn append_events(&self, events: Vec<NewMemoryEvent>) -> MemoryFuture<'_, Vec<MemoryEvent>> {
+        self.write(move |shelves| write::append_events(shelves, &events))
+    }
+
+    fn record_claim<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt> {
+        let scope = scope.clone();
+        self.write(move |shelves| {
+            write::record_claim(shelves, &scope, &claim, origin, assurance, now)
+        })
+    }
+
+    fn learn_from_insight<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        insight: &'a str,
+        claim: MemoryClaim,
+        origin: MemoryOrigin,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ClaimReceipt> {
+        let (scope, insight) = (scope.clone(), insight.to_owned());
+        self.write(move |shelves| {
+            write::learn_from_insight(shelves, &scope, &insight, &claim, origin, now)
+        })
+    }
+
+    fn write_working_memory<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        expected: u64,
+        working: WorkingMemory,
+    ) -> MemoryFuture<'a, u64> {
+        let scope = scope.clone();
+        self.write(move |shelves| write::write_working_memory(shelves, &scope, expected, &working))
+    }
+
+    fn write_summary<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        summary: SessionSummary,
+    ) -> MemoryFuture<'a, u32> {
+        let scope = scope.clone();
+        self.write(move |shelves| write::write_summary(shelves, &scope, &summary))
+    }
+
+    fn load_summary_input<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, SummaryInput> {
+        let scope = scope.clone();
+        self.read(move |shelves| load_summary_input::load_summary_input(shelves, &scope, now))
+    }
+
+    fn propose_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        candidate: ClaimCandidate,
+    ) -> MemoryFuture<'a, ()> {
+        let scope = scope.clone();
+        self.write(move |shelves| claim_candidates::propose_candidate(shelves, &scope, &candidate))
+    }
+
+    fn promote_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        assurance: ClaimAssurance,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Result<ClaimReceipt, MemoryRefusal>> {
+        let (scope, id) = (scope.clone(), id.to_owned());
+        self.write(move |shelves| {
+            claim_candidates::promote_candidate(shelves, &scope, &id, assurance, now)
+        })
+    }
+
+    fn refuse_candidate<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        id: &'a str,
+        reason: &'a str,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, ()> {
+        let (scope, id, reason) = (scope.clone(), id.to_owned(), reason.to_owned());
+        self.write(move |shelves| {
+            claim_candidates::refuse_candidate(shelves, &scope, &id, &reason, now)
+        })
+    }
+
+    fn list_candidates<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        limit: usize,
+    ) -> MemoryFuture<'a, Vec<ClaimCandidate>> {
+        let subject = subject.clone();
+        self.read(move |shelves| {
+            Ok(shelves.load_rows(&subject, limit)?.into_iter().map(|(_, row)| row).collect())
+        })
+    }
+
+    fn retrieve_candidates<'a>(
+        &'a self,
+        request: &'a PacketRequest,
+        limits: RetrievalLimits,
+    ) -> MemoryFuture<'a, Candidates> {
+        let request = request.clone();
+        self.read(move |shelves| retrieve::retrieve_candidates(shelves, &request, limits))
+    }
+
+    fn list_session_events<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        after: u32,
+        limit: usize,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Vec<MemoryEvent>> {
+        let scope = scope.clone();
+        self.read(move |shelves| {
+            session_events::list_session_events(shelves, &scope, after, limit, now)
+        })
+    }
+
+    fn load_working_memory<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+    ) -> MemoryFuture<'a, Option<WorkingMemory>> {
+        let scope = scope.clone();
+        self.read(move |shelves| retrieve::load_working_memory(shelves, &scope))
+    }
+
+    fn load_last_run_event<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+    ) -> MemoryFuture<'a, Option<MemoryEvent>> {
+        let scope = scope.clone();
+        self.read(move |shelves| retrieve::load_last_run_event(shelves, &scope))
+    }
+
+    fn search_events<'a>(
+        &'a self,
+        request: &'a PacketRequest,
+        limit: usize,
+    ) -> MemoryFuture<'a, Vec<ScoredRow<MemoryEvent>>> {
+        let request = request.clone();
+        self.read(move |shelves| retrieve::search_events(shelves, &request, limit))
+    }
+
+    fn list_unembedded_events<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        embedder: &'a str,
+        among: usize,
+        limit: usize,
+    ) -> MemoryFuture<'a, UnembeddedEvents> {
+        let (subject, embedder) = (subject.clone(), embedder.to_owned());
+        self.read(move |shelves| {
+            store_vectors::list_unembedded_events(shelves, &subject, &embedder, among, limit)
+        })
+    }
+
+    fn store_vectors<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        vectors: Vec<(String, EmbeddingVector)>,
+    ) -> MemoryFuture<'a, u64> {
+        let subject = subject.clone();
+        self.write(move |shelves| store_vectors::store_vectors(shelves, &subject, &vectors))
+    }
+
+    fn store_build(&self, build: PacketBuild) -> MemoryFuture<'_, ()> {
+        self.write(move |shelves| replay::store_build(shelves, &build))
+    }
+
+    fn load_build<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        id: &'a str,
+    ) -> MemoryFuture<'a, Option<(PacketBuild, Candidates)>> {
+        let (subject, id) = (subject.clone(), id.to_owned());
+        self.read(move |shelves| replay::load_build_candidates(shelves, &subject, &id))
+    }
+
+    fn find_previous_build<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        id: &'a str,
+    ) -> MemoryFuture<'a, Option<String>> {
+        let (subject, id) = (subject.clone(), id.to_owned());
+        self.read(move |shelves| replay::find_previous_build(shelves, &subject, &id))
+    }
+
+    fn preview_forget(&self, whom: EraseTarget) -> MemoryFuture<'_, EraseReport> {
+        TransactionalStore::preview_forget(self, whom)
+    }
+
+    fn forget(&self, whom: EraseTarget, now: Timestamp) -> MemoryFuture<'_, EraseReport> {
+        TransactionalStore::forget(self, whom, now)
+    }
+
+    fn scan_residue(&self, needles: Vec<Vec<u8>>) -> MemoryFuture<'_, Vec<ResidueMatch>> {
+        TransactionalStore::scan_residue(self, needles)
+    }
+
+    fn find_scope_violations(&self) -> MemoryFuture<'_, Vec<ScopeViolation>> {
+        TransactionalStore::find_scope_violations(self)
+    }
+
+    fn preview_sweep<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        sweep: SweepOptions,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, SweepReport> {
+        let scope = scope.clone();
+        self.read(move |shelves| sweep::preview_sweep(shelves, &scope, sweep, now))
+    }
+
+    fn sweep_expired<'a>(
+        &'a self,
+        scope: &'a MemoryScope,
+        sweep: SweepOptions,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, SweepReport> {
+        Box::pin(async move {
+            // Nearly always nothing is over, and nobody who writes waits for that.
+            let would = self.preview_sweep(scope, sweep, now).await?;
+            if would.events + would.insights == 0 {
+                return Ok(would);
+            }
+            let scope = scope.clone();
+            self.write(move |shelves| sweep::sweep_expired(shelves, &scope, sweep, now)).await
+        })
+    }
+
+    fn preview_ageing<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        ageing: AgeingPolicy,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Vec<AgedEpisode>> {
+        let subject = subject.clone();
+        self.read(move |shelves| {
+            Ok(age_episodes::plan_ageing(shelves, &subject, ageing, now)?.changes)
+        })
+    }
+
+    fn age_episodes<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        ageing: AgeingPolicy,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, Vec<AgedEpisode>> {
+        let subject = subject.clone();
+        self.write(move |shelves| age_episodes::age_episodes(shelves, &subject, ageing, now))
+    }
+
+    fn audit<'a>(
+        &'a self,
+        subject: &'a MemorySubject,
+        now: Timestamp,
+    ) -> MemoryFuture<'a, MemoryAudit> {
+        let subject = subject.clone();
+        self.read(move |shelves| audit::audit_subject(shelves, &subject, now))
+    }
+
+    fn export<'a>(&'a self, subject: &'a MemorySubject) -> MemoryFuture<'a, Vec<MemoryExportLine>> {
+        let subject = subject.clone();
+        self.read(move |shelves| export_import::export_subject(shelves, &subject))
+    }
+
+    fn import(
+        &self,
+        lines: Vec<MemoryExportLine>,
+        provenance: ImportTrust,
+        now: Timestamp,
+    ) -> MemoryFuture<'_, MemoryImportReport> {
+        Box::pin(async move { import_in_batches(self, lines, provenance, now).await })
+    }
+}
+
+async fn import_in_batches<M: TransactionalStore>(
+    memory: &M,
+    lines: Vec<MemoryExportLine>,
+    provenance: ImportTrust,
+    now: Timestamp,
+) -> MemoryResult<MemoryImportReport> {
+    let mut imported = MemoryImportReport::default();
+    for (number, some) in (0_u64..).zip(lines.chunks(M::IMPORT_BATCH)) {
+        let (some, before) = (some.to_vec(), number * M::IMPORT_BATCH as u64);
+        let part = memory
+            .write(move |shelves| export_import::import_lines(shelves, &some, provenance, now));
+        let part = part.await?;
+        imported.accepted += part.accepted;
+        let refused = part.refused.into_iter().map(|(line, why)| (before + line, why));
+        imported.refused.extend(refused);
+    }
+    Ok(imported)
+}

@@ -1,0 +1,43 @@
+//! From a reply under `memory_summary_v1` to a summary.
+
+use countersign_contracts::memory::summary::MemorySummary;
+use countersign_core::run::Timestamp;
+
+use super::SummaryInput;
+use super::summarize_by_rules::LINE_SEPARATOR;
+use crate::compose::contains_insight_words;
+use crate::record::SessionSummary;
+
+/// The summary that a model told, in a reply that its contract let in. A line that has the words of a guess after
+/// all, in other signs, is left out; `Empty` where no line is left.
+#[must_use]
+pub fn summarize_from_reply(
+    material: &SummaryInput,
+    reply: &MemorySummary,
+    model: &str,
+    now: Timestamp,
+) -> Option<SessionSummary> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut sources: Vec<String> = Vec::new();
+    for line in &reply.lines {
+        if contains_insight_words(&material.guesses, &line.text) {
+            continue;
+        }
+        lines.push(line.text.split_whitespace().collect::<Vec<_>>().join(" "));
+        for event in &line.events {
+            if !sources.contains(event) {
+                sources.push(event.clone());
+            }
+        }
+    }
+    let quotes = material.previous.as_ref().map(|summary| summary.quotes.clone());
+    (!lines.is_empty()).then(|| SessionSummary {
+        revision: 1,
+        text: lines.join(LINE_SEPARATOR),
+        quotes: quotes.unwrap_or_default(),
+        sources,
+        by: Some(model.to_owned()),
+        upto: material.last_position,
+        recorded_at: now,
+    })
+}

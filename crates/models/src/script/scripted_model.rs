@@ -1,0 +1,163 @@
+//! A script as a model: the entry at the place of the question.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use countersign_core::source::{Diagnostic, SourceFile};
+use serde_json::json;
+
+use super::entry::ScriptEntry;
+use super::script_file::{self, ScriptEntries};
+use crate::{
+    ChatModel, ModelError, ModelErrorKind, ModelExchange, ModelFuture, ModelRequest, ModelResponse,
+    OutputConstraint,
+};
+
+/// A model that says what a file says.
+///
+/// Which entry a question gets is decided by `ModelRequest::call_index`, so that a process that starts again
+/// goes on where the run was. Without a position the script counts its own calls.
+#[derive(Debug)]
+pub struct ScriptedModel {
+    name: String,
+    entries: ScriptEntries,
+    /// Calls so far by label; under the empty one where there is a single list.
+    call_counts: Mutex<BTreeMap<String, usize>>,
+}
+
+impl ScriptedModel {
+    /// Reads a script.
+    pub fn parse(source: SourceFile) -> Result<Self, Vec<Diagnostic>> {
+        let name = format!("script:{}", source.name);
+        Ok(Self {
+            name,
+            entries: script_file::parse_script(source)?,
+            call_counts: Mutex::default(),
+        })
+    }
+
+    /// How many entries it has in all.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match &self.entries {
+            ScriptEntries::Run(entries) => entries.len(),
+            ScriptEntries::ByLabel(lists) => lists.values().map(Vec::len).sum(),
+        }
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn find_entry(&self, ask: &ModelRequest) -> Result<&ScriptEntry, ModelErrorKind> {
+        let label = ask.label.as_deref().unwrap_or_default();
+        let (entries, label, given) = match &self.entries {
+            ScriptEntries::Run(entries) => {
+                (entries.as_slice(), None, ask.call_index.map(|place| place.in_run))
+            }
+            ScriptEntries::ByLabel(lists) => {
+                let list = lists.get(label).map(Vec::as_slice).unwrap_or_default();
+                (list, Some(label), ask.call_index.map(|place| place.under_label))
+            }
+        };
+        let asked = given.unwrap_or_else(|| self.next_call_index(label.unwrap_or_default()));
+        let entry = entries.get(asked).ok_or_else(|| ModelErrorKind::ScriptEnded {
+            entries: entries.len(),
+            label: label.map(str::to_owned),
+            calls_before: asked,
+        })?;
+        let contract = ask.contract.as_ref().map(|contract| contract.id.as_str());
+        match &entry.when {
+            Some(when) if ask.label.as_ref() != Some(when) && contract != Some(when) => {
+                let names: Vec<String> =
+                    ask.label.as_deref().into_iter().chain(contract).map(quote_name).collect();
+                let found = if names.is_empty() {
+                    "nobody by name".to_owned()
+                } else {
+                    names.join(" with ")
+                };
+                Err(ModelErrorKind::ScriptAstray {
+                    entry: asked + 1,
+                    expected: when.clone(),
+                    found,
+                })
+            }
+            _ => Ok(entry),
+        }
+    }
+
+    fn next_call_index(&self, label: &str) -> usize {
+        let mut counted = self.call_counts.lock().expect("nobody panics while counting");
+        let count = counted.entry(label.to_owned()).or_default();
+        *count += 1;
+        *count - 1
+    }
+
+    async fn replay(
+        &self,
+        ask: &ModelRequest,
+        live: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<ModelResponse, ModelError> {
+        let error =
+            |fault, exchange| ModelError { model: self.name.clone(), kind: fault, exchange };
+        let entry = self.find_entry(ask).map_err(|fault| error(fault, None))?;
+        if !entry.delay.is_zero() {
+            tokio::time::sleep(entry.delay).await;
+        }
+        let request = render_request(ask);
+        match &entry.outcome {
+            Err(fault) => {
+                let exchange = ModelExchange { request, response: Vec::new() };
+                Err(error(fault.clone(), Some(Box::new(exchange))))
+            }
+            Ok(reply) => {
+                live(&reply.text);
+                Ok(ModelResponse {
+                    text: reply.text.clone(),
+                    finish: reply.finish,
+                    finish_reason: "script".to_owned(),
+                    usage: reply.usage,
+                    model: self.name.clone(),
+                    exchange: ModelExchange { request, response: reply.text.clone().into_bytes() },
+                    constraint: OutputConstraint::Unconstrained,
+                    drop_nulls: false,
+                })
+            }
+        }
+    }
+}
+
+impl ChatModel for ScriptedModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn complete<'a>(
+        &'a self,
+        ask: &'a ModelRequest,
+        live: &'a mut (dyn FnMut(&str) + Send),
+    ) -> ModelFuture<'a, Result<ModelResponse, ModelError>> {
+        Box::pin(self.replay(ask, live))
+    }
+}
+
+fn quote_name(name: &str) -> String {
+    format!("`{name}`")
+}
+
+/// What a provider would have been asked: nothing is sent, and a log should still show the prompt.
+fn render_request(ask: &ModelRequest) -> Vec<u8> {
+    let turns =
+        ask.messages.iter().map(|turn| json!({"role": turn.role.as_str(), "text": turn.text}));
+    let contract =
+        ask.contract.as_ref().map(|contract| format!("{}@{}", contract.id, contract.version));
+    let asked = json!({
+        "system": ask.system,
+        "turns": turns.collect::<Vec<_>>(),
+        "contract": contract,
+        "label": ask.label,
+    });
+    asked.to_string().into_bytes()
+}

@@ -1,0 +1,80 @@
+//! Looking out while a run rests: has somebody brought a document that it waits for, or moved it otherwise?
+//!
+//! Files are looked at by their size and time, again and again: that works on every file system. Nothing is read
+//! or taken here; whoever sees a change has the run driven.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use countersign_core::run::PendingAction;
+
+use super::document_arrival::suggested_path;
+use super::driver::Driver;
+use crate::engine::EngineError;
+
+/// How long is waited between two looks, in milliseconds.
+const POLL_INTERVAL_MS: i64 = 500;
+
+/// What can let a run go on from outside, its children included: their versions, and the files where documents
+/// are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeSnapshot {
+    versions: BTreeMap<String, u64>,
+    files: BTreeMap<String, Option<(u64, Option<SystemTime>)>>,
+}
+
+impl Driver {
+    /// How things look now.
+    ///
+    /// # Errors
+    /// Where a run cannot be read.
+    pub async fn take_change_snapshot(&self, run: &str) -> Result<ChangeSnapshot, EngineError> {
+        let mut outlook = ChangeSnapshot { versions: BTreeMap::new(), files: BTreeMap::new() };
+        let mut left = vec![run.to_owned()];
+        while let Some(run) = left.pop() {
+            let (state, protocol) = match self.engine.get_run(&run).await {
+                Ok(outcome) => (outcome.state, outcome.protocol),
+                // A child that is ordered and not yet begun.
+                Err(EngineError::RunNotFound { .. }) if !outlook.versions.is_empty() => continue,
+                Err(other) => return Err(other),
+            };
+            for wait in state.waits.values() {
+                if let Some(path) = suggested_path(wait) {
+                    let workspace = self.executor.workspace_for(&protocol);
+                    outlook.files.insert(path.to_owned(), workspace.read_file_stamp(path));
+                }
+            }
+            for order in state.pending.values() {
+                if let PendingAction::Child { run: child, .. } = order
+                    && !outlook.versions.contains_key(child)
+                {
+                    left.push(child.clone());
+                }
+            }
+            outlook.versions.insert(run, state.version);
+        }
+        Ok(outlook)
+    }
+
+    /// Waits until things look otherwise, and two looks in a row agree on how: a file that is still being
+    /// written is left alone.
+    ///
+    /// # Errors
+    /// Where a run cannot be read.
+    pub async fn wait_for_change(
+        &self,
+        run: &str,
+        since: &ChangeSnapshot,
+    ) -> Result<(), EngineError> {
+        let mut last = None;
+        loop {
+            let look = self.take_change_snapshot(run).await?;
+            if look != *since && last.as_ref() == Some(&look) {
+                return Ok(());
+            }
+            last = Some(look);
+            let clock = self.engine.clock();
+            clock.sleep_until(clock.now().plus_millis(POLL_INTERVAL_MS)).await;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Documents that lie where they were asked for: whoever puts a file at the suggested path has answered.
+
+use countersign_core::json::sha256_hex;
+use countersign_core::run::{InputKind, RunWait, WaitAnswerShape};
+use serde_json::json;
+
+use super::effect_executor::EffectExecutor;
+use crate::engine::LiveRun;
+
+/// How large a document may be that is taken by itself; a larger one is left to a person's word.
+const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Who answers then.
+const ANSWERED_BY: &str = "workspace";
+
+impl EffectExecutor {
+    /// The answer to a wait whose document has arrived; `tried` are waits that did not take theirs.
+    ///
+    /// A wait that is meant for somebody is left to that person: a file does not say who brought it.
+    pub(super) async fn find_arrived_document(
+        &self,
+        live: &LiveRun,
+        tried: &[String],
+    ) -> Option<InputKind> {
+        let state = &live.state;
+        if state.halted.is_some() || state.end.is_some() {
+            return None;
+        }
+        for wait in state.waits.values().filter(|wait| !tried.contains(&wait.id)) {
+            if let Some(path) = suggested_path(wait) {
+                let (workspace, path) = (self.workspace_for(&live.protocol), path.to_owned());
+                let read = move || {
+                    workspace.read(&path, MAX_DOCUMENT_BYTES).map(|content| (path, content))
+                };
+                let Ok(Ok((path, content))) = tokio::task::spawn_blocking(read).await else {
+                    continue;
+                };
+                if content.truncated {
+                    continue;
+                }
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let (bytes, digest) = (content.bytes.len(), sha256_hex(&[&content.bytes]));
+                let value = json!({ "path": path, "name": name, "bytes": bytes, "sha256": digest });
+                let (wait, by) = (wait.id.clone(), ANSWERED_BY.to_owned());
+                return Some(InputKind::Answered { wait, value, by });
+            }
+        }
+        None
+    }
+}
+
+/// Where the document of a wait is looked for.
+pub(super) fn suggested_path(wait: &RunWait) -> Option<&str> {
+    match &wait.shape {
+        Some(WaitAnswerShape::Document { suggested_path, .. }) if wait.who.is_none() => {
+            suggested_path.as_deref()
+        }
+        _ => None,
+    }
+}

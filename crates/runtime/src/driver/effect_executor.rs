@@ -1,0 +1,226 @@
+//! Doing one order: have an effect, use a tool, run a hook. How models are asked stands in `asking`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::reply::FinishReason;
+use countersign_core::run::{
+    EffectCall, HookAnswer, InputKind, ModelReply, PendingAction, ReplyUsage, RunState,
+    build_run_value,
+};
+use countersign_store::Blob;
+use serde_json::json;
+
+use super::ask_step_model::ask_step_model;
+use super::data_folder::data_folder_name;
+use super::model_resolver::ModelResolver;
+use crate::effect::{
+    self, EffectContext, EffectError, EffectJournal, RetrieverFactory, RetrieverRegistry,
+};
+use crate::engine::{Engine, LiveRun};
+use crate::hook::{self, HookResult};
+use crate::tool;
+use crate::trust::{ActionGuard, WantedAction};
+use crate::workspace::Workspace;
+
+/// What orders are done with.
+pub struct EffectExecutor {
+    workspace: Workspace,
+    guard: ActionGuard,
+    journal: EffectJournal,
+    folder: PathBuf,
+    retriever_factory: Option<Arc<dyn RetrieverFactory>>,
+    /// Where protocols that are not in the folder of work have their data.
+    data_folder: Option<PathBuf>,
+}
+
+/// Who halts a run that wants what nobody permits.
+const HALTED_BY: &str = "trust";
+
+/// What came of an order, and the bytes it speaks of; nothing where somebody else must do it.
+pub(super) type PerformedAction = Option<(InputKind, Vec<Blob>)>;
+
+impl EffectExecutor {
+    /// Hands that work in a folder, do what the guard permits, and keep their notes in a journal.
+    #[must_use]
+    pub fn new(
+        workspace: Workspace,
+        guard: ActionGuard,
+        journal: EffectJournal,
+        folder: &Path,
+    ) -> Self {
+        let workspace = guard.hide_trust_file(workspace);
+        let asked = guard.clone();
+        let workspace = workspace.with_trusted_commands(Arc::new(move || asked.trusted_commands()));
+        Self {
+            workspace,
+            guard,
+            journal,
+            folder: folder.to_owned(),
+            retriever_factory: None,
+            data_folder: None,
+        }
+    }
+
+    /// The workspace as the runs of a protocol see it.
+    pub(super) fn workspace_for(&self, protocol: &Protocol) -> Workspace {
+        self.workspace.with_policy(&protocol.policy)
+    }
+
+    /// The same hands, with more kinds of sources to look things up in.
+    #[must_use]
+    pub fn with_retriever_factory(self, kinds: Arc<dyn RetrieverFactory>) -> Self {
+        Self { retriever_factory: Some(kinds), ..self }
+    }
+
+    /// The same hands. Where this folder has one named like [`data_folder_name`] says, the sources of that
+    /// protocol read there instead of in the folder of work.
+    #[must_use]
+    pub fn with_data_folder(self, folder: PathBuf) -> Self {
+        Self { data_folder: Some(folder), ..self }
+    }
+
+    /// The folder that the sources of a protocol read in.
+    fn find_source_folder(&self, protocol: &Protocol) -> PathBuf {
+        let own = self.data_folder.as_ref().map(|data| data.join(data_folder_name(protocol)));
+        own.filter(|own| own.is_dir()).unwrap_or_else(|| self.folder.clone())
+    }
+
+    /// Does an order of a run.
+    pub(super) async fn execute_action(
+        &self,
+        engine: &Engine,
+        models: &dyn ModelResolver,
+        live: &LiveRun,
+        action: &str,
+        order: &PendingAction,
+    ) -> PerformedAction {
+        let LiveRun { state, protocol, .. } = live;
+        let id = format!("{}/{action}", state.run);
+        // What nobody permits is not begun, and no source is opened for it. The order stays out.
+        if let Some(wanted) = WantedAction::from_action(protocol, order)
+            && let Err(reason) = self.guard.permit(&state.run, protocol, wanted).await
+        {
+            return Some(build_halt_input(reason));
+        }
+        match order {
+            PendingAction::Model { .. } => {
+                ask_step_model(engine, models, &self.guard, live, action).await
+            }
+            PendingAction::Effect { effect, .. } => {
+                let base = self.find_source_folder(protocol);
+                let sources = match effect {
+                    EffectCall::Retrieve { .. } => RetrieverRegistry::open_with_factory(
+                        &protocol.policy,
+                        &base,
+                        self.retriever_factory.as_deref(),
+                    ),
+                    _ => RetrieverRegistry::default(),
+                };
+                let world = EffectContext {
+                    policy: &protocol.policy,
+                    workspace: &self.workspace_for(protocol),
+                    sources: &sources,
+                    journal: &self.journal,
+                };
+                let result = effect::perform_effect(effect, &id, world).await;
+                Some((build_effect_input(action, result), Vec::new()))
+            }
+            PendingAction::Tool { call } => {
+                let (shown, call) = (self.workspace_for(protocol), call.clone());
+                let used =
+                    tokio::task::spawn_blocking(move || tool::perform_tool_call(&shown, &call))
+                        .await;
+                let (ok, output) = match used {
+                    Ok(outcome) => (outcome.ok, outcome.output),
+                    Err(error) => (false, format!("the tool broke down: {error}")),
+                };
+                let action = action.to_owned();
+                Some((InputKind::ToolFinished { action, ok, output }, Vec::new()))
+            }
+            PendingAction::Hook { hook, way } => {
+                let answer = self.run_hook(protocol, state, hook, *way, &id).await;
+                let action = action.to_owned();
+                Some((InputKind::HookFinished { action, answer }, Vec::new()))
+            }
+            PendingAction::Child { .. } | PendingAction::Tell { .. } => None,
+        }
+    }
+
+    /// Drops the note about an effect whose result the run has, or does not want any more.
+    pub(super) async fn forget_effect(&self, run: &str, action: &str, order: &PendingAction) {
+        let noted = |effect: &EffectCall| {
+            matches!(effect, EffectCall::Run { .. } | EffectCall::Http { .. })
+        };
+        if let PendingAction::Effect { effect, .. } = order
+            && noted(effect)
+        {
+            let (journal, id) = (self.journal.clone(), format!("{run}/{action}"));
+            // A note that stays is never read again: its id is not.
+            drop(tokio::task::spawn_blocking(move || journal.remove_entry(&id)).await);
+        }
+    }
+
+    async fn run_hook(
+        &self,
+        protocol: &Protocol,
+        state: &RunState,
+        name: &str,
+        way: Option<usize>,
+        id: &str,
+    ) -> HookAnswer {
+        let Some(declared) = protocol.hooks.get(name) else {
+            return HookAnswer::Abort { reason: format!("no hook `{name}` is declared") };
+        };
+        let workflow = protocol.workflows.get(&state.workflow);
+        let to = way.and_then(|way| workflow?.transitions.get(way)).map(|way| way.to.as_str());
+        let context = json!({
+            "hook": name,
+            "at": if way.is_some() { "exit" } else { "enter" },
+            "to": to,
+            "state": &*state.document,
+            "run": build_run_value(state),
+        });
+        match hook::run_hook(declared, &context, id, &protocol.policy, &self.workspace).await {
+            HookResult::Ok => HookAnswer::Ok,
+            HookResult::Abort { reason } => HookAnswer::Abort { reason },
+            HookResult::Patch { ops } => HookAnswer::Patch { ops },
+            HookResult::Redirect { to } => HookAnswer::Redirect { to },
+        }
+    }
+}
+
+/// Halts a run whose order nobody permits; it can be resumed when somebody does.
+pub(super) fn build_halt_input(reason: String) -> (InputKind, Vec<Blob>) {
+    (InputKind::Halted { by: HALTED_BY.to_owned(), reason: Some(reason) }, Vec::new())
+}
+
+fn build_effect_input(action: &str, result: Result<serde_json::Value, EffectError>) -> InputKind {
+    let action = action.to_owned();
+    match result {
+        Ok(result) => InputKind::EffectFinished { action, result },
+        Err(error) => InputKind::EffectFailed {
+            action,
+            failure: error.kind.as_str().to_owned(),
+            message: error.message.clone(),
+            retryable: error.retryable,
+        },
+    }
+}
+
+/// A reply that somebody hands in for the model of a step.
+#[must_use]
+pub fn build_manual_reply(action: &str, text: &str, by: &str) -> InputKind {
+    InputKind::ModelReplied(Box::new(ModelReply {
+        action: action.to_owned(),
+        text: text.to_owned(),
+        finish: FinishReason::Stop,
+        by: by.to_owned(),
+        usage: ReplyUsage::default(),
+        sent: None,
+        exchange: None,
+        build: None,
+        repairs: Vec::new(),
+    }))
+}

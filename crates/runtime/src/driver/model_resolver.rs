@@ -1,0 +1,105 @@
+//! Which model answers to which name.
+
+use std::fmt::Display;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use countersign_core::source::SourceFile;
+use countersign_models::{
+    ChatModel, ModelConfigError, ModelSettings, ModelSpec, ScriptedModel, connect_model,
+};
+
+use crate::lru_cache::LruCache;
+use crate::trust::is_outside_folder;
+
+/// How long a script may be.
+const MAX_SCRIPT_BYTES: u64 = 8 << 20;
+
+/// How many models are kept connected at most: runs name them, and any can be connected again.
+const MAX_CACHED_MODELS: usize = 256;
+
+/// Finds models by name.
+pub trait ModelResolver: Send + Sync {
+    /// The model of a name; `Empty` where a person takes its place, or why there is none.
+    fn resolve_model(&self, name: &str) -> Result<Option<Arc<dyn ChatModel>>, String>;
+}
+
+/// Models that are connected as their names are met.
+pub struct CachedModelResolver {
+    settings: ModelSettings,
+    /// What scripts' paths are relative to.
+    folder: PathBuf,
+    cache: Mutex<LruCache<String, Arc<dyn ChatModel>>>,
+}
+
+impl CachedModelResolver {
+    /// With these keys and addresses; paths of scripts are meant from `folder`.
+    #[must_use]
+    pub fn new(settings: ModelSettings, folder: PathBuf) -> Self {
+        Self { settings, folder, cache: Mutex::new(LruCache::new(MAX_CACHED_MODELS)) }
+    }
+}
+
+impl ModelResolver for CachedModelResolver {
+    fn resolve_model(&self, name: &str) -> Result<Option<Arc<dyn ChatModel>>, String> {
+        let mut known = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&name.to_owned()) {
+            return Ok(Some(Arc::clone(known)));
+        }
+        drop(known);
+        let spec: ModelSpec = name.parse().map_err(|error| format!("{error}"))?;
+        let spec = match spec {
+            ModelSpec::Human => return Ok(None),
+            ModelSpec::Script(file) => {
+                return Ok(Some(self.cache_model(name, self.read_script(&file)?)));
+            }
+            remote @ ModelSpec::Remote { .. } => remote,
+        };
+        let model = connect_model(&spec, &self.settings).map_err(|error| format!("{error}"))?;
+        Ok(Some(self.cache_model(name, model)))
+    }
+}
+
+impl CachedModelResolver {
+    fn cache_model(&self, name: &str, model: Arc<dyn ChatModel>) -> Arc<dyn ChatModel> {
+        let mut known = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(name.to_owned(), Arc::clone(&model));
+        model
+    }
+
+    /// Reads a script: inside the folder no link leads out of it; one that lies elsewhere was permitted
+    /// by a person.
+    fn read_script(&self, file: &Path) -> Result<Arc<dyn ChatModel>, String> {
+        let shown = file.display().to_string();
+        let fault = |why: &dyn Display| format!("cannot read the script `{shown}`: {why}");
+        let (folder, inside) = if is_outside_folder(file) {
+            let whole = self.folder.join(file);
+            let name = whole.file_name().map(PathBuf::from).unwrap_or_default();
+            (whole.parent().map(Path::to_owned).unwrap_or_default(), name)
+        } else {
+            (self.folder.clone(), file.to_owned())
+        };
+        let folder = Dir::open_ambient_dir(&folder, ambient_authority());
+        let folder = folder.map_err(|error| fault(&error))?;
+        // A pipe would never end, and some files have no end.
+        if !folder.metadata(&inside).map_err(|error| fault(&error))?.is_file() {
+            return Err(fault(&"it is no file"));
+        }
+        let mut text = String::new();
+        let opened = folder.open(&inside).map_err(|error| fault(&error))?;
+        let read = opened.take(MAX_SCRIPT_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|error| fault(&error))?;
+        if text.len() as u64 > MAX_SCRIPT_BYTES {
+            return Err(fault(&format!("it has more than {} MiB", MAX_SCRIPT_BYTES >> 20)));
+        }
+        let script = ScriptedModel::parse(SourceFile::new(
+            self.folder.join(file).display().to_string(),
+            text,
+        ));
+        let script = script.map_err(|faults| ModelConfigError::BadScript(faults).to_string())?;
+        Ok(Arc::new(script))
+    }
+}

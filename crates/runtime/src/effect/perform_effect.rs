@@ -1,0 +1,166 @@
+//! Performs one effect under the id of its action.
+//!
+//! Repeating is safe: a file is written whole and the same each time, looking up changes nothing,
+//! and a program or a call that is known to have succeeded is answered from the journal. One whose
+//! end nobody saw is done again, at least once in all, with its id where the other side can see it.
+
+use countersign_core::protocol::ProtocolPolicy;
+use countersign_core::run::EffectCall;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::effect_http_request::EffectHttpRequest;
+use super::{
+    EffectError, EffectErrorKind, EffectJournal, EffectJournalError, RetrieverRegistry, run_program,
+};
+use crate::workspace::{Workspace, WrittenFile};
+
+/// What effects reach.
+#[derive(Debug, Clone, Copy)]
+pub struct EffectContext<'a> {
+    /// What the owner allows.
+    pub policy: &'a ProtocolPolicy,
+    /// Where files are written and programs work.
+    pub workspace: &'a Workspace,
+    /// Where things are looked up.
+    pub sources: &'a RetrieverRegistry,
+    /// What is known of effects that were had before.
+    pub journal: &'a EffectJournal,
+}
+
+/// Has an effect, or finds that it was had.
+pub async fn perform_effect(
+    order: &EffectCall,
+    id: &str,
+    world: EffectContext<'_>,
+) -> Result<Value, EffectError> {
+    match order {
+        EffectCall::Write { path, content, once } => {
+            write_file(path, content, *once, world.workspace).await
+        }
+        EffectCall::Copy { from, to, once } => copy_file(from, to, *once, world.workspace).await,
+        EffectCall::Retrieve { source, query } => world.sources.retrieve(source, query).await,
+        EffectCall::Run { program: name, args, input } => {
+            let prepare = || {
+                let program = run_program::find_program(name, world.policy)?;
+                Ok(run_program::run_program(
+                    name,
+                    program,
+                    args,
+                    input.as_ref(),
+                    id,
+                    world.workspace,
+                ))
+            };
+            perform_once(order, id, world.journal, prepare).await
+        }
+        EffectCall::Http { method, url, body } => {
+            let prepare = || {
+                Ok(EffectHttpRequest::prepare(method, url, body.as_ref(), id, world.policy)?.send())
+            };
+            perform_once(order, id, world.journal, prepare).await
+        }
+    }
+}
+
+async fn write_file(
+    path: &str,
+    content: &str,
+    once: bool,
+    workspace: &Workspace,
+) -> Result<Value, EffectError> {
+    let (workspace, path, content) = (workspace.clone(), path.to_owned(), content.to_owned());
+    let write = move || {
+        let bytes = content.as_bytes();
+        if once { workspace.write_once(&path, bytes) } else { workspace.write_atomic(&path, bytes) }
+    };
+    run_blocking(write).await.map(|written| file_to_json(&written))
+}
+
+/// The most that is copied: a file is read whole before it is written whole.
+const MAX_COPY_BYTES: u64 = 64 * 1024 * 1024;
+
+async fn copy_file(
+    from: &str,
+    to: &str,
+    once: bool,
+    workspace: &Workspace,
+) -> Result<Value, EffectError> {
+    let (workspace, from, to) = (workspace.clone(), from.to_owned(), to.to_owned());
+    let copy = move || -> Result<WrittenFile, EffectError> {
+        let content = workspace.read(&from, MAX_COPY_BYTES)?;
+        if content.truncated {
+            let (size, most) = (content.size >> 20, MAX_COPY_BYTES >> 20);
+            let message = format!("the file to copy has {size} MiB; at most {most} are taken");
+            return Err(EffectError::new_permanent(EffectErrorKind::TooLarge, message));
+        }
+        let bytes = &content.bytes;
+        Ok(if once {
+            workspace.write_once(&to, bytes)?
+        } else {
+            workspace.write_atomic(&to, bytes)?
+        })
+    };
+    run_blocking(copy).await.map(|written| file_to_json(&written))
+}
+
+fn file_to_json(written: &WrittenFile) -> Value {
+    json!({ "path": written.path, "bytes": written.bytes, "sha256": written.sha256 })
+}
+
+/// Does something that the journal does not know to be done. What is refused was never started.
+async fn perform_once<F>(
+    order: &EffectCall,
+    id: &str,
+    journal: &EffectJournal,
+    prepare: impl FnOnce() -> Result<F, EffectError>,
+) -> Result<Value, EffectError>
+where
+    F: Future<Output = Result<Value, EffectError>>,
+{
+    let known =
+        access_journal(journal, order, id, |journal, order, id| journal.load_result(id, order));
+    if let Some(known) = known.await? {
+        return Ok(known);
+    }
+    let doing = prepare()?;
+    access_journal(journal, order, id, |journal, order, id| journal.record_start(id, order))
+        .await?;
+    let result = doing.await?;
+    let kept = result.clone();
+    let note = move |journal: &EffectJournal, order: &EffectCall, id: &str| {
+        journal.record_result(id, order, &kept)
+    };
+    // It was done. Saying otherwise because the note failed would have it done twice.
+    drop(access_journal(journal, order, id, note).await);
+    Ok(result)
+}
+
+async fn access_journal<T: Send + 'static>(
+    journal: &EffectJournal,
+    order: &EffectCall,
+    id: &str,
+    note: impl FnOnce(&EffectJournal, &EffectCall, &str) -> Result<T, EffectJournalError>
+    + Send
+    + 'static,
+) -> Result<T, EffectError> {
+    let (journal, order, id) = (journal.clone(), order.clone(), id.to_owned());
+    run_blocking(move || note(&journal, &order, &id)).await
+}
+
+/// Waits for the disk without keeping others waiting.
+async fn run_blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, EffectError>
+where
+    T: Send + 'static,
+    E: Into<EffectError> + Send + 'static,
+{
+    match spawn_blocking(work).await {
+        Ok(done) => done.map_err(Into::into),
+        Err(_) => {
+            let message = "the work was broken off because the runtime is shutting down";
+            Err(EffectError::new_transient(EffectErrorKind::Unavailable, message))
+        }
+    }
+}

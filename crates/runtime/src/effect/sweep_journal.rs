@@ -1,0 +1,30 @@
+//! Notes of effects that a process left when it died: those whose run has the result, or is gone.
+
+use countersign_store::StoreError;
+
+use super::EffectJournal;
+use crate::engine::Engine;
+
+/// Notes that are looked at in one go.
+const MAX_SWEPT_ENTRIES: usize = 10_000;
+
+/// Drops notes of effects that no run waits for any more. Returns how many.
+///
+/// # Errors
+/// Where the store does not say what its runs wait for; the notes stay then.
+pub async fn sweep_journal(engine: &Engine, journal: &EffectJournal) -> Result<usize, StoreError> {
+    let notes = journal.clone();
+    let ids = tokio::task::spawn_blocking(move || notes.list_ids(MAX_SWEPT_ENTRIES)).await;
+    let mut count = 0;
+    for id in ids.unwrap_or_default() {
+        let Some((run, action)) = id.rsplit_once('/') else { continue };
+        let out = engine.store().list_actions(&engine.run_id(run)).await?;
+        if out.iter().any(|row| row.id == action) {
+            continue;
+        }
+        let notes = journal.clone();
+        let forgotten = tokio::task::spawn_blocking(move || notes.remove_entry(&id)).await;
+        count += usize::from(matches!(forgotten, Ok(Ok(()))));
+    }
+    Ok(count)
+}

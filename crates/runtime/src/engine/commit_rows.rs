@@ -1,0 +1,118 @@
+//! What a step leaves behind, as rows: its entry, orders, waits, and where the run stands.
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{
+    PendingAction, RunEndKind, RunLogEntry, RunState, RunWait, Timestamp, next_alarm,
+};
+use countersign_store::{ActionRow, LogEntryRow, RunCommit, RunHeadUpdate, RunId, WaitRow};
+
+/// The commit of a step that is made now.
+pub(crate) fn build_commit(
+    run: &RunId,
+    protocol: &Protocol,
+    before: &RunState,
+    after: &RunState,
+    entry: RunLogEntry,
+    now: Timestamp,
+) -> RunCommit {
+    let head = build_head_update(after);
+    let RunLogEntry { version, first_seq: first, last_seq: last, time, hash, body } = entry;
+    let entry = LogEntryRow { version, first, last, time: time.0, hash, body };
+    let mut commit = RunCommit::new(run.clone(), before.version, entry, head);
+    // What is ordered and may be done at once wakes a worker at once. One that finds nothing it can do
+    // (a child that runs, a reply that a person writes) lays the run to rest.
+    // The clock says when, not the run's time, which is ahead of a clock that was set back.
+    let ready = after.ready_actions(Timestamp(commit.entry.time)).next().is_some();
+    commit.wake_at =
+        if ready { Some(now.0) } else { next_alarm(protocol, after).map(|time| time.0) };
+    for (id, order) in &after.pending {
+        if !before.pending.contains_key(id) {
+            commit.actions.push(build_action_row(id, order));
+        }
+    }
+    let gone = before.pending.keys().filter(|id| !after.pending.contains_key(*id));
+    commit.finished_actions = gone.cloned().collect();
+    for (id, wait) in &after.waits {
+        if !before.waits.contains_key(id) {
+            commit.waits_opened.push(build_wait_row(run, wait));
+        }
+    }
+    let closed = before.waits.keys().filter(|id| !after.waits.contains_key(*id));
+    commit.waits_closed = closed.cloned().collect();
+    commit
+}
+
+/// What lists show of a run.
+pub(crate) fn build_head_update(state: &RunState) -> RunHeadUpdate {
+    RunHeadUpdate {
+        status: state.status().as_str().to_owned(),
+        phase: state.phase.clone(),
+        updated_at: state.updated_at.0,
+        summary: truncate_line(&summarize_state(state)),
+    }
+}
+
+/// The row of an action that is out.
+pub(crate) fn build_action_row(id: &str, order: &PendingAction) -> ActionRow {
+    let body = serde_json::to_string(order).expect("an order is JSON");
+    ActionRow { id: id.to_owned(), kind: order.kind().to_owned(), body }
+}
+
+/// The row of an open wait.
+pub(crate) fn build_wait_row(run: &RunId, wait: &RunWait) -> WaitRow {
+    WaitRow {
+        id: wait.id.clone(),
+        run: run.clone(),
+        kind: wait.kind.as_str().to_owned(),
+        opened_at: wait.opened_at.0,
+        deadline: wait.deadline.map(|time| time.0),
+        who: wait.who.clone(),
+        body: serde_json::to_string(wait).expect("a wait is JSON"),
+    }
+}
+
+/// How long a line in a list is.
+const MAX_SUMMARY_CHARS: usize = 200;
+
+/// One short line of a text that a model may have had a hand in: no database has to take U+0000, and
+/// no terminal has to obey the rest.
+fn truncate_line(text: &str) -> String {
+    let mut letters = text.chars().map(|one| if one.is_control() { ' ' } else { one });
+    let mut line: String = letters.by_ref().take(MAX_SUMMARY_CHARS).collect();
+    if letters.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Why the run stands where it stands.
+fn summarize_state(state: &RunState) -> String {
+    if let Some((end, reason)) = &state.end {
+        return match (end, reason) {
+            (RunEndKind::Completed, _) => String::new(),
+            (_, Some(reason)) => reason.clone(),
+            (_, None) => String::new(),
+        };
+    }
+    if let Some((by, reason)) = &state.halted {
+        let why = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        return format!("halted by {by}{why}");
+    }
+    match state.waits.len() {
+        0 => String::new(),
+        1 => state.waits.values().map(|wait| wait.question.clone()).collect(),
+        several => format!("{several} open waits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_that_every_store_takes() {
+        assert_eq!(truncate_line("Which\0colour?\nRed\u{1b}[2J"), "Which colour? Red [2J");
+        assert_eq!(truncate_line(&"ж".repeat(200)), "ж".repeat(200));
+        assert_eq!(truncate_line(&"ж".repeat(201)), format!("{}…", "ж".repeat(200)));
+    }
+}

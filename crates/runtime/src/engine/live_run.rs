@@ -1,0 +1,94 @@
+//! A run in memory: its state, and what the next commit must know of the log.
+
+use std::sync::Arc;
+
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{CorruptLogError, GENESIS_HASH, RunState, fold_entry};
+use countersign_store::LoadedRun;
+use serde::{Deserialize, Serialize};
+
+/// The version of the format of snapshots.
+const SNAPSHOT_FORMAT: u32 = 1;
+
+/// A snapshot is not worth its bytes below this: so much is folded in a millisecond or two.
+const MIN_SNAPSHOT_BYTES: usize = 64 * 1024;
+
+/// A run in memory.
+#[derive(Debug, Clone)]
+pub struct LiveRun {
+    /// What it is.
+    pub state: Arc<RunState>,
+    /// The last hash of its log.
+    pub hash: String,
+    /// What it is pinned to.
+    pub protocol: Arc<Protocol>,
+    /// Bytes of events since the last snapshot.
+    pub bytes_since_snapshot: usize,
+    /// Bytes of the last snapshot.
+    pub snapshot_bytes: usize,
+}
+
+/// A snapshot as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct SnapshotEnvelope<S> {
+    v: u32,
+    hash: String,
+    state: S,
+}
+
+impl LiveRun {
+    /// Folds what the store gave.
+    pub(super) fn from_loaded(
+        loaded: &LoadedRun,
+        protocol: Arc<Protocol>,
+    ) -> Result<Self, CorruptLogError> {
+        let run = &loaded.head.run.id;
+        let (mut state, mut hash, mut snapshot) = (RunState::new(run), GENESIS_HASH.to_owned(), 0);
+        if let Some(row) = &loaded.snapshot {
+            let kept: SnapshotEnvelope<RunState> =
+                serde_json::from_str(&row.body).map_err(|error| CorruptLogError::Unreadable {
+                    seq: row.seq,
+                    message: format!("its snapshot: {error}"),
+                })?;
+            if kept.v > SNAPSHOT_FORMAT {
+                let message = format!(
+                    "its snapshot has format {}, and this program knows {SNAPSHOT_FORMAT}",
+                    kept.v
+                );
+                return Err(CorruptLogError::Unreadable { seq: row.seq, message });
+            }
+            (state, hash, snapshot) = (kept.state, kept.hash, row.body.len());
+        }
+        let mut since = 0;
+        for row in &loaded.entries {
+            fold_entry(&mut state, &row.body)?;
+            since += row.body.len();
+            hash.clone_from(&row.hash);
+        }
+        Ok(Self {
+            state: Arc::new(state),
+            hash,
+            protocol,
+            bytes_since_snapshot: since,
+            snapshot_bytes: snapshot,
+        })
+    }
+
+    /// A snapshot of this moment.
+    pub(crate) fn to_snapshot_json(&self) -> String {
+        let kept =
+            SnapshotEnvelope { v: SNAPSHOT_FORMAT, hash: self.hash.clone(), state: &*self.state };
+        serde_json::to_string(&kept).expect("a state is JSON")
+    }
+
+    /// A snapshot of this moment, when the events since the last one have outgrown it: so all
+    /// snapshots together are no larger than the log, and loading reads a bounded share of it.
+    pub(crate) fn take_due_snapshot(&mut self) -> Option<String> {
+        if self.bytes_since_snapshot < self.snapshot_bytes.max(MIN_SNAPSHOT_BYTES) {
+            return None;
+        }
+        let body = self.to_snapshot_json();
+        (self.bytes_since_snapshot, self.snapshot_bytes) = (0, body.len());
+        Some(body)
+    }
+}

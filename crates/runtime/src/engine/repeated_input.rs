@@ -1,0 +1,59 @@
+//! Inputs that come again, and inputs that are only tried: neither changes a run.
+
+use countersign_core::run::{InputKind, RunEvent, RunInput};
+
+use super::read_run::row_to_entry;
+use super::submit_input::new_input;
+use super::{Engine, EngineError, InputOutcome};
+
+impl Engine {
+    /// What the input with this key came to, at the version that took it; `Empty` where the key is new.
+    ///
+    /// # Errors
+    /// [`EngineError::KeyReused`] where `is_same` says that the key was used for something else.
+    pub async fn find_repeated_input(
+        &self,
+        run: &str,
+        key: &str,
+        is_same: impl Fn(&InputKind) -> bool,
+    ) -> Result<Option<InputOutcome>, EngineError> {
+        let id = self.run_id(run);
+        let Some(version) = self.store().find_key_version(&id, key).await? else { return Ok(None) };
+        let rows = self.store().read_log(&id, version.saturating_sub(1), 1).await?;
+        if rows.iter().any(|row| row.body.is_empty()) {
+            return Err(self.build_pruned_error(&id).await?);
+        }
+        let opened = rows.into_iter().map(|row| row_to_entry(row).decode_events(run));
+        let events = opened.collect::<Result<Vec<_>, _>>();
+        let events = events.map_err(|source| EngineError::corrupt(run, source))?.concat();
+        let same = events
+            .iter()
+            .any(|event| matches!(event, RunEvent::Received { input } if is_same(&input.what)));
+        if !same {
+            return Err(EngineError::KeyReused { run: run.to_owned(), version });
+        }
+        let live = self.load_version(run, Some(version)).await?;
+        Ok(Some(InputOutcome { events, ..InputOutcome::from_unchanged(&live) }))
+    }
+
+    /// Whether a run would take an input now. Keeps nothing, and changes nothing.
+    ///
+    /// # Errors
+    /// What [`Engine::submit_input_if`] would answer: a rejection, or another version than expected.
+    pub async fn check_input(
+        &self,
+        run: &str,
+        what: InputKind,
+        at: Option<u64>,
+    ) -> Result<(), EngineError> {
+        let id = self.run_id(run);
+        let live = self.refresh_live_run(&id).await?;
+        let found = live.state.version;
+        if let Some(expected) = at.filter(|expected| *expected != found) {
+            return Err(EngineError::VersionMismatch { run: run.to_owned(), expected, found });
+        }
+        let mut input: RunInput = new_input(what, None);
+        self.decide_input(&id, &live, &mut input).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Beginning a run under a name that nobody has, or under the one that its key gives.
+
+use std::sync::Arc;
+
+use countersign_core::json::sha256_hex;
+use countersign_core::protocol::Protocol;
+use countersign_core::run::{InputKind, RunEvent, RunStart};
+use countersign_store::{RunId, StoreError};
+
+use super::read_run::row_to_entry;
+use super::{Engine, EngineError, generate_run_name};
+
+/// How long a key may be that is a part of a run's name as it is.
+const MAX_PLAIN_KEY_BYTES: usize = 64;
+
+impl Engine {
+    /// Begins a run, and tells its id. The same key names the same run, so that beginning it twice begins it
+    /// once; a key that began another one is told.
+    pub async fn start_run(
+        &self,
+        protocol: &Arc<Protocol>,
+        start: RunStart,
+        key: Option<String>,
+    ) -> Result<String, EngineError> {
+        loop {
+            let name = key.as_deref().map_or_else(generate_run_name, derive_run_name);
+            match self.start_named_run(&name, protocol, start.clone(), key.clone()).await {
+                Ok(outcome) if outcome.events.is_empty() => {
+                    return self.find_started_run(&name, &start).await;
+                }
+                Ok(outcome) => return Ok(outcome.state.run.clone()),
+                Err(EngineError::Store(
+                    StoreError::Conflict { .. } | StoreError::DuplicateKey { .. },
+                )) if key.is_some() => return self.find_started_run(&name, &start).await,
+                Err(EngineError::Store(StoreError::Conflict { .. })) => {}
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// A run that was begun before under the same key, where it was begun with the same.
+    async fn find_started_run(&self, name: &str, start: &RunStart) -> Result<String, EngineError> {
+        let first = self.read_log_after(name, 0, 1).await?;
+        let opened = first.iter().map(|one| one.decode_events(name)).collect::<Result<Vec<_>, _>>();
+        let events = opened.map_err(|source| EngineError::corrupt(name, source))?.concat();
+        let same = events.iter().any(|event| match event {
+            RunEvent::Received { input } => match &input.what {
+                // The files of the protocol may have changed since, and whether there is a memory; what was
+                // asked for is the same.
+                InputKind::Start(began) => {
+                    let (protocol, unremembered) = (start.protocol.clone(), start.unremembered);
+                    RunStart { protocol, unremembered, ..(**began).clone() } == *start
+                }
+                _ => false,
+            },
+            _ => false,
+        });
+        if same {
+            return Ok(name.to_owned());
+        }
+        Err(EngineError::KeyReused { run: name.to_owned(), version: 1 })
+    }
+
+    /// How a run was started; `Empty` where it is not here, or was pruned and says nothing any more.
+    pub(crate) async fn load_start(&self, run: &RunId) -> Result<Option<RunStart>, EngineError> {
+        let first = self.store().read_log(run, 0, 1).await?.into_iter().next();
+        let Some(row) = first.filter(|row| !row.body.is_empty()) else { return Ok(None) };
+        let opened = row_to_entry(row).decode_events(&run.id);
+        let events = opened.map_err(|source| EngineError::corrupt(run.id.as_str(), source))?;
+        Ok(events.into_iter().find_map(|event| match event {
+            RunEvent::Received { input } => match input.what {
+                InputKind::Start(start) => Some(*start),
+                _ => None,
+            },
+            _ => None,
+        }))
+    }
+
+    /// Whether a run that starts like this is never remembered: a child as its parent, a fork also where the
+    /// run it comes from is not, any other where memory was turned off here.
+    pub(super) async fn should_skip_memory(&self, start: &RunStart) -> Result<bool, EngineError> {
+        let here = start.unremembered || (start.parent.is_none() && self.is_memory_disabled());
+        let parent = start.parent.as_ref().map(|parent| &parent.run);
+        let from = parent.or(start.fork.as_ref().map(|fork| &fork.run));
+        let Some(from) = from.filter(|_| !here) else { return Ok(here) };
+        let from = self.load_start(&self.run_id(from.as_str())).await?;
+        Ok(from.is_some_and(|from| from.unremembered))
+    }
+}
+
+/// The name of the run that a key begins.
+pub(super) fn derive_run_name(key: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_' | '.');
+    if key.len() <= MAX_PLAIN_KEY_BYTES && !key.is_empty() && key.chars().all(plain) {
+        return format!("key-{key}");
+    }
+    format!("key-{}", &sha256_hex(&[key.as_bytes()])[..32])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_names_one_run_whatever_is_in_it() {
+        assert_eq!(derive_run_name("late"), "key-late");
+        assert_eq!(derive_run_name("a.b-c_1"), "key-a.b-c_1");
+        for odd in ["", "a/b", "ключ", &"x".repeat(65)] {
+            let name = derive_run_name(odd);
+            assert_eq!(name.len(), 36, "{name}");
+            assert_eq!(name, derive_run_name(odd));
+        }
+        assert_ne!(derive_run_name("a/b"), derive_run_name("a/c"));
+    }
+}

@@ -1,0 +1,38 @@
+//! A protocol out of its files, and everything that is wrong with them.
+
+use std::sync::Arc;
+
+use countersign_core::contract::ContractRegistry;
+use countersign_core::json::TextSpan;
+use countersign_core::protocol::{self, LoadedProtocol, Protocol, ProtocolBundle};
+use countersign_core::source::{Diagnostic, SourceFile};
+use countersign_memory::policy::MemoryPolicyError;
+
+use crate::memory_recorder::load_memory_policy;
+
+/// Loads the files of a protocol, its policy of memory included: the protocol, and what is to be
+/// remarked about it.
+///
+/// # Errors
+/// Every fault, with its place.
+pub fn load_protocol(
+    bundle: ProtocolBundle,
+    shipped: &ContractRegistry,
+) -> Result<(Arc<Protocol>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let LoadedProtocol { protocol, warnings } = protocol::load_protocol(bundle, shipped)?;
+    if let Err(fault) = load_memory_policy(&protocol) {
+        return Err(vec![build_policy_diagnostic(&protocol, fault)]);
+    }
+    Ok((Arc::new(protocol), warnings))
+}
+
+/// What is wrong with the policy of memory, at its file.
+fn build_policy_diagnostic(protocol: &Protocol, fault: MemoryPolicyError) -> Diagnostic {
+    if let MemoryPolicyError::Unreadable(diagnostic) = fault {
+        return *diagnostic;
+    }
+    let path = protocol.memory.policy.as_deref().unwrap_or_default();
+    let text = protocol.bundle.files.get(path).map_or("", String::as_str);
+    let source = Arc::new(SourceFile::new(path, text));
+    Diagnostic::new("schema", fault.to_string(), &source, TextSpan::default())
+}

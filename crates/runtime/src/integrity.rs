@@ -1,0 +1,263 @@
+//! Proof that what a store keeps of a run is what was decided: the chain, every decision made again, and the
+//! rows beside the log (`row_check`). Changes nothing.
+
+use countersign_core::json::sha256_hex;
+use countersign_core::run::{
+    CorruptLogError, ExchangeDigests, GENESIS_HASH, InputKind, LogVerification, RunEvent,
+    RunLogEntry, RunState, VerificationError, fold_entry, hash_entry, verify,
+};
+use countersign_store::PruneSeal;
+use thiserror::Error;
+
+use crate::engine::{Engine, EngineError};
+use crate::prune::compute_seal;
+use crate::row_check::compare_rows;
+
+/// How often a run is proved again that goes on meanwhile.
+const MAX_ATTEMPTS: usize = 3;
+
+/// Where what is kept of a run stops agreeing with itself.
+#[derive(Debug, Error)]
+pub enum IntegrityError {
+    /// The log does not prove itself.
+    #[error(transparent)]
+    Log(#[from] VerificationError),
+    /// What lists show of the run is not what its log says.
+    #[error("the store lists the run with {what} `{found}`, and its log says `{expected}`")]
+    HeadMismatch {
+        /// Which column.
+        what: &'static str,
+        /// What the row has.
+        found: String,
+        /// What the log says.
+        expected: String,
+    },
+    /// The protocol is not the one the run was pinned to.
+    #[error("the files of protocol {expected} have the digest {found}")]
+    ProtocolMismatch {
+        /// The digest the run is pinned to.
+        expected: String,
+        /// The digest of what is kept.
+        found: String,
+    },
+    /// What a pruned log has left is not what was sealed.
+    #[error(
+        "the hashes of its log have the seal {found}, and {expected} was written down when it was pruned"
+    )]
+    SealMismatch {
+        /// The seal of then.
+        expected: String,
+        /// The seal of what is there.
+        found: String,
+    },
+    /// What stands beside the log is not what the log says.
+    #[error("the store keeps {what} `{found}`, and the log says `{expected}`")]
+    RowMismatch {
+        /// Of what.
+        what: String,
+        /// What the row has.
+        found: String,
+        /// What the log says.
+        expected: String,
+    },
+    /// The text of a reply is not what the bytes say that were received.
+    #[error(
+        "version {version}: the text of the reply is not what the bytes received from the provider say"
+    )]
+    ReplyMismatch {
+        /// The version that took the reply.
+        version: u64,
+    },
+    /// A snapshot is not what the events before it fold to.
+    #[error("a snapshot does not hold what the events up to it fold to")]
+    SnapshotMismatch,
+    /// Bytes that the log speaks of are gone, or others.
+    #[error("version {version}: the bytes {digest} it speaks of are {found}")]
+    BlobMismatch {
+        /// The version.
+        version: u64,
+        /// Their digest.
+        digest: String,
+        /// What is there instead.
+        found: &'static str,
+    },
+}
+
+/// Proves all that is kept of a run. The first place that does not agree is told.
+pub async fn verify_stored_run(
+    engine: &Engine,
+    run: &str,
+) -> Result<Result<LogVerification, IntegrityError>, EngineError> {
+    retry_if_changed(engine, run, || verify_stored_run_once(engine, run)).await
+}
+
+async fn verify_stored_run_once(
+    engine: &Engine,
+    run: &str,
+) -> Result<Result<LogVerification, IntegrityError>, EngineError> {
+    let id = engine.run_id(run);
+    let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
+    let head = engine.store().load_head(&id).await?.ok_or_else(missing)?;
+    let log = engine.read_log(run).await?;
+    // The chain first: it names the very version that was touched, not the first one that differs by it.
+    if let Err(flaw) = check_hash_chain(run, &log) {
+        return Ok(Err(flaw));
+    }
+    let protocol = engine.load_protocol(&id, &head.protocol).await?;
+    if protocol.digest != head.protocol {
+        let (expected, found) = (head.protocol, protocol.digest.clone());
+        return Ok(Err(IntegrityError::ProtocolMismatch { expected, found }));
+    }
+    let verification = match verify(&protocol, run, &log) {
+        Ok(verification) => verification,
+        Err(fault) => return Ok(Err(fault.into())),
+    };
+    let compared = compare_rows(engine, &id, &head, &log, &verification.state, &protocol).await?;
+    Ok(compared.map_or(Ok(verification), Err))
+}
+
+/// Proves a run again where it went on meanwhile: rows that were read before and after do not fit together.
+async fn retry_if_changed<T, F: Future<Output = Result<Result<T, IntegrityError>, EngineError>>>(
+    engine: &Engine,
+    run: &str,
+    once: impl Fn() -> F,
+) -> Result<Result<T, IntegrityError>, EngineError> {
+    let id = engine.run_id(run);
+    for _ in 0..MAX_ATTEMPTS {
+        let before = engine.store().load_head(&id).await?.map(|head| (head.version, head.wake_at));
+        let proved = once().await?;
+        let after = engine.store().load_head(&id).await?.map(|head| (head.version, head.wake_at));
+        if proved.is_ok() || before == after {
+            return Ok(proved);
+        }
+    }
+    once().await
+}
+
+/// A chain that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChainVerification {
+    /// How many events it has.
+    pub events: u64,
+    /// Whether the bodies were taken out: then the hashes are those that were proved and sealed at that time.
+    pub pruned: bool,
+}
+
+/// Proves the chain of a run's log, and that all that is kept beside it is what the log says. Nothing is decided
+/// again.
+///
+/// Where the run was pruned, what is left of every version is held against the seal.
+pub async fn verify_stored_chain(
+    engine: &Engine,
+    run: &str,
+) -> Result<Result<ChainVerification, IntegrityError>, EngineError> {
+    retry_if_changed(engine, run, || verify_stored_chain_once(engine, run)).await
+}
+
+async fn verify_stored_chain_once(
+    engine: &Engine,
+    run: &str,
+) -> Result<Result<ChainVerification, IntegrityError>, EngineError> {
+    let id = engine.run_id(run);
+    let missing = || EngineError::RunNotFound { run: run.to_owned(), version: None };
+    let head = engine.store().load_head(&id).await?.ok_or_else(missing)?;
+    let mut log = engine.read_log_hashes(run).await?;
+    // What came after the head was read is the next one's business.
+    log.truncate(usize::try_from(head.version).unwrap_or(usize::MAX));
+    let proved = match &head.pruned {
+        Some(sealed) => check_seal(run, &log, sealed),
+        None => check_hash_chain(run, &log),
+    };
+    if let Err(flaw) = proved {
+        return Ok(Err(flaw));
+    }
+    let last = log.last();
+    let end =
+        |number: Option<u64>| number.map_or_else(|| "none".to_owned(), |found| found.to_string());
+    let columns = [
+        ("version", head.version.to_string(), end(last.map(|one| one.version))),
+        ("last event", head.seq.to_string(), end(last.map(|one| one.last_seq))),
+        ("hash", head.hash.clone(), last.map_or_else(String::new, |one| one.hash.clone())),
+    ];
+    if let Some((what, found, expected)) =
+        columns.into_iter().find(|(_, found, expected)| found != expected)
+    {
+        return Ok(Err(IntegrityError::HeadMismatch { what, found, expected }));
+    }
+    let chained = ChainVerification { events: head.seq, pruned: head.pruned.is_some() };
+    if chained.pruned {
+        return Ok(Ok(chained));
+    }
+    let mut state = RunState::new(run);
+    for one in &log {
+        if let Err(corrupt) = fold_entry(&mut state, &one.body) {
+            return Ok(Err(VerificationError::from(corrupt).into()));
+        }
+    }
+    let protocol = engine.load_protocol(&id, &head.protocol).await?;
+    let compared = compare_rows(engine, &id, &head, &log, &state, &protocol).await?;
+    Ok(compared.map_or(Ok(chained), Err))
+}
+
+/// Follows what a pruned log has left: no version is missing, and none is other than when it was sealed.
+fn check_seal(run: &str, log: &[RunLogEntry], sealed: &PruneSeal) -> Result<(), IntegrityError> {
+    let mut expected = 1;
+    for one in log {
+        if one.first_seq != expected {
+            let found = one.first_seq;
+            return Err(
+                VerificationError::from(CorruptLogError::OutOfOrder { expected, found }).into()
+            );
+        }
+        expected = one.last_seq + 1;
+    }
+    let found = compute_seal(run, log);
+    if found == sealed.digest {
+        return Ok(());
+    }
+    Err(IntegrityError::SealMismatch { expected: sealed.digest.clone(), found })
+}
+
+/// Follows the hashes from the first version on, and holds every row against its entry.
+pub(crate) fn check_hash_chain(run: &str, log: &[RunLogEntry]) -> Result<(), IntegrityError> {
+    let mut hash = GENESIS_HASH.to_owned();
+    let mut expected = 1;
+    for one in log {
+        if one.first_seq != expected {
+            let found = one.first_seq;
+            return Err(
+                VerificationError::from(CorruptLogError::OutOfOrder { expected, found }).into()
+            );
+        }
+        let follows = hash_entry(&hash, &one.body);
+        if one.hash != follows {
+            let (version, found) = (one.version, one.hash.clone());
+            return Err(VerificationError::from(CorruptLogError::HashMismatch {
+                version,
+                expected: follows,
+                found,
+            })
+            .into());
+        }
+        one.decode_events(run).map_err(VerificationError::from)?;
+        (hash, expected) = (follows, one.last_seq + 1);
+    }
+    Ok(())
+}
+
+/// The digests of the bytes that a version speaks of.
+pub(crate) fn collect_blob_digests(run: &str, one: &RunLogEntry) -> Vec<String> {
+    let events = one.decode_events(run).unwrap_or_default();
+    let Some(RunEvent::Received { input }) = events.into_iter().next() else { return Vec::new() };
+    let exchange = match input.what {
+        InputKind::ModelReplied(reply) => reply.exchange,
+        InputKind::ModelFailed { exchange, .. } => exchange,
+        _ => None,
+    };
+    exchange.map_or_else(Vec::new, |ExchangeDigests { request, response }| vec![request, response])
+}
+
+/// What bytes are found by.
+pub(crate) fn compute_blob_digest(bytes: &[u8]) -> String {
+    sha256_hex(&[bytes])
+}

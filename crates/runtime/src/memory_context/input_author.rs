@@ -1,0 +1,131 @@
+//! Who tells. A model may pass on what was said and claim what follows; it answers for nothing.
+
+use super::MemoryInput;
+
+/// The origin of whatever a model claims.
+const MODEL_ORIGIN: &str = "model";
+
+/// Who tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputAuthor {
+    /// A person, or a program that speaks for people: what it says of itself is taken.
+    Person,
+    /// A model: what it claims has the origin `model`, whatever it says.
+    Model,
+}
+
+impl InputAuthor {
+    /// Who writes a summary, where that is not a person.
+    pub(super) fn summary_writer(self) -> Option<String> {
+        (self == Self::Model).then(|| MODEL_ORIGIN.to_owned())
+    }
+
+    /// What was told, as whoever tells it may say it.
+    pub(super) fn authorize_input(self, told: MemoryInput) -> Result<MemoryInput, String> {
+        if self == Self::Person {
+            return Ok(told);
+        }
+        if told.confirmed {
+            return Err(
+                "`confirmed` is for a person to say: `countersign memory remember --confirmed`"
+                    .to_owned(),
+            );
+        }
+        if let Some(found) = &told.validation
+            && !matches!(found.as_str(), "unvalidated" | "testing")
+        {
+            return Err(format!(
+                "`validation` must be `unvalidated` or `testing` where a model tells, found `{found}`: a person rules on a guess"
+            ));
+        }
+        if told.id.as_deref().is_some_and(|id| id.contains('/')) {
+            return Err(
+                "`id` must have no `/` where a model tells: such ids are those of runs".to_owned()
+            );
+        }
+        let thing = told.list_kinds().first().copied().unwrap_or_default();
+        // An event or a fact under an id that is taken is refused; of these it would be the next revision.
+        if matches!(thing, "episode" | "procedure") && told.id.is_some() {
+            return Err(format!(
+                "`id` is given to {thing}s that a model tells, so that none takes the place of another"
+            ));
+        }
+        let origin = told.origin.as_deref();
+        match thing {
+            // Whoever passes on what was said may say who said it.
+            "event" if origin == Some("system") => Err(
+                "`origin` must be `user`, `tool`, `web`, `model` or `imported` where a model tells, found `system`"
+                    .to_owned(),
+            ),
+            "event" => Ok(told),
+            _ if origin.is_none_or(|origin| origin == MODEL_ORIGIN) => {
+                Ok(MemoryInput { origin: Some(MODEL_ORIGIN.to_owned()), ..told })
+            }
+            _ => Err(format!(
+                "`origin` of what a model claims is `{MODEL_ORIGIN}`, found `{}`",
+                origin.unwrap_or_default()
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn said(line: Value) -> Result<Option<String>, String> {
+        InputAuthor::Model
+            .authorize_input(MemoryInput::from_json(line).unwrap())
+            .map(|told| told.origin)
+    }
+
+    #[test]
+    fn what_a_model_claims_is_a_models() {
+        let model = Ok(Some("model".to_owned()));
+        assert_eq!(said(json!({"fact": "diet", "value": "meat"})), model);
+        assert_eq!(said(json!({"insight": "x", "validation": "testing", "id": "i1"})), model);
+        assert_eq!(said(json!({"procedure": {}, "origin": "model"})), model);
+        for origin in ["user", "tool", "system", "web", "imported"] {
+            let refused = said(json!({"fact": "diet", "value": "meat", "origin": origin}));
+            let text = format!("`origin` of what a model claims is `model`, found `{origin}`");
+            assert_eq!(refused, Err(text));
+        }
+    }
+
+    #[test]
+    fn a_model_answers_for_nothing() {
+        let refused = |line: Value| said(line).unwrap_err();
+        let confirmed = json!({"fact": "diet", "value": "meat", "confirmed": true});
+        assert!(refused(confirmed).starts_with("`confirmed` is for a person to say"));
+        for state in ["validated", "rejected"] {
+            let refused = refused(json!({"insight": "x", "validation": state}));
+            assert!(refused.contains(&format!("found `{state}`")), "{refused}");
+        }
+        assert!(refused(json!({"procedure": {}, "id": "p1"})).starts_with("`id` is given"));
+        assert!(refused(json!({"episode": "x", "id": "ep1"})).starts_with("`id` is given"));
+        assert!(
+            refused(json!({"event": "x", "id": "r1/9/1"})).starts_with("`id` must have no `/`")
+        );
+    }
+
+    #[test]
+    fn a_model_passes_on_who_said_something() {
+        assert_eq!(said(json!({"event": "I eat no meat", "role": "user", "id": "e1"})), Ok(None));
+        let web = said(json!({"event": "a page", "role": "tool", "origin": "web"}));
+        assert_eq!(web, Ok(Some("web".to_owned())));
+        assert!(said(json!({"event": "x", "origin": "system"})).is_err());
+    }
+
+    #[test]
+    fn a_person_is_taken_at_their_word() {
+        let line = json!({"fact": "diet", "value": "meat", "confirmed": true, "origin": "tool"});
+        let told = MemoryInput::from_json(line).unwrap();
+        assert_eq!(InputAuthor::Person.authorize_input(told.clone()), Ok(told));
+        assert_eq!(
+            (InputAuthor::Person.summary_writer(), InputAuthor::Model.summary_writer()),
+            (None, Some("model".into()))
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! From what was told to what a memory keeps.
+
+use countersign_contracts::JsonObject;
+use countersign_contracts::memory::insight::{InsightKind, InsightTrigger, InsightValidationState};
+use countersign_contracts::memory::long_term::{CompressionLevel, FactStatus, ScopeLevel};
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_core::run::Timestamp;
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{
+    FactEvidence, MemoryClaim, MemoryEpisode, MemoryEventKind, MemoryExpiry, MemoryFact,
+    MemoryInsight, MemoryOrigin, MemoryProcedure, SpeakerRole,
+};
+use countersign_memory::rules::ClaimAssurance;
+use countersign_memory::store::NewMemoryEvent;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::{InputAuthor, MemoryInput, derive_id, parse_time};
+
+/// What a memory keeps.
+#[derive(Debug)]
+pub enum MemoryWrite {
+    /// Something that was said or done.
+    Event(NewMemoryEvent),
+    /// A fact, an episode, a procedure or a guess.
+    Claim {
+        /// Whose.
+        scope: MemoryScope,
+        /// What.
+        claim: MemoryClaim,
+        /// Where it came from.
+        origin: MemoryOrigin,
+        /// Whether a person answers for it.
+        assurance: ClaimAssurance,
+    },
+    /// What a run is doing.
+    Working {
+        /// Whose.
+        scope: MemoryScope,
+        /// What.
+        state: JsonObject,
+        /// The version that its writer has seen, where it says one.
+        expected_version: Option<u64>,
+    },
+    /// A session so far, in short.
+    Summary {
+        /// Whose.
+        scope: MemoryScope,
+        /// What.
+        text: String,
+        /// The events it quotes.
+        quotes: Vec<String>,
+        /// Who wrote it, where that is not a person.
+        by: Option<String>,
+    },
+}
+
+/// What is meant by what was told, by whoever tells it, in the scope it was told in.
+pub fn to_memory_write(
+    told: MemoryInput,
+    voice: InputAuthor,
+    scope: &MemoryScope,
+    now: Timestamp,
+) -> Result<MemoryWrite, String> {
+    told.check_fields()?;
+    let told = voice.authorize_input(told)?;
+    let scope = narrow_scope(scope, &told)?;
+    let role: SpeakerRole = parse_enum("role", told.role.as_deref(), SpeakerRole::User)?;
+    let expires = told.expires.as_deref().map(parse_expiry).transpose()?;
+    if let Some(text) = told.event {
+        let (usual_kind, usual_origin) = match role {
+            SpeakerRole::User => (MemoryEventKind::Message, MemoryOrigin::User),
+            SpeakerRole::Assistant => (MemoryEventKind::Message, MemoryOrigin::Model),
+            SpeakerRole::Tool => (MemoryEventKind::ToolResult, MemoryOrigin::Tool),
+        };
+        let ts = parse_optional_time("ts", told.ts.as_deref())?.unwrap_or(now);
+        let said = json!([scope, text, ts, role, told.speaker]);
+        return Ok(MemoryWrite::Event(NewMemoryEvent {
+            id: told.id.unwrap_or_else(|| derive_id("e", &said)),
+            ts,
+            recorded_at: now,
+            role,
+            kind: parse_enum("kind", told.kind.as_deref(), usual_kind)?,
+            origin: parse_enum("origin", told.origin.as_deref(), usual_origin)?,
+            speaker: told.speaker,
+            text,
+            tags: told.tags,
+            entities: told.entities,
+            expires,
+            scope,
+            build: told.build,
+            seen_insights: Vec::new(),
+        }));
+    }
+    if let Some(state) = told.working {
+        let seen = match state.get("state_version") {
+            None => None,
+            Some(version) => Some(version.as_u64().ok_or_else(|| {
+                format!("`working.state_version` must be a whole number, found {version}")
+            })?),
+        };
+        return Ok(MemoryWrite::Working { scope, state, expected_version: seen });
+    }
+    if let Some(text) = told.summary {
+        return Ok(MemoryWrite::Summary {
+            scope,
+            text,
+            quotes: told.sources,
+            by: voice.summary_writer(),
+        });
+    }
+    let origin = parse_enum("origin", told.origin.as_deref(), MemoryOrigin::User)?;
+    let assurance =
+        if told.confirmed { ClaimAssurance::Confirmed } else { ClaimAssurance::Claimed };
+    let claim = build_claim(told, &scope, expires, now)?;
+    Ok(MemoryWrite::Claim { scope, claim, origin, assurance })
+}
+
+/// The fact, episode, procedure or guess that was told.
+fn build_claim(
+    told: MemoryInput,
+    scope: &MemoryScope,
+    expires: Option<MemoryExpiry>,
+    now: Timestamp,
+) -> Result<MemoryClaim, String> {
+    let id = |prefix: &str, said: Value| {
+        told.id.clone().unwrap_or_else(|| derive_id(prefix, &json!([scope, said, now])))
+    };
+    Ok(if let Some(key) = told.fact {
+        let value = told.value.ok_or("`value` is missing: a fact has one")?;
+        let mut quote = told.quote;
+        let evidence =
+            told.sources.into_iter().map(|event| FactEvidence { event, quote: quote.take() });
+        MemoryClaim::Fact(Box::new(MemoryFact {
+            id: id("f", json!([key, value])),
+            revision: 1,
+            key,
+            value,
+            status: FactStatus::Active,
+            level: parse_enum("level", told.level.as_deref(), ScopeLevel::User)?,
+            valid_from: parse_optional_time("valid_from", told.valid_from.as_deref())?,
+            valid_to: parse_optional_time("valid_to", told.valid_to.as_deref())?,
+            recorded_at: now,
+            confidence: told.confidence.unwrap_or(0.5),
+            evidence: evidence.collect(),
+            preference: told.preference,
+            tags: told.tags,
+            entities: told.entities,
+            notes: String::new(),
+            superseded_by: None,
+        }))
+    } else if let Some(summary) = told.episode {
+        let start = parse_optional_time("start", told.start.as_deref())?;
+        let end = parse_optional_time("end", told.end.as_deref())?.or(start).unwrap_or(now);
+        MemoryClaim::Episode(Box::new(MemoryEpisode {
+            id: id("ep", json!(summary)),
+            revision: 1,
+            start: start.unwrap_or(end),
+            end,
+            recorded_at: now,
+            summary,
+            highlights: told.highlights,
+            tags: told.tags,
+            entities: told.entities,
+            sources: told.sources,
+            compression: CompressionLevel::Raw,
+            from: Vec::new(),
+            into: None,
+        }))
+    } else if let Some(content) = told.procedure {
+        for purpose in &told.purposes {
+            parse_enum("purposes", Some(purpose), PacketPurpose::Planner)?;
+        }
+        let mut applicability = JsonObject::new();
+        let lists = [("tags", told.tags), ("entities", told.entities), ("purposes", told.purposes)];
+        for (name, list) in lists {
+            if !list.is_empty() {
+                applicability.insert(name.to_owned(), json!(list));
+            }
+        }
+        MemoryClaim::Procedure(Box::new(MemoryProcedure {
+            id: id("p", json!(content)),
+            revision: 1,
+            task_type: told.task_type.unwrap_or_else(|| "generic".to_owned()),
+            content,
+            priority: told.priority.unwrap_or(0),
+            usage: told.usage.unwrap_or(0),
+            sources: told.sources,
+            applicability,
+            recorded_at: now,
+        }))
+    } else {
+        let statement = told.insight.ok_or("nothing is named")?;
+        MemoryClaim::Insight(Box::new(MemoryInsight {
+            id: id("i", json!(statement)),
+            revision: 1,
+            run: scope.run().to_owned(),
+            kind: parse_enum("type", told.insight_type.as_deref(), InsightKind::Hypothesis)?,
+            statement,
+            trigger: InsightTrigger::Synthesis,
+            confidence: told.confidence.unwrap_or(0.3),
+            validation: parse_enum(
+                "validation",
+                told.validation.as_deref(),
+                InsightValidationState::Unvalidated,
+            )?,
+            tests: Vec::new(),
+            expires: expires.unwrap_or(MemoryExpiry::RunEnd),
+            sources: told.sources,
+            recorded_at: now,
+        }))
+    })
+}
+
+/// A moment, where one was told.
+fn parse_optional_time(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, String> {
+    text.map(|text| parse_time(name, text)).transpose()
+}
+
+/// The scope with the session and run that a line names.
+fn narrow_scope(scope: &MemoryScope, told: &MemoryInput) -> Result<MemoryScope, String> {
+    let session = told.session.as_deref().unwrap_or(scope.session());
+    let run = told.run.as_deref().unwrap_or(scope.run());
+    MemoryScope::new(scope.tenant(), scope.user(), scope.agent(), session, run)
+        .map_err(|error| error.to_string())
+}
+
+/// One of the words that a kind of thing has.
+fn parse_enum<T: DeserializeOwned>(name: &str, text: Option<&str>, usual: T) -> Result<T, String> {
+    let Some(text) = text else { return Ok(usual) };
+    serde_json::from_value(json!(text)).map_err(|error| format!("`{name}`: {error}"))
+}
+
+fn parse_expiry(text: &str) -> Result<MemoryExpiry, String> {
+    if text == "run_end" {
+        return Ok(MemoryExpiry::RunEnd);
+    }
+    parse_time("expires", text)
+        .map(MemoryExpiry::At)
+        .map_err(|said| format!("{said}, nor `run_end`"))
+}

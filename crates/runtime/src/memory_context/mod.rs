@@ -1,0 +1,28 @@
+//! Memory by itself: what somebody tells it, and packets of what it knows. What runs live through is `recall`.
+//!
+//! ```text
+//! Told ──► Thing ──► remember ──► Account: kept, refused
+//! events, a question ──► embedder ──► vectors, which are kept
+//! Asking ──► Request ──► compose, render ──► Composed: packet, text, build
+//! ```
+
+mod parse_time;
+mod derive_id;
+mod memory_input;
+mod input_author;
+mod memory_write;
+mod ingest;
+mod compose_context;
+mod embed_events;
+
+pub use compose_context::{
+    ComposedContext, ContextError, ContextQuery, UnknownSection, compose_context,
+    parse_section_budgets,
+};
+pub use derive_id::derive_id;
+pub use embed_events::{EmbedError, add_vector, embed_all, try_add_vector};
+pub use ingest::{IngestReport, IngestedItem, ingest_items};
+pub use input_author::InputAuthor;
+pub use memory_input::MemoryInput;
+pub use memory_write::{MemoryWrite, to_memory_write};
+pub use parse_time::parse_time;

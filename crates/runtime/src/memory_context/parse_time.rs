@@ -1,0 +1,32 @@
+//! Moments as people write them: RFC 3339, or a date, which is its first moment in UTC.
+
+use countersign_core::run::Timestamp;
+
+/// A moment, under the name it was given with.
+pub fn parse_time(name: &str, text: &str) -> Result<Timestamp, String> {
+    let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    Timestamp::parse(&whole).ok_or_else(|| {
+        format!(
+            "`{name}` must be a moment such as `2026-01-21T12:00:00Z` or `2026-01-21`, found `{text}`"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_its_first_moment() {
+        assert_eq!(parse_time("--at", "2026-01-21"), Ok(Timestamp(1_768_953_600_000)));
+        assert_eq!(
+            parse_time("--at", "2026-01-21T13:00:00+01:00"),
+            Ok(Timestamp(1_768_996_800_000))
+        );
+        for wrong in ["", "yesterday", "2026-02-30", "2026-01-21T12"] {
+            let said = parse_time("--at", wrong).unwrap_err();
+            assert!(said.starts_with("`--at` must be a moment"), "{said}");
+            assert!(said.ends_with(&format!("found `{wrong}`")), "{said}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What of one version of a run is worth remembering. Pure: a log gives the same events of memory
+//! whenever it is read, so that reading it twice writes once.
+
+use countersign_core::protocol::{PhaseWork, Protocol};
+use countersign_core::run::{
+    EffectCall, InputKind, PendingAction, RunEvent, RunState, Timestamp, ToolCall, WaitKind,
+    WaitResolution,
+};
+use countersign_memory::MemoryScope;
+use countersign_memory::record::{MemoryEventKind, MemoryOrigin, SpeakerRole};
+use countersign_memory::store::NewMemoryEvent;
+use serde_json::Value;
+
+use super::format_text;
+
+/// How much of a question stands before its answer, in characters.
+const MAX_QUESTION_CHARS: usize = 160;
+
+/// A version of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedVersion<'a> {
+    /// Its number.
+    pub number: u64,
+    /// When it came to be.
+    pub time: Timestamp,
+    /// What became true.
+    pub events: &'a [RunEvent],
+}
+
+/// What is remembered of a version; `before` is the run as it was until then.
+#[must_use]
+pub fn extract_memory_events(
+    scope: &MemoryScope,
+    protocol: &Protocol,
+    before: &RunState,
+    version: RecordedVersion<'_>,
+    now: Timestamp,
+) -> Vec<NewMemoryEvent> {
+    let incoming = version.events.iter().find_map(|event| match event {
+        RunEvent::Received { input } => Some(&input.what),
+        _ => None,
+    });
+    // Whatever became true of a reply was written by somebody who had been shown this, and so were
+    // the questions that a tool answered.
+    let build = match incoming {
+        Some(InputKind::ModelReplied(reply)) => reply.build.clone(),
+        Some(InputKind::ToolFinished { .. }) => {
+            before.step.as_ref().and_then(|step| step.build.clone())
+        }
+        _ => None,
+    };
+    let mut said: Vec<MemoryEventDraft> = Vec::new();
+    for event in version.events {
+        said.extend(draft_event(protocol, before, incoming, event));
+    }
+    let named = (1..).zip(said.into_iter().filter(|said| !said.text.trim().is_empty()));
+    let event = |(number, said): (u32, MemoryEventDraft)| NewMemoryEvent {
+        id: format!("{}/{}/{number}", scope.run(), version.number),
+        scope: scope.clone(),
+        ts: version.time,
+        recorded_at: now,
+        role: said.role,
+        kind: said.kind,
+        origin: said.origin,
+        speaker: said.speaker,
+        text: format_text::truncate_event_text(&said.text),
+        tags: Vec::new(),
+        entities: Vec::new(),
+        expires: None,
+        build: build.clone(),
+        seen_insights: Vec::new(),
+    };
+    named.map(event).collect()
+}
+
+/// Something that was said or done, before it has a name and a time.
+struct MemoryEventDraft {
+    kind: MemoryEventKind,
+    role: SpeakerRole,
+    origin: MemoryOrigin,
+    speaker: Option<String>,
+    text: String,
+}
+
+fn draft_event(
+    protocol: &Protocol,
+    before: &RunState,
+    incoming: Option<&InputKind>,
+    event: &RunEvent,
+) -> Option<MemoryEventDraft> {
+    match event {
+        RunEvent::Received { input } => match &input.what {
+            // What a parent gives its child was said to the parent.
+            InputKind::Start(start) if start.parent.is_none() => {
+                let text = format_text::format_value(start.input.as_ref()?);
+                Some(draft_person_event(MemoryEventKind::Message, start.by.as_ref(), text))
+            }
+            InputKind::ToolFinished { action, ok: true, output } => {
+                let Some(PendingAction::Tool { call }) = before.pending.get(action) else {
+                    return None;
+                };
+                let text = format!("{}: {output}", describe_tool_call(call));
+                Some(draft_tool_event(MemoryOrigin::Tool, call.name(), text))
+            }
+            _ => None,
+        },
+        RunEvent::ReplyAccepted { .. } => draft_reply(protocol, before, incoming?),
+        RunEvent::WaitClosed { wait, closing } => {
+            let wait = before.waits.get(wait)?;
+            let question = format_text::format_line(&wait.question, MAX_QUESTION_CHARS);
+            let decided = |verb: &str, by: &String, note: &Option<String>| {
+                let note = note.as_ref().map_or_else(String::new, |note| format!(" — {note}"));
+                draft_person_event(
+                    MemoryEventKind::Decision,
+                    Some(by),
+                    format!("{verb}: {question}{note}"),
+                )
+            };
+            match (closing, incoming?) {
+                (WaitResolution::Answered { by }, InputKind::Answered { value, .. }) => {
+                    let answer = describe_answer(wait.kind, value);
+                    let text = format!("{question} — {answer}");
+                    Some(draft_person_event(MemoryEventKind::Message, Some(by), text))
+                }
+                (WaitResolution::Approved { by, note }, _) => Some(decided("approved", by, note)),
+                (WaitResolution::Denied { by, note }, _) => Some(decided("denied", by, note)),
+                _ => None,
+            }
+        }
+        RunEvent::EffectDone { action } => {
+            let Some(PendingAction::Effect { effect, .. }) = before.pending.get(action) else {
+                return None;
+            };
+            let InputKind::EffectFinished { result, .. } = incoming? else { return None };
+            let (origin, name, what) = describe_effect(effect);
+            Some(draft_tool_event(
+                origin,
+                name,
+                format!("{what}: {}", format_text::format_value(result)),
+            ))
+        }
+        RunEvent::DocumentChanged { patch } => {
+            let (kind, role, origin) =
+                (MemoryEventKind::StatePatch, SpeakerRole::Tool, MemoryOrigin::System);
+            Some(MemoryEventDraft {
+                kind,
+                role,
+                origin,
+                speaker: None,
+                text: format_text::format_patch(patch)?,
+            })
+        }
+        RunEvent::Announced { name, data } => {
+            let data = data.as_ref().map_or_else(String::new, format_text::format_value);
+            let text = format!("{name} {data}").trim_end().to_owned();
+            let (kind, role, origin) =
+                (MemoryEventKind::Decision, SpeakerRole::Tool, MemoryOrigin::System);
+            Some(MemoryEventDraft { kind, role, origin, speaker: None, text })
+        }
+        _ => None,
+    }
+}
+
+/// A reply that was accepted, in the words of whoever gave it. Who hands one in stands in a model's
+/// place, and is trusted no further than it.
+fn draft_reply(
+    protocol: &Protocol,
+    before: &RunState,
+    incoming: &InputKind,
+) -> Option<MemoryEventDraft> {
+    let (speaker, text) = match incoming {
+        InputKind::ModelReplied(reply) => (find_agent(protocol, before), &reply.text),
+        InputKind::Submitted { text, by } => (Some(by.clone()), text),
+        _ => return None,
+    };
+    let (kind, role, origin) =
+        (MemoryEventKind::Message, SpeakerRole::Assistant, MemoryOrigin::Model);
+    Some(MemoryEventDraft { kind, role, origin, speaker, text: format_text::format_reply(text) })
+}
+
+fn find_agent(protocol: &Protocol, before: &RunState) -> Option<String> {
+    match &protocol.workflows.get(&before.workflow)?.find_phase(&before.phase)?.work {
+        PhaseWork::Agent(work) => Some(work.agent.id.clone()),
+        _ => None,
+    }
+}
+
+fn draft_person_event(
+    kind: MemoryEventKind,
+    by: Option<&String>,
+    text: String,
+) -> MemoryEventDraft {
+    MemoryEventDraft {
+        kind,
+        role: SpeakerRole::User,
+        origin: MemoryOrigin::User,
+        speaker: by.cloned(),
+        text,
+    }
+}
+
+fn draft_tool_event(origin: MemoryOrigin, name: &str, text: String) -> MemoryEventDraft {
+    let (kind, speaker) = (MemoryEventKind::ToolResult, Some(name.to_owned()));
+    MemoryEventDraft { kind, role: SpeakerRole::Tool, origin, speaker, text }
+}
+
+/// An answer in words: of a document where it lies.
+fn describe_answer(kind: WaitKind, value: &Value) -> String {
+    let path = value.get("path").and_then(Value::as_str);
+    match (kind, path) {
+        (WaitKind::Document, Some(path)) => path.to_owned(),
+        _ => format_text::format_value(value),
+    }
+}
+
+fn describe_tool_call(call: &ToolCall) -> String {
+    match call {
+        ToolCall::Read { path } => format!("read {path}"),
+        ToolCall::Write { path, .. } => format!("wrote {path}"),
+        ToolCall::List { path } => format!("listed {path}"),
+        ToolCall::Search { query, path } => format!("searched {path} for {query}"),
+    }
+}
+
+/// Where the result of an effect comes from, its name, and what was done in short.
+fn describe_effect(effect: &EffectCall) -> (MemoryOrigin, &str, String) {
+    match effect {
+        EffectCall::Write { path, .. } => (MemoryOrigin::Tool, "write", format!("wrote {path}")),
+        EffectCall::Copy { from, to, .. } => {
+            (MemoryOrigin::Tool, "copy", format!("copied {from} to {to}"))
+        }
+        EffectCall::Run { program, .. } => (MemoryOrigin::Tool, program, format!("ran {program}")),
+        // The query of an address may hold what is nobody's business.
+        EffectCall::Http { method, url, .. } => {
+            let place = url.split(['?', '#']).next().unwrap_or_default();
+            (MemoryOrigin::Web, "http", format!("{method} {place}"))
+        }
+        EffectCall::Retrieve { source, query } => {
+            let query =
+                format_text::format_line(&format_text::format_value(query), MAX_QUESTION_CHARS);
+            (MemoryOrigin::Web, source, format!("looked up {query}"))
+        }
+    }
+}

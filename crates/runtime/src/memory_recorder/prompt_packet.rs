@@ -1,0 +1,119 @@
+//! The packet of one prompt: asked for, composed, kept as a build, written as text.
+
+use countersign_core::protocol::{self, Protocol};
+use countersign_core::run::{RunState, StepPrompt, Timestamp};
+use countersign_core::source::SourceFile;
+use countersign_memory::compose::compose_packet;
+use countersign_memory::packet::MemoryPacket;
+use countersign_memory::packet::meta::{PacketCues, PacketPurpose};
+use countersign_memory::policy::{MemoryPolicy, MemoryPolicyError};
+use countersign_memory::render::render_packet;
+use countersign_memory::store::{PacketBuild, compute_packet_digest};
+use countersign_memory::tokens::{TiktokenCounter, TokenCounter};
+use countersign_memory::{BudgetOverride, Candidates, MemoryScope, PacketRequest};
+
+use super::MemoryRecorderError;
+use super::working_state::is_in_prompt;
+
+/// The policy that a protocol's packets are composed by.
+pub fn load_memory_policy(protocol: &Protocol) -> Result<MemoryPolicy, MemoryPolicyError> {
+    let name = protocol.memory.policy.as_deref().unwrap_or("default");
+    if let Some(shipped) = MemoryPolicy::load_shipped(name) {
+        return Ok(shipped);
+    }
+    let text = protocol.bundle.files.get(name).map_or("", String::as_str);
+    MemoryPolicy::parse(SourceFile::new(name, text))
+}
+
+/// What the packet of a prompt is asked for with: by the words that the model is asked with.
+pub(super) fn build_packet_request(
+    scope: &MemoryScope,
+    protocol: &Protocol,
+    state: &RunState,
+    prompt: &StepPrompt,
+    now: Timestamp,
+) -> PacketRequest {
+    let budget =
+        protocol.memory.tokens.map(|max_tokens| BudgetOverride { max_tokens, per_section: None });
+    PacketRequest {
+        scope: scope.clone(),
+        purpose: match prompt.purpose {
+            protocol::AgentPurpose::Planner => PacketPurpose::Planner,
+            protocol::AgentPurpose::Tool => PacketPurpose::Tool,
+            protocol::AgentPurpose::Responder => PacketPurpose::Responder,
+        },
+        task_type: Some(format!("{}/{}", state.workflow, state.phase)),
+        cues: Some(PacketCues {
+            tags: Some(vec![state.phase.clone()]),
+            entities: None,
+            keywords: None,
+            time_range: None,
+            extra: serde_json::Map::new(),
+        }),
+        message: prompt.messages.first().map(|turn| turn.text.clone()),
+        vector: None,
+        budget,
+        as_of: now,
+    }
+}
+
+/// Takes out what the prompt shows already. What is taken out here is no part of the build.
+pub(super) fn remove_shown_events(found: &mut Candidates, state: &RunState) {
+    found.quotes.retain(|quote| !is_in_prompt(&quote.row, state));
+    found.window.retain(|event| !is_in_prompt(event, state));
+}
+
+/// Composes a packet, and the build that composes it again.
+pub(super) fn compose_build(
+    id: String,
+    request: &PacketRequest,
+    policy: &MemoryPolicy,
+    found: &Candidates,
+) -> Result<(MemoryPacket, PacketBuild), MemoryRecorderError> {
+    let counter = TiktokenCounter::o200k();
+    let packet = compose_packet(request, policy, found, &counter)?;
+    let build = PacketBuild::from_packet(id, request, policy, found, &packet, counter.id());
+    Ok((packet, build))
+}
+
+/// The packet of a build, composed again.
+pub(super) fn rebuild_packet(
+    build: &PacketBuild,
+    found: &Candidates,
+) -> Result<MemoryPacket, MemoryRecorderError> {
+    let packet = build.recompose(found)?;
+    if compute_packet_digest(&packet) == build.digest {
+        Ok(packet)
+    } else {
+        Err(MemoryRecorderError::BuildMismatch { id: build.id.clone() })
+    }
+}
+
+/// A packet as text.
+pub(super) fn render_prompt_memory(packet: &MemoryPacket) -> Result<String, MemoryRecorderError> {
+    Ok(render_packet(packet, packet.meta.purpose)?)
+}
+
+/// Whether a packet says nothing but what the run is after.
+pub(super) fn is_empty_packet(packet: &MemoryPacket) -> bool {
+    let MemoryPacket { short_term, long_term, insight, .. } = packet;
+    let state = &short_term.working_state;
+    let none = |list: Option<usize>| list.unwrap_or(0) == 0;
+    none(state.plan.as_ref().map(Vec::len))
+        && none(state.slots.as_ref().map(serde_json::Map::len))
+        && none(state.constraints.as_ref().map(serde_json::Map::len))
+        && none(state.decisions.as_ref().map(Vec::len))
+        && none(state.risks.as_ref().map(Vec::len))
+        && none(short_term.key_quotes.as_ref().map(Vec::len))
+        && none(short_term.conversation_window.as_ref().map(Vec::len))
+        && none(short_term.open_loops.as_ref().map(Vec::len))
+        && none(short_term.last_tool_evidence.as_ref().map(Vec::len))
+        && none(long_term.preferences.as_ref().map(Vec::len))
+        && short_term.rolling_summary.is_empty()
+        && long_term.facts.is_empty()
+        && long_term.procedures.is_empty()
+        && long_term.episodes.is_empty()
+        && insight.hypotheses.is_empty()
+        && insight.strategy_sketches.is_empty()
+        && insight.patterns.is_empty()
+}

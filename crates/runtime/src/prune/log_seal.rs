@@ -1,0 +1,14 @@
+//! The seal of a log: what a check makes again when the bodies are gone.
+
+use countersign_core::json::sha256_hex;
+use countersign_core::run::RunLogEntry;
+
+/// A digest of every version of a run, with its places, its time and its hash.
+pub(crate) fn compute_seal(run: &str, log: &[RunLogEntry]) -> String {
+    let mut text = format!("countersign pruned log\n{run}\n");
+    for one in log {
+        let RunLogEntry { version, first_seq: first, last_seq: last, time, hash, .. } = one;
+        text.push_str(&format!("{version} {first} {last} {} {hash}\n", time.0));
+    }
+    sha256_hex(&[text.as_bytes()])
+}

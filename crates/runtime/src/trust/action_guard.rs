@@ -1,0 +1,298 @@
+//! The one place that decides whether an action may be performed here.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_core::protocol::{
+    HookDefinition, PathPattern, ProgramDefinition, Protocol, RetrievalSource,
+};
+use countersign_core::run::{EffectCall, PendingAction, Timestamp};
+use tokio::task::spawn_blocking;
+
+use super::permissions::{describe_command, extract_model_server};
+use super::{AllowList, ProtocolPermissions, TrustError, TrustFile, TrustRecord};
+use crate::workspace::Workspace;
+
+/// The lists of the protocols that ship under a name: the program that is asked brought them itself.
+pub type ShippedPermissions = fn(&str) -> Vec<ProtocolPermissions>;
+
+/// Decides what protocols may do on this machine. Cheap to clone.
+#[derive(Clone)]
+pub struct ActionGuard {
+    lists: Option<Arc<GuardLists>>,
+}
+
+struct GuardLists {
+    /// The folder of work that trust is given for.
+    folder: PathBuf,
+    trust: Option<TrustFile>,
+    allow: AllowList,
+    shipped: ShippedPermissions,
+    /// Servers of models that a person named to this process for a run.
+    named_servers: Arc<Mutex<BTreeSet<String>>>,
+    /// Whether runs of another tenant work here: the commands of the machine's owner do not reach them.
+    is_tenant: bool,
+}
+
+/// Something that a run wants beyond files.
+#[derive(Debug, Clone, Copy)]
+pub enum WantedAction<'a> {
+    /// To start a program.
+    Program(&'a str, &'a ProgramDefinition),
+    /// To call an address.
+    Call(&'a str),
+    /// To look something up.
+    Source(&'a str, &'a RetrievalSource),
+    /// To reach files that are hidden, by these patterns of its protocol.
+    HiddenFiles(&'a [PathPattern]),
+    /// To send a prompt to a server that the protocol or the run names.
+    ModelServer(&'a str),
+}
+
+impl<'a> WantedAction<'a> {
+    /// What performing an order needs; nothing for files that anybody sees, and for what the policy
+    /// does not declare.
+    #[must_use]
+    pub fn from_action(protocol: &'a Protocol, order: &'a PendingAction) -> Option<Self> {
+        let policy = &protocol.policy;
+        let program = |name: &'a str| Some(Self::Program(name, policy.programs.get(name)?));
+        let shown = &policy.files.show;
+        let hidden = (!shown.is_empty()).then_some(Self::HiddenFiles(shown));
+        match order {
+            PendingAction::Effect { effect, .. } => match effect {
+                EffectCall::Run { program: name, .. } => program(name),
+                EffectCall::Http { url, .. } => Some(Self::Call(url)),
+                EffectCall::Retrieve { source, .. } => {
+                    Some(Self::Source(source, policy.sources.get(source)?))
+                }
+                EffectCall::Write { .. } | EffectCall::Copy { .. } => hidden,
+            },
+            PendingAction::Hook { hook, .. } => match protocol.hooks.get(hook)? {
+                HookDefinition::Program { program: name, .. } => program(name),
+                HookDefinition::Patch { .. } => None,
+            },
+            PendingAction::Tool { .. } => hidden,
+            PendingAction::Model { .. }
+            | PendingAction::Child { .. }
+            | PendingAction::Tell { .. } => None,
+        }
+    }
+
+    /// What asking a model needs: nothing where it answers at its provider's own address.
+    #[must_use]
+    pub fn from_model(model: &'a str) -> Option<Self> {
+        extract_model_server(model).map(|_| Self::ModelServer(model))
+    }
+
+    fn is_allowed_by(&self, list: &AllowList) -> bool {
+        match self {
+            Self::Program(_, program) => list.allows_program(program),
+            Self::Call(url) => list.allows_url(url),
+            Self::Source(_, source) => list.allows_source(source),
+            // Who may see what is hidden is a person's word about one protocol.
+            Self::HiddenFiles(_) => false,
+            Self::ModelServer(model) => {
+                extract_model_server(model).is_some_and(|server| list.allows_model_server(&server))
+            }
+        }
+    }
+}
+
+impl fmt::Display for WantedAction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Program(name, program) => {
+                write!(f, "to run program `{name}` ({})", describe_command(&program.command))
+            }
+            Self::Call(url) => {
+                // The rest of an address may hold what a log should not.
+                let host = reqwest::Url::parse(url).ok();
+                let host = host.map(|url| url.origin().ascii_serialization());
+                write!(f, "to call {}", host.as_deref().unwrap_or("a host"))
+            }
+            Self::Source(name, source) => {
+                write!(f, "to open source `{name}` of kind `{}`", source.kind)
+            }
+            Self::HiddenFiles(patterns) => {
+                let patterns: Vec<&str> = patterns.iter().map(PathPattern::source).collect();
+                write!(f, "to reach hidden files ({})", patterns.join(", "))
+            }
+            Self::ModelServer(model) => {
+                let server = extract_model_server(model);
+                write!(f, "to send prompts to {}", server.as_deref().unwrap_or("a server"))
+            }
+        }
+    }
+}
+
+impl ActionGuard {
+    /// A guard for a folder of work that permits only what ships.
+    #[must_use]
+    pub fn new(folder: PathBuf, shipped: ShippedPermissions) -> Self {
+        let (trust, allow, named) = (None, AllowList::default(), Arc::default());
+        let is_tenant = false;
+        Self {
+            lists: Some(Arc::new(GuardLists {
+                folder,
+                trust,
+                allow,
+                shipped,
+                named_servers: named,
+                is_tenant,
+            })),
+        }
+    }
+
+    /// The same guard, which also permits what this file trusts.
+    #[must_use]
+    pub fn with_trust_file(self, file: TrustFile) -> Self {
+        self.update_lists(|lists| GuardLists { trust: Some(file), ..lists })
+    }
+
+    /// The same guard, which also permits what this list allows.
+    #[must_use]
+    pub fn with_allow_list(self, allow: AllowList) -> Self {
+        self.update_lists(|lists| GuardLists { allow: lists.allow.clone().merge(allow), ..lists })
+    }
+
+    fn update_lists(self, change: impl FnOnce(GuardLists) -> GuardLists) -> Self {
+        let lists = self.lists.map(|lists| {
+            let GuardLists { folder, trust, allow, shipped, named_servers: named, is_tenant } =
+                &*lists;
+            let (folder, trust, allow) = (folder.clone(), trust.clone(), allow.clone());
+            let (shipped, named, is_tenant) = (*shipped, Arc::clone(named), *is_tenant);
+            Arc::new(change(GuardLists {
+                folder,
+                trust,
+                allow,
+                shipped,
+                named_servers: named,
+                is_tenant,
+            }))
+        });
+        Self { lists }
+    }
+
+    /// The same guard for the runs of another tenant, which work in a folder of their own: what a
+    /// person trusts for the owner's folder does not hold there, because a command may name another
+    /// file. What the operator allows does.
+    #[must_use]
+    pub fn for_tenant(self, folder: PathBuf) -> Self {
+        self.update_lists(|lists| GuardLists { folder, is_tenant: true, ..lists })
+    }
+
+    /// Commands that a person trusts in this folder, or that the operator allows: no run may change
+    /// the files they name, whatever its protocol. What cannot be read is not trusted either.
+    pub(crate) fn trusted_commands(&self) -> Vec<Vec<String>> {
+        let Some(lists) = &self.lists else { return Vec::new() };
+        let records = lists.trust.as_ref().and_then(|file| file.read_records().ok());
+        let here = records.into_iter().flatten().filter(|record| record.folder == lists.folder);
+        let trusted = here.flat_map(|record| record.commands);
+        trusted.chain(lists.allow.commands().iter().cloned()).collect()
+    }
+
+    /// A guard that permits whatever a policy declares, for programs that load only protocols of
+    /// their own.
+    #[must_use]
+    pub fn permit_all() -> Self {
+        Self { lists: None }
+    }
+
+    /// Hides the file of trust from runs, should it lie inside their workspace.
+    pub(crate) fn hide_trust_file(&self, workspace: Workspace) -> Workspace {
+        let file = self.lists.as_ref().and_then(|lists| lists.trust.as_ref());
+        let Some(path) = file.map(TrustFile::path) else { return workspace };
+        // A file is never the workspace itself, which is all that cannot be hidden.
+        workspace.clone().hide([path]).unwrap_or(workspace)
+    }
+
+    /// Whether all that a protocol wants is trusted here: it ships, or a person trusts it.
+    pub fn is_trusted(&self, protocol: &Protocol) -> Result<bool, TrustError> {
+        let Some(lists) = &self.lists else { return Ok(true) };
+        let wanted = ProtocolPermissions::from_protocol(protocol);
+        if wanted.is_empty() || (lists.shipped)(&protocol.name).contains(&wanted) {
+            return Ok(true);
+        }
+        let digest = wanted.trust_digest(&protocol.name, &lists.folder);
+        lists.trust.as_ref().map_or(Ok(false), |file| file.contains_digest(&digest))
+    }
+
+    /// Whether a person trusts a server with the prompts of this folder's runs.
+    fn is_server_trusted(&self, server: &str) -> Result<bool, TrustError> {
+        let Some(lists) = &self.lists else { return Ok(true) };
+        if lists.named_servers.lock().unwrap_or_else(PoisonError::into_inner).contains(server) {
+            return Ok(true);
+        }
+        let digest = AllowList::with_model_server(server).trust_digest(&lists.folder);
+        lists.trust.as_ref().map_or(Ok(false), |file| file.contains_digest(&digest))
+    }
+
+    /// Keeps the word of a person who named a model for a run: whoever goes on with that run later
+    /// has not named it again. Nothing is kept for a model without an address; without a file, it is
+    /// kept as long as this process lives.
+    pub fn trust_model(&self, model: &str, by: &str, at: Timestamp) -> Result<(), TrustError> {
+        let (Some(lists), Some(server)) = (&self.lists, extract_model_server(model)) else {
+            return Ok(());
+        };
+        if let Some(file) = &lists.trust {
+            file.add(TrustRecord::for_model_server(&server, &lists.folder, by, at))?;
+        }
+        lists.named_servers.lock().unwrap_or_else(PoisonError::into_inner).insert(server);
+        Ok(())
+    }
+
+    /// Permits an action of a run, or says why not and what to do.
+    pub(crate) async fn permit(
+        &self,
+        run: &str,
+        protocol: &Arc<Protocol>,
+        wanted: WantedAction<'_>,
+    ) -> Result<(), String> {
+        let Some(lists) = &self.lists else { return Ok(()) };
+        if wanted.is_allowed_by(&lists.allow) {
+            return Ok(());
+        }
+        // A server that the protocol does not name is named by the run alone.
+        let server = match wanted {
+            WantedAction::ModelServer(model) => extract_model_server(model).filter(|server| {
+                !ProtocolPermissions::from_protocol(protocol).model_servers.contains(server)
+            }),
+            _ => None,
+        };
+        let subject = match &server {
+            Some(_) => format!("run `{run}`"),
+            None => format!("protocol `{}`", protocol.name),
+        };
+        let (guard, asked) = (self.clone(), Arc::clone(protocol));
+        let trusted = spawn_blocking(move || match server {
+            Some(server) => guard.is_server_trusted(&server),
+            None => guard.is_trusted(&asked),
+        });
+        match trusted.await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false)) if lists.is_tenant => Err(format!(
+                "{subject} wants {wanted}, and the operator of this server does not allow it; \
+                 `--allow-program`, `--allow-host` and `--allow-source` of `countersign serve` do"
+            )),
+            Ok(Ok(false)) => Err(format!(
+                "{subject} wants {wanted}, and nobody trusts it to do so here; \
+                 `countersign trust --run {run}` shows all that it may do and asks, \
+                 then `countersign resume {run}`"
+            )),
+            Ok(Err(error)) => Err(format!(
+                "{subject} wants {wanted}, and whether it is trusted cannot be read: \
+                 {error}; then `countersign resume {run}`"
+            )),
+            Err(_) => Err(format!("{subject} wants {wanted}, and the check broke off")),
+        }
+    }
+}
+
+/// Folder and lists are the operator's business.
+impl fmt::Debug for ActionGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.lists.is_some() { "ActionGuard(lists)" } else { "ActionGuard(all)" })
+    }
+}

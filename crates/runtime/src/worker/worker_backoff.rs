@@ -1,0 +1,134 @@
+//! A store that is away: it is asked again, ever more slowly, and the trouble is told once.
+
+use std::collections::hash_map::RandomState;
+use std::error::Error;
+use std::hash::{BuildHasher, Hasher};
+
+use countersign_core::run::Timestamp;
+use countersign_store::StoreError;
+
+use super::worker_event::{WorkerEvent, WorkerObserver};
+
+/// The first pause in milliseconds; each one after is twice as long, up to the last.
+const MIN_BACKOFF_MS: i64 = 250;
+pub(super) const MAX_BACKOFF_MS: i64 = 15_000;
+
+/// Whether the store answers.
+#[derive(Debug, Default)]
+pub(super) struct WorkerBackoff {
+    down_since: Option<Timestamp>,
+    delay: i64,
+}
+
+impl WorkerBackoff {
+    /// It did not answer. Tells how long to wait, or gives the error back where waiting cannot help.
+    pub(super) fn record_failure(
+        &mut self,
+        error: StoreError,
+        now: Timestamp,
+        report: &dyn WorkerObserver,
+    ) -> Result<i64, StoreError> {
+        if !error.is_transient() {
+            return Err(error);
+        }
+        if self.down_since.is_none() {
+            self.down_since = Some(now);
+            report.on_event(WorkerEvent::StoreUnavailable(format_error_chain(&error)));
+        }
+        self.delay = (2 * self.delay).clamp(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
+        Ok(add_jitter(self.delay))
+    }
+
+    /// It answered.
+    pub(super) fn record_success(&mut self, now: Timestamp, report: &dyn WorkerObserver) {
+        self.delay = 0;
+        if let Some(since) = self.down_since.take() {
+            report.on_event(WorkerEvent::StoreRecovered(now.0 - since.0));
+        }
+    }
+
+    /// Whether it answered the last time.
+    pub(super) fn is_store_reachable(&self) -> bool {
+        self.down_since.is_none()
+    }
+}
+
+/// An error with what lies below it, in one line.
+pub(super) fn format_error_chain(error: &dyn Error) -> String {
+    let mut told = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        let words = cause.to_string();
+        if !told.ends_with(&words) {
+            told.push_str(": ");
+            told.push_str(&words);
+        }
+        below = cause.source();
+    }
+    told
+}
+
+/// A time around this one: workers that began together must not ask together for ever.
+pub(super) fn add_jitter(millis: i64) -> i64 {
+    // The standard library seeds each of these from the system's own chance.
+    let chance = RandomState::new().build_hasher().finish();
+    let fifth = (millis / 5).max(0);
+    millis - fifth + (chance % (2 * fifth as u64 + 1)) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<WorkerEvent>>);
+
+    impl WorkerObserver for Heard {
+        fn on_event(&self, news: WorkerEvent) {
+            self.0.lock().unwrap().push(news);
+        }
+    }
+
+    fn gone() -> StoreError {
+        StoreError::Unavailable { source: Arc::new(std::io::Error::other("connection refused")) }
+    }
+
+    #[test]
+    fn trouble_is_told_once_and_so_is_its_end() {
+        let (mut away, heard) = (WorkerBackoff::default(), Heard::default());
+        away.record_success(Timestamp(1), &heard);
+        let pauses: Vec<i64> = (0..9)
+            .map(|time| away.record_failure(gone(), Timestamp(time), &heard).unwrap())
+            .collect();
+        assert!((200..=300).contains(&pauses[0]), "{pauses:?}");
+        assert!((12_000..=18_000).contains(&pauses[8]), "{pauses:?}");
+        away.record_success(Timestamp(20), &heard);
+        away.record_success(Timestamp(21), &heard);
+        let told = "the database is not available: connection refused".to_owned();
+        assert_eq!(
+            *heard.0.lock().unwrap(),
+            [WorkerEvent::StoreUnavailable(told), WorkerEvent::StoreRecovered(20)]
+        );
+        assert!((200..=300).contains(&away.record_failure(gone(), Timestamp(22), &heard).unwrap()));
+    }
+
+    #[test]
+    fn what_waiting_cannot_mend_is_given_back() {
+        let error = WorkerBackoff::default().record_failure(
+            StoreError::Closed,
+            Timestamp(0),
+            &Heard::default(),
+        );
+        assert!(matches!(error, Err(StoreError::Closed)));
+    }
+
+    #[test]
+    fn a_time_is_moved_by_a_fifth_at_most() {
+        for _ in 0..200 {
+            assert!((800..=1200).contains(&add_jitter(1000)));
+        }
+        assert_eq!(add_jitter(0), 0);
+    }
+}

@@ -1,0 +1,281 @@
+//! The workspace and what can be done to single files in it.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
+
+use super::hidden_paths::{is_one_of, path_components};
+use super::workspace_policy::TrustedCommands;
+use countersign_core::json::sha256_hex;
+
+use super::{
+    HiddenPaths, WorkspaceError, WorkspacePath, WorkspacePathError, sync_folder, write_atomic,
+    write_new,
+};
+
+/// How much of a file is read when the caller does not say.
+pub const MAX_READ_BYTES: u64 = 1024 * 1024;
+
+/// A folder that runs may touch. Cheap to clone.
+#[derive(Clone)]
+pub struct Workspace {
+    pub(super) root: Arc<Dir>,
+    pub(super) hidden: HiddenPaths,
+    pub(super) path: PathBuf,
+    /// Commands whose files are protected beside those of the protocol.
+    pub(super) trusted_commands: Option<TrustedCommands>,
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workspace").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// What was read of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileContent {
+    /// Its beginning, or all of it.
+    pub bytes: Vec<u8>,
+    /// How long the whole file is.
+    pub size: u64,
+    /// Whether there is more than was read.
+    pub truncated: bool,
+}
+
+/// A file that now is what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Where, with `/` between names.
+    pub path: String,
+    /// How long it is.
+    pub bytes: u64,
+    /// The digest of its content, 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+impl Workspace {
+    /// Takes hold of a folder that exists.
+    pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
+        let named = dir.display().to_string();
+        let fault = |source| WorkspaceError::from_io(&named, source);
+        let path = dir.canonicalize().map_err(fault)?;
+        let root = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
+        Ok(Self {
+            root: Arc::new(root),
+            hidden: HiddenPaths::default(),
+            path,
+            trusted_commands: None,
+        })
+    }
+
+    /// Keeps folders or files from runs: relative to the workspace, or absolute.
+    ///
+    /// One that lies outside is out of reach already.
+    pub fn hide<P: AsRef<Path>>(
+        mut self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Self, WorkspaceError> {
+        for path in paths {
+            let whole = self.path.join(path.as_ref());
+            let real = canonicalize_existing(&whole);
+            let Ok(inside) = real.strip_prefix(&self.path) else { continue };
+            let names: Vec<String> = path_components(inside).collect();
+            if names.is_empty() {
+                let path = path.as_ref().display().to_string();
+                return Err(WorkspaceError::HidesRoot { path });
+            }
+            self.hidden.add(&names);
+        }
+        Ok(self)
+    }
+
+    /// Where the workspace is, for a program that works in it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a file or a folder. A path that leads out is an error, not a "no".
+    pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
+        let place = self.resolve_path(path)?;
+        match self.root.metadata(place.to_path_buf()) {
+            Ok(_) => Ok(true),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+                _ => Err(WorkspaceError::from_io(path, error)),
+            },
+        }
+    }
+
+    /// The size of a file and when it was last written, to tell whether it changed; `Empty` where there is none.
+    #[must_use]
+    pub fn read_file_stamp(&self, path: &str) -> Option<(u64, Option<SystemTime>)> {
+        let place = self.resolve_path(path).ok()?;
+        let found = self.root.metadata(place.to_path_buf()).ok().filter(Metadata::is_file)?;
+        Some((found.len(), found.modified().ok().map(cap_std::time::SystemTime::into_std)))
+    }
+
+    /// Reads a file, at most `limit` bytes of it.
+    pub fn read(&self, path: &str, limit: u64) -> Result<FileContent, WorkspaceError> {
+        let place = self.resolve_path(path)?;
+        self.read_at(&place, limit)
+    }
+
+    pub(super) fn read_at(
+        &self,
+        place: &WorkspacePath,
+        limit: u64,
+    ) -> Result<FileContent, WorkspaceError> {
+        let path = place.to_string();
+        let fault = |source| WorkspaceError::from_io(&path, source);
+        // Asked before it is opened: opening a pipe would wait for whoever writes to it.
+        let found = self.root.metadata(place.to_path_buf()).map_err(fault)?;
+        if !found.is_file() {
+            return Err(WorkspaceError::NotAFile { path, found: describe_kind(&found) });
+        }
+        let file = self.root.open(place.to_path_buf()).map_err(fault)?;
+        let size = file.metadata().map_err(fault)?.len();
+        let mut bytes = Vec::new();
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(fault)?;
+        let truncated = bytes.len() as u64 > limit;
+        bytes.truncate(limit as usize);
+        Ok(FileContent { size: size.max(bytes.len() as u64), bytes, truncated })
+    }
+
+    /// Writes a file whole, and the folders above it where they are missing.
+    pub fn write_atomic(&self, path: &str, content: &[u8]) -> Result<WrittenFile, WorkspaceError> {
+        let path = self.write_from(path, content)?;
+        Ok(WrittenFile { path, bytes: content.len() as u64, sha256: sha256_hex(&[content]) })
+    }
+
+    /// Writes a file whole with what a reader gives, without keeping all of it in memory. Returns its path.
+    pub fn write_from(&self, path: &str, content: impl Read) -> Result<String, WorkspaceError> {
+        let place = self.resolve_writable_path(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        if let Ok(found) = self.root.metadata(place.to_path_buf())
+            && !found.is_file()
+        {
+            return Err(WorkspaceError::NotAFile {
+                path: path.to_owned(),
+                found: describe_kind(&found),
+            });
+        }
+        let Some((above, name)) = place.split() else {
+            return Err(WorkspaceError::BadPath {
+                path: path.to_owned(),
+                fault: WorkspacePathError::Empty,
+            });
+        };
+        self.create_folders(&above).map_err(fault)?;
+        let folder = self.root.open_dir(above.to_path_buf()).map_err(fault)?;
+        write_atomic(&folder, name, content).map_err(fault)?;
+        Ok(place.to_string())
+    }
+
+    /// Writes a file that is not there yet. One that holds the same is as good as written, so that it can be
+    /// done again after a crash; one that holds something else stays as it is.
+    pub fn write_once(&self, path: &str, content: &[u8]) -> Result<WrittenFile, WorkspaceError> {
+        let place = self.resolve_writable_path(path)?;
+        let fault = |source| WorkspaceError::from_io(path, source);
+        let Some((above, name)) = place.split() else {
+            return Err(WorkspaceError::BadPath {
+                path: path.to_owned(),
+                fault: WorkspacePathError::Empty,
+            });
+        };
+        self.create_folders(&above).map_err(fault)?;
+        let folder = self.root.open_dir(above.to_path_buf()).map_err(fault)?;
+        let there = folder.symlink_metadata(name).is_ok();
+        if there || !write_new(&folder, name, content).map_err(fault)? {
+            let found = self.read_at(&place, content.len() as u64)?;
+            if found.truncated || found.bytes != content {
+                return Err(WorkspaceError::AlreadyExists { path: path.to_owned() });
+            }
+        }
+        Ok(WrittenFile {
+            path: place.to_string(),
+            bytes: content.len() as u64,
+            sha256: sha256_hex(&[content]),
+        })
+    }
+
+    /// Makes what is missing, name by name from the workspace down, and each name lasting.
+    fn create_folders(&self, folder: &WorkspacePath) -> io::Result<()> {
+        let mut above = WorkspacePath::root();
+        for name in folder.names() {
+            let here = above.join(name);
+            match self.root.create_dir(here.to_path_buf()) {
+                Ok(()) => sync_folder(&self.root.open_dir(above.to_path_buf())?)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            above = here;
+        }
+        Ok(())
+    }
+
+    /// A place that may be touched.
+    fn resolve_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
+        let place = WorkspacePath::parse(path)
+            .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        let is_hidden = self.hidden.covers_file(&self.root, &place);
+        reject_hidden(place, is_hidden)
+    }
+
+    /// A place that may be written to.
+    fn resolve_writable_path(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
+        let place = self.resolve_path(path)?;
+        let commands =
+            self.trusted_commands.as_ref().map(|commands| commands()).unwrap_or_default();
+        let trusted: Vec<WorkspacePath> =
+            commands.iter().flat_map(|command| self.find_program_files(command)).collect();
+        let protected = match self.hidden.protects(&self.root, &place) {
+            Ok(false) => is_one_of(&self.root, &place, &trusted),
+            known => known,
+        };
+        match protected {
+            Ok(false) => Ok(place),
+            Ok(true) => Err(WorkspaceError::Protected { path: path.to_owned() }),
+            Err(error) => Err(WorkspaceError::from_io(path, error)),
+        }
+    }
+
+    /// A folder that may be looked into.
+    pub(super) fn resolve_folder(&self, path: &str) -> Result<WorkspacePath, WorkspaceError> {
+        let place = WorkspacePath::parse_folder(path)
+            .map_err(|fault| WorkspaceError::BadPath { path: path.to_owned(), fault })?;
+        let is_hidden = self.hidden.covers_folder(&self.root, &place);
+        reject_hidden(place, is_hidden)
+    }
+}
+
+fn reject_hidden(
+    place: WorkspacePath,
+    is_hidden: io::Result<bool>,
+) -> Result<WorkspacePath, WorkspaceError> {
+    match is_hidden {
+        Ok(false) => Ok(place),
+        Ok(true) => Err(WorkspaceError::Hidden { path: place.to_string() }),
+        Err(error) => Err(WorkspaceError::from_io(&place.to_string(), error)),
+    }
+}
+
+/// A path with its links followed, as far down as it exists.
+fn canonicalize_existing(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (above.canonicalize(), path.strip_prefix(above)) {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
+fn describe_kind(found: &Metadata) -> &'static str {
+    if found.is_dir() { "a folder" } else { "neither a file nor a folder" }
+}

@@ -1,0 +1,45 @@
+//! A workspace as the runs of one protocol see it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use countersign_core::protocol::ProtocolPolicy;
+
+use super::hidden_paths::path_components;
+use super::{Workspace, WorkspacePath};
+
+/// Gives the commands whose files no run may change.
+pub(crate) type TrustedCommands = Arc<dyn Fn() -> Vec<Vec<String>> + Send + Sync>;
+
+impl Workspace {
+    /// The same folder with the hidden files that a policy shows, and with the files of its programs
+    /// protected: a run that could change a program could run anything.
+    #[must_use]
+    pub fn with_policy(&self, policy: &ProtocolPolicy) -> Self {
+        let commands = policy.programs.values().map(|program| &program.command);
+        let protected = commands.flat_map(|command| self.find_program_files(command));
+        let hidden = self.hidden.with_policy(&policy.files, protected.collect());
+        Self { hidden, ..self.clone() }
+    }
+
+    /// The same folder, in which the files of these commands are protected too, and are so whatever a
+    /// policy shows: they are somebody else's programs. They are asked for when something is written.
+    #[must_use]
+    pub(crate) fn with_trusted_commands(self, commands: TrustedCommands) -> Self {
+        Self { trusted_commands: Some(commands), ..self }
+    }
+
+    /// The words of a command that name a file of the workspace, also one that is not there yet.
+    pub(super) fn find_program_files(&self, command: &[String]) -> Vec<WorkspacePath> {
+        let inside = command.iter().filter_map(|word| {
+            let path = self.path().join(word);
+            let names: Vec<String> =
+                path_components(path.strip_prefix(self.path()).ok()?).collect();
+            let place = WorkspacePath::parse(&names.join("/")).ok()?;
+            // `clippy` is an argument; `tool.py` and `bin/tool` are files.
+            let is_path = Path::new(word).extension().is_some() || word.contains('/');
+            (is_path || self.root.is_file(place.to_path_buf())).then_some(place)
+        });
+        inside.collect()
+    }
+}

@@ -1,0 +1,332 @@
+//! The one map from what went wrong to what a client is told: RFC 9457, with a stable code.
+//!
+//! The words of an error never hold secrets or model text; what a program must know stands in members of its
+//! own.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_core::contract::ContractRegistryError;
+use countersign_core::reply::Violation;
+use countersign_core::run::InputRejection;
+use countersign_core::source::Diagnostic;
+use countersign_memory::store::MemoryError;
+use countersign_runtime::engine::EngineError;
+use countersign_runtime::memory_context::ContextError;
+use countersign_runtime::workspace::WorkspaceError;
+use countersign_store::StoreError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::{HostError, KeyringError};
+use crate::app_state::TenantRuntimeError;
+use crate::protocol_catalog::CatalogError;
+use crate::wire::DiagnosticView;
+
+/// The media type of a problem.
+pub(super) const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";
+
+/// What went wrong, as it is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ProblemDetails {
+    /// `urn:countersign:problem:` and the code.
+    #[schema(example = "urn:countersign:problem:unknown_run")]
+    pub r#type: String,
+    /// What kind of problem, in a few words.
+    #[schema(example = "Not Found")]
+    pub title: String,
+    /// The status of the response.
+    #[schema(example = 404)]
+    pub status: u16,
+    /// What happened, in a sentence.
+    #[schema(example = "no run `k7mw2p`")]
+    pub detail: String,
+    /// A stable word for programs.
+    #[schema(example = "unknown_run")]
+    pub code: String,
+    /// Everything wrong with a value that was handed in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub violations: Vec<Violation>,
+    /// Every fault in files that were handed in, or that the house has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<DiagnosticView>,
+    /// The version that the run is at, where another was expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone)]
+pub struct ApiError {
+    problem: Box<ProblemDetails>,
+    retry_after: Option<u64>,
+    allow: Option<String>,
+}
+
+impl ApiError {
+    /// A problem with a status, a code and a sentence.
+    #[must_use]
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        let problem = ProblemDetails {
+            r#type: format!("urn:countersign:problem:{code}"),
+            title: status.canonical_reason().unwrap_or("Problem").to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            code: code.to_owned(),
+            violations: Vec::new(),
+            findings: Vec::new(),
+            version: None,
+        };
+        Self { problem: Box::new(problem), retry_after: None, allow: None }
+    }
+
+    /// Something in the request cannot be read.
+    #[must_use]
+    pub fn bad_request(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, detail)
+    }
+
+    /// There is no such thing.
+    #[must_use]
+    pub fn not_found(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, detail)
+    }
+
+    /// It is not for this caller.
+    #[must_use]
+    pub fn forbidden(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, detail)
+    }
+
+    /// The request can be read, and what it says cannot be done.
+    #[must_use]
+    pub fn unprocessable(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, detail)
+    }
+
+    /// Something outside does not do its part now.
+    #[must_use]
+    pub fn unavailable(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).with_retry_after(1)
+    }
+
+    /// The fault is ours.
+    #[must_use]
+    pub fn internal(code: &str, detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, code, detail)
+    }
+
+    /// The same, with the seconds after which another try may help.
+    #[must_use]
+    pub fn with_retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The same, with the methods that there are.
+    #[must_use]
+    pub fn with_allow(mut self, methods: String) -> Self {
+        self.allow = Some(methods);
+        self
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub fn problem(&self) -> &ProblemDetails {
+        &self.problem
+    }
+
+    fn with_diagnostics(mut self, faults: &[Diagnostic]) -> Self {
+        self.problem.findings = faults.iter().map(DiagnosticView::from).collect();
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.problem.status)
+            .expect("it was made of a status a few lines above");
+        let body = serde_json::to_vec(&self.problem).expect("a problem is JSON");
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_MEDIA_TYPE));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        if let Some(allow) = self.allow.and_then(|methods| methods.parse().ok()) {
+            headers.insert(header::ALLOW, allow);
+        }
+        response
+    }
+}
+
+impl From<InputRejection> for ApiError {
+    fn from(rejection: InputRejection) -> Self {
+        let status = match &rejection {
+            InputRejection::NotYours { .. } => StatusCode::FORBIDDEN,
+            InputRejection::UnknownWait { .. } => StatusCode::NOT_FOUND,
+            InputRejection::WrongKind { .. }
+            | InputRejection::WrongShape { .. }
+            | InputRejection::TooDeep { .. }
+            | InputRejection::TooLarge { .. }
+            | InputRejection::CannotStart { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
+        };
+        let mut told = Self::new(status, rejection.code(), rejection.to_string());
+        told.problem.violations = rejection.violations().to_vec();
+        told
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        let detail = error.to_string();
+        match error {
+            EngineError::Rejected(rejection) => rejection.into(),
+            EngineError::RunNotFound { version: None, .. } => {
+                Self::not_found("unknown_run", detail)
+            }
+            EngineError::RunNotFound { .. } => Self::not_found("unknown_version", detail),
+            EngineError::Store(error) => error.into(),
+            EngineError::InvalidProtocol(faults) => {
+                Self::unprocessable("faults", detail).with_diagnostics(&faults)
+            }
+            EngineError::VersionMismatch { found, .. } => {
+                let mut told = Self::new(StatusCode::PRECONDITION_FAILED, "version_moved", detail);
+                told.problem.version = Some(found);
+                told
+            }
+            EngineError::CredentialsInAddress => Self::unprocessable("credentials", detail),
+            EngineError::KeyReused { .. } => Self::unprocessable("key_reused", detail),
+            EngineError::Contended { .. } => Self::unavailable("contended", detail),
+            EngineError::Corrupt { .. } => Self::internal("damaged", detail),
+            EngineError::RunPruned { .. } => Self::new(StatusCode::GONE, "pruned", detail),
+            EngineError::ProtocolUnavailable { .. } => Self::internal("protocol_unusable", detail),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let detail = error.to_string();
+        match error {
+            StoreError::NotFound { run } => {
+                Self::not_found("unknown_run", format!("no run `{}`", run.id))
+            }
+            StoreError::Conflict { .. } | StoreError::Fenced { .. } => {
+                Self::new(StatusCode::CONFLICT, "conflict", detail)
+            }
+            StoreError::DuplicateKey { .. } => {
+                Self::new(StatusCode::CONFLICT, "key_reused", detail)
+            }
+            StoreError::Malformed { .. } => Self::unprocessable("malformed", detail),
+            StoreError::Corrupt { .. } => Self::internal("damaged", detail),
+            StoreError::FileReplaced { .. } => Self::unavailable("store_replaced", detail),
+            StoreError::LowDiskSpace { .. } => Self::unavailable("low_space", detail),
+            StoreError::DiskFull => {
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "store_full", detail)
+            }
+            _ => Self::unavailable("store_unavailable", detail),
+        }
+    }
+}
+
+impl From<CatalogError> for ApiError {
+    fn from(error: CatalogError) -> Self {
+        let detail = error.to_string();
+        match error {
+            CatalogError::UnknownProtocol { .. } => Self::not_found("unknown_protocol", detail),
+            CatalogError::NoProtocolFolder => Self::unprocessable("no_protocol", detail),
+            CatalogError::NoWorkflow(_) => Self::not_found("unknown_workflow", detail),
+            CatalogError::InvalidFiles(faults) => {
+                Self::unprocessable("faults", detail).with_diagnostics(&faults)
+            }
+            CatalogError::NoModel { .. } => Self::unprocessable(
+                "no_model",
+                format!("{detail}; name one as `model`, such as `openai:NAME` or `human`"),
+            ),
+            CatalogError::Folder(_) | CatalogError::WriteData { .. } => {
+                Self::internal("folder", detail)
+            }
+        }
+    }
+}
+
+impl From<ContractRegistryError> for ApiError {
+    fn from(error: ContractRegistryError) -> Self {
+        match error {
+            ContractRegistryError::Unknown { .. } => {
+                Self::not_found("unknown_contract", error.to_string())
+            }
+            ContractRegistryError::VersionConflict { .. } => {
+                Self::unprocessable("duplicate_id", error.to_string())
+            }
+        }
+    }
+}
+
+impl From<MemoryError> for ApiError {
+    fn from(error: MemoryError) -> Self {
+        let detail = error.to_string();
+        match error {
+            MemoryError::Store(error) => error.into(),
+            MemoryError::Conflict { .. } => Self::new(StatusCode::CONFLICT, "conflict", detail),
+            MemoryError::Scope(_) => Self::unprocessable("scope", detail),
+            MemoryError::NotFound { .. } => Self::not_found("nothing_there", detail),
+            MemoryError::RowGone { .. } => Self::new(StatusCode::GONE, "gone", detail),
+            _ => Self::unprocessable("refused", detail),
+        }
+    }
+}
+
+impl From<ContextError> for ApiError {
+    fn from(error: ContextError) -> Self {
+        match error {
+            ContextError::Memory(error) => error.into(),
+            ContextError::Compose(error) => Self::unprocessable("not_composed", error.to_string()),
+            ContextError::Render(error) => Self::unprocessable("not_composed", error.to_string()),
+        }
+    }
+}
+
+impl From<TenantRuntimeError> for ApiError {
+    fn from(error: TenantRuntimeError) -> Self {
+        Self::internal("folder", error.to_string())
+    }
+}
+
+impl From<WorkspaceError> for ApiError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::unprocessable("file", error.to_string())
+    }
+}
+
+impl From<KeyringError> for ApiError {
+    fn from(_: KeyringError) -> Self {
+        Self::internal("keys", "the file of keys cannot be read; the server's log says why")
+    }
+}
+
+impl From<HostError> for ApiError {
+    fn from(fault: HostError) -> Self {
+        let code = match fault {
+            HostError::Host { .. } => "foreign_host",
+            HostError::Origin { .. } => "foreign_origin",
+        };
+        Self::new(StatusCode::FORBIDDEN, code, fault.to_string())
+    }
+}
+
+impl From<Vec<Diagnostic>> for ApiError {
+    fn from(faults: Vec<Diagnostic>) -> Self {
+        let found = if faults.len() == 1 {
+            "1 fault".to_owned()
+        } else {
+            format!("{} faults", faults.len())
+        };
+        Self::unprocessable("faults", format!("{found} in the files")).with_diagnostics(&faults)
+    }
+}

@@ -1,0 +1,202 @@
+//! Lets a request in, or says why not: its host, its origin, its key, its role.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use countersign_store::TenantId;
+
+use super::{ApiError, HttpState};
+use crate::access::{AccessRole, Caller, Keyring, ROUTE_POLICIES, RoutePolicy, find_route_policy};
+use crate::app_state::AppState;
+
+/// Says who acts, where the caller may say so.
+const COUNTERSIGN_AS_HEADER: HeaderName = HeaderName::from_static("countersign-as");
+
+/// What a browser says about who makes it ask.
+const SEC_FETCH_SITE_HEADER: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Stands before every route.
+pub(crate) async fn authenticate(
+    State(app): State<HttpState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let need = match check_route(&app, &request) {
+        Ok(RoutePolicy::Public) => return next.run(request).await,
+        Ok(need) => need,
+        Err(error) => return error.into_response(),
+    };
+    let shown = RequestCredentials::from_headers(&app, request.headers());
+    let admitted = async { authorize(&app, shown?, need).await }.await;
+    match admitted {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(error) => error.into_response(),
+    }
+}
+
+/// What the route of a request needs, once its host and its origin are ours.
+fn check_route(app: &HttpState, request: &Request) -> Result<RoutePolicy, ApiError> {
+    let headers = request.headers();
+    app.host_policy
+        .check(header_text(headers, &header::HOST), header_text(headers, &header::ORIGIN))?;
+    let path = request.extensions().get::<MatchedPath>();
+    let path =
+        path.ok_or_else(|| ApiError::not_found("unknown_path", "there is nothing at this path"))?;
+    find_route_policy(request.method().as_str(), path.as_str()).ok_or_else(|| {
+        let methods: Vec<&str> = ROUTE_POLICIES
+            .iter()
+            .filter(|one| one.path == path.as_str())
+            .map(|one| one.method)
+            .collect();
+        let allow = methods.join(", ");
+        let detail = format!("`{}` does not go here; {allow} does", request.method());
+        ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+            .with_allow(allow)
+    })
+}
+
+/// Lets somebody in whose role is enough.
+async fn authorize(
+    app: &HttpState,
+    shown: RequestCredentials,
+    need: RoutePolicy,
+) -> Result<Caller, ApiError> {
+    let (role, house) = match need {
+        RoutePolicy::Public => (AccessRole::Reader, false),
+        RoutePolicy::Role(role) => (role, false),
+        RoutePolicy::LocalTenant(role) => (role, true),
+    };
+    let caller = shown.resolve_caller(app).await?;
+    if let Some(key) = &caller.key_id
+        && let Err(seconds) = app.rate_limiter.try_acquire(key)
+    {
+        let detail = "this key asks too often";
+        let told = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_often", detail);
+        return Err(told.with_retry_after(seconds));
+    }
+    if caller.role < role {
+        let detail = format!("this needs the role `{role}`, and yours is `{}`", caller.role);
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "role", detail));
+    }
+    if house && caller.tenant() != TenantId::default().as_str() {
+        let detail = "this tells of the whole house, and is for tenant `local` alone";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "tenant", detail));
+    }
+    Ok(caller)
+}
+
+/// What a request shows to be let in.
+struct RequestCredentials {
+    /// A key; `Empty` for whoever owns the house.
+    key: Option<String>,
+    /// Who acts, where it says so.
+    acting_user: Option<String>,
+}
+
+impl RequestCredentials {
+    fn from_headers(app: &HttpState, headers: &HeaderMap) -> Result<Self, ApiError> {
+        let acting = parse_acting_user(headers)?;
+        let Some(shown) = header_text(headers, &header::AUTHORIZATION) else {
+            let odd = headers.contains_key(header::AUTHORIZATION);
+            if !app.host_policy.allows_keyless() || odd {
+                return Err(unauthorized_error("a key is needed: `Authorization: Bearer KEY`"));
+            }
+            check_cookie(app, headers)?;
+            return Ok(Self { key: None, acting_user: acting });
+        };
+        let (scheme, secret) = shown.split_once(' ').unwrap_or((shown, ""));
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(unauthorized_error("a key is shown as `Authorization: Bearer KEY`"));
+        }
+        let secret = secret.trim();
+        if app.token.as_ref().is_some_and(|token| token.matches(secret)) {
+            return Ok(Self { key: None, acting_user: acting });
+        }
+        Ok(Self { key: Some(secret.to_owned()), acting_user: acting })
+    }
+
+    /// Who that is. Keys and folders are files, which are read in a thread that may wait for the disk.
+    async fn resolve_caller(self, app: &HttpState) -> Result<Caller, ApiError> {
+        let (house, keyring) = (Arc::clone(&app.app_state), Arc::clone(&app.keyring));
+        if self.key.is_none()
+            && let Some(desk) = house.find_tenant(&TenantId::default())
+        {
+            let user = self.acting_user.unwrap_or_else(|| house.deps().default_user.clone());
+            return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
+        }
+        let found = tokio::task::spawn_blocking(move || self.find_caller(&house, &keyring)).await;
+        found.map_err(|_| ApiError::internal("broke_down", "looking for the key broke down"))?
+    }
+
+    fn find_caller(self, house: &AppState, keyring: &Keyring) -> Result<Caller, ApiError> {
+        let Self { key: secret, acting_user: acting } = self;
+        let Some(secret) = secret else {
+            let desk = house.open_tenant(&TenantId::default())?;
+            let user = acting.unwrap_or_else(|| house.deps().default_user.clone());
+            return Ok(Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None });
+        };
+        let key =
+            keyring.find_by_secret(&secret)?.ok_or_else(|| unauthorized_error("no such key"))?;
+        if let Some(why) = key.inactive_reason(house.deps().clock.now()) {
+            return Err(unauthorized_error(&format!("the key was {why}")));
+        }
+        let user = match acting {
+            Some(user) if key.role == AccessRole::Admin || user == key.user => user,
+            Some(_) => {
+                let detail = format!("only an admin acts as another; this key is `{}`'s", key.user);
+                return Err(ApiError::new(StatusCode::FORBIDDEN, "acts_as", detail));
+            }
+            None => key.user,
+        };
+        let desk = house.open_tenant(&TenantId::new(key.tenant))?;
+        Ok(Caller { runtime: desk, role: key.role, user, key_id: Some(key.id) })
+    }
+}
+
+/// Lets a browser in by its cookie, where a token is needed. Cookies are sent for pages at any port of this machine,
+/// so the browser must say that it is our own page that asks.
+fn check_cookie(app: &HttpState, headers: &HeaderMap) -> Result<(), ApiError> {
+    let Some(token) = &app.token else { return Ok(()) };
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let shown =
+        cookies.filter_map(|cookies| cookies.to_str().ok()).any(|one| token.is_in_cookies(one));
+    if !shown {
+        let detail = format!(
+            "this server lets in who has its token: send `Authorization: Bearer TOKEN` with what stands in `{}`, or open the page at the address that `countersign serve --open` opens",
+            token.path().display()
+        );
+        return Err(ApiError::new(StatusCode::UNAUTHORIZED, "no_token", detail));
+    }
+    match header_text(headers, &SEC_FETCH_SITE_HEADER) {
+        None | Some("same-origin" | "none") => Ok(()),
+        Some(_) => {
+            let detail = "a page of another origin may not use this server";
+            Err(ApiError::forbidden("foreign_origin", detail))
+        }
+    }
+}
+
+/// Who acts, where the request says it.
+fn parse_acting_user(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let Some(value) = headers.get(COUNTERSIGN_AS_HEADER) else { return Ok(None) };
+    let name = std::str::from_utf8(value.as_bytes()).unwrap_or_default().trim();
+    if name.is_empty() || name.chars().count() > 200 {
+        let detail = "`Countersign-As` must be a name of 1 to 200 characters";
+        return Err(ApiError::bad_request("bad_header", detail));
+    }
+    Ok(Some(name.to_owned()))
+}
+
+fn unauthorized_error(detail: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "no_key", detail)
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}

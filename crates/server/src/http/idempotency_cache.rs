@@ -1,0 +1,328 @@
+//! Answers to requests with an `Idempotency-ApiKey`, kept for a while so that the same request gets the same answer.
+//!
+//! Only answers that went well are kept: a request that was refused changed nothing, and may be sent again. What is
+//! kept is bounded in number, bytes and time, and is gone when the process ends; inputs of runs are recognised by
+//! the log after that too ([`Engine::find_repeated_input`](countersign_runtime::engine::Engine::find_repeated)).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use countersign_core::json::sha256_hex;
+use http_body_util::BodyExt as _;
+use tokio::sync::watch;
+
+use super::idempotency_key::read_idempotency_key;
+use super::request_body::BufferedBody;
+use super::{ApiError, HttpState};
+use crate::access::Caller;
+
+/// Answers that are kept at most.
+const MAX_RESPONSES: usize = 10_000;
+
+/// Bytes of answers that are kept at most.
+const MAX_TOTAL_BYTES: usize = 64 << 20;
+
+/// Bytes of one answer; a longer one is not kept.
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
+
+/// How long an answer is kept.
+const RESPONSE_TTL: Duration = Duration::from_hours(24);
+
+/// Says that an answer was given before.
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// The headers of an answer that are kept with it.
+const CACHED_HEADERS: [HeaderName; 3] = [header::CONTENT_TYPE, header::LOCATION, header::ETAG];
+
+/// Answers that are kept, and requests that are being answered.
+#[derive(Debug, Default)]
+pub struct IdempotencyCache {
+    entries: Mutex<IdempotencyEntries>,
+}
+
+#[derive(Debug, Default)]
+struct IdempotencyEntries {
+    slots: BTreeMap<String, IdempotencySlot>,
+    /// Finished answers, the oldest first.
+    finished: VecDeque<(String, Instant)>,
+    bytes: usize,
+}
+
+#[derive(Debug, Clone)]
+struct IdempotencySlot {
+    /// The digest of the request that has the key.
+    request_digest: String,
+    tenant: String,
+    response: Option<Arc<CachedResponse>>,
+    /// Closes when the request was answered.
+    done: watch::Receiver<()>,
+}
+
+#[derive(Debug)]
+struct CachedResponse {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Stands behind the guard, before every route: gives an answer again, or has it made once.
+pub(super) async fn answer_once(
+    State(app): State<HttpState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let (Some(caller), Some(BufferedBody(body)), false) =
+        (request.extensions().get::<Caller>(), request.extensions().get::<BufferedBody>(), reads)
+    else {
+        return next.run(request).await;
+    };
+    let key = match read_idempotency_key(request.headers()) {
+        Ok(Some(key)) => key,
+        Ok(None) => return next.run(request).await,
+        Err(error) => return error.into_response(),
+    };
+    let asked = IdempotentRequest::new(caller, &request, body, &key);
+    let forgets = request.extensions().get::<MatchedPath>();
+    let forgets = forgets.is_some_and(|path| path.as_str() == "/v1/memory/forget");
+    let working = loop {
+        match app.idempotency_cache.begin_request(&asked) {
+            IdempotencyLookup::Cached(answer) => return answer.to_response(),
+            IdempotencyLookup::KeyReused => return key_reused_response(),
+            IdempotencyLookup::InProgress(mut done) => drop(done.changed().await),
+            IdempotencyLookup::Started(working) => break working,
+        }
+    };
+    let response = next.run(request).await;
+    if !response.status().is_success() {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return ApiError::internal("broke_down", "the answer broke off").into_response();
+    };
+    if forgets {
+        app.idempotency_cache.forget_tenant(&asked.tenant);
+    }
+    let kept = CACHED_HEADERS.into_iter();
+    let kept = kept.filter_map(|name| Some((name.clone(), parts.headers.get(name)?.clone())));
+    let headers = kept.collect();
+    working.store_response(CachedResponse { status: parts.status, headers, body: body.clone() });
+    Response::from_parts(parts, Body::from(body))
+}
+
+fn key_reused_response() -> Response {
+    let detail = "this `Idempotency-Key` was used for another request; use a new one";
+    ApiError::unprocessable("key_reused", detail).into_response()
+}
+
+impl CachedResponse {
+    fn to_response(&self) -> Response {
+        let mut response = (self.status, self.body.clone()).into_response();
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.headers_mut().extend(self.headers.clone());
+        response
+            .headers_mut()
+            .insert(IDEMPOTENCY_REPLAYED, axum::http::HeaderValue::from_static("true"));
+        response
+    }
+}
+
+/// A request with a key: whose it is, and what it asks.
+struct IdempotentRequest {
+    /// Tells the keys of callers and routes apart.
+    cache_key: String,
+    request_digest: String,
+    tenant: String,
+}
+
+impl IdempotentRequest {
+    fn new(caller: &Caller, request: &Request, body: &Bytes, key: &str) -> Self {
+        let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+        let by = caller.key_id.as_deref().unwrap_or_default();
+        let parts = [caller.tenant(), by, &caller.user, request.method().as_str(), path, key];
+        let condition = request.headers().get(header::IF_MATCH);
+        let condition = condition.map_or(&b""[..], |condition| condition.as_bytes());
+        Self {
+            cache_key: sha256_hex(&[parts.join("\n").as_bytes()]),
+            request_digest: sha256_hex(&[condition, b"\n", body]),
+            tenant: caller.tenant().to_owned(),
+        }
+    }
+}
+
+enum IdempotencyLookup<'k> {
+    Cached(Arc<CachedResponse>),
+    /// The key was used for another request.
+    KeyReused,
+    /// The same request is being answered.
+    InProgress(watch::Receiver<()>),
+    Started(PendingResponse<'k>),
+}
+
+/// A request that is being answered. Dropped, it leaves nothing behind.
+struct PendingResponse<'k> {
+    cache: &'k IdempotencyCache,
+    cache_key: String,
+    _done: watch::Sender<()>,
+}
+
+impl IdempotencyCache {
+    fn begin_request(&self, asked: &IdempotentRequest) -> IdempotencyLookup<'_> {
+        let mut kept = self.lock();
+        kept.evict_expired(Instant::now());
+        if let Some(slot) = kept.slots.get(&asked.cache_key) {
+            return match &slot.response {
+                _ if slot.request_digest != asked.request_digest => IdempotencyLookup::KeyReused,
+                Some(answer) => IdempotencyLookup::Cached(Arc::clone(answer)),
+                None => IdempotencyLookup::InProgress(slot.done.clone()),
+            };
+        }
+        let (sender, done) = watch::channel(());
+        let (request, tenant) = (asked.request_digest.clone(), asked.tenant.clone());
+        let slot = IdempotencySlot { request_digest: request, tenant, response: None, done };
+        kept.slots.insert(asked.cache_key.clone(), slot);
+        IdempotencyLookup::Started(PendingResponse {
+            cache: self,
+            cache_key: asked.cache_key.clone(),
+            _done: sender,
+        })
+    }
+
+    /// Drops every finished answer of a tenant: somebody was erased, and answers may name them.
+    fn forget_tenant(&self, tenant: &str) {
+        let mut kept = self.lock();
+        let IdempotencyEntries { slots, finished: order, bytes } = &mut *kept;
+        order.retain(|(name, _)| {
+            let Some(slot) = slots.get(name).filter(|slot| slot.tenant == tenant) else {
+                return true;
+            };
+            *bytes -= slot.response.as_ref().map_or(0, |answer| answer.body.len());
+            slots.remove(name);
+            false
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, IdempotencyEntries> {
+        // What is behind it is put in whole or not at all, so a panic elsewhere leaves it usable.
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl IdempotencyEntries {
+    fn evict_expired(&mut self, now: Instant) {
+        while let Some((_, since)) = self.finished.front() {
+            let full = self.finished.len() > MAX_RESPONSES || self.bytes > MAX_TOTAL_BYTES;
+            if !full && now.duration_since(*since) < RESPONSE_TTL {
+                return;
+            }
+            let Some((name, _)) = self.finished.pop_front() else { return };
+            if let Some(slot) = self.slots.remove(&name) {
+                self.bytes -= slot.response.map_or(0, |answer| answer.body.len());
+            }
+        }
+    }
+}
+
+impl PendingResponse<'_> {
+    fn store_response(self, answer: CachedResponse) {
+        if answer.body.len() > MAX_RESPONSE_BYTES {
+            return;
+        }
+        let mut kept = self.cache.lock();
+        kept.bytes += answer.body.len();
+        if let Some(slot) = kept.slots.get_mut(&self.cache_key) {
+            slot.response = Some(Arc::new(answer));
+        }
+        kept.finished.push_back((self.cache_key.clone(), Instant::now()));
+        kept.evict_expired(Instant::now());
+    }
+}
+
+impl Drop for PendingResponse<'_> {
+    fn drop(&mut self) {
+        let mut kept = self.cache.lock();
+        if kept.slots.get(&self.cache_key).is_some_and(|slot| slot.response.is_none()) {
+            kept.slots.remove(&self.cache_key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(name: &str, tenant: &str) -> IdempotentRequest {
+        let (name, request, tenant) = (name.to_owned(), "r".to_owned(), tenant.to_owned());
+        IdempotentRequest { cache_key: name, request_digest: request, tenant }
+    }
+
+    fn keep(answers: &IdempotencyCache, asked: &IdempotentRequest, bytes: usize) {
+        let IdempotencyLookup::Started(working) = answers.begin_request(asked) else {
+            panic!("it is not known")
+        };
+        let (status, headers) = (StatusCode::OK, HeaderMap::new());
+        working.store_response(CachedResponse {
+            status,
+            headers,
+            body: Bytes::from(vec![b'x'; bytes]),
+        });
+    }
+
+    fn is_known(answers: &IdempotencyCache, asked: &IdempotentRequest) -> bool {
+        matches!(answers.begin_request(asked), IdempotencyLookup::Cached(_))
+    }
+
+    #[test]
+    fn answers_are_bounded_in_number_bytes_and_time() {
+        let answers = IdempotencyCache::default();
+        let first = asked("first", "t");
+        keep(&answers, &first, 1);
+        assert!(is_known(&answers, &first));
+        for number in 0..=MAX_RESPONSES {
+            keep(&answers, &asked(&format!("n{number}"), "t"), 1);
+        }
+        assert!(!is_known(&answers, &first), "the oldest is dropped for the newest");
+        for number in 0..=MAX_TOTAL_BYTES / MAX_RESPONSE_BYTES {
+            keep(&answers, &asked(&format!("b{number}"), "t"), MAX_RESPONSE_BYTES);
+        }
+        assert!(answers.lock().bytes <= MAX_TOTAL_BYTES);
+        let large = asked("large", "t");
+        keep(&answers, &large, MAX_RESPONSE_BYTES + 1);
+        assert!(!is_known(&answers, &large));
+        answers.lock().evict_expired(Instant::now() + RESPONSE_TTL);
+        assert!(answers.lock().slots.is_empty() && answers.lock().bytes == 0);
+    }
+
+    #[test]
+    fn what_a_tenant_was_answered_goes_with_whom_it_erases() {
+        let answers = IdempotencyCache::default();
+        let (ours, theirs) = (asked("a", "ours"), asked("b", "theirs"));
+        keep(&answers, &ours, 5);
+        keep(&answers, &theirs, 7);
+        answers.forget_tenant("ours");
+        assert!(!is_known(&answers, &ours) && is_known(&answers, &theirs));
+        assert_eq!(answers.lock().bytes, 7);
+    }
+
+    #[test]
+    fn a_request_that_is_given_up_leaves_its_key_free() {
+        let answers = IdempotencyCache::default();
+        let one = asked("a", "t");
+        let IdempotencyLookup::Started(working) = answers.begin_request(&one) else {
+            panic!("it is not known")
+        };
+        assert!(matches!(answers.begin_request(&one), IdempotencyLookup::InProgress(_)));
+        let other = IdempotentRequest { request_digest: "other".to_owned(), ..asked("a", "t") };
+        assert!(matches!(answers.begin_request(&other), IdempotencyLookup::KeyReused));
+        drop(working);
+        assert!(matches!(answers.begin_request(&one), IdempotencyLookup::Started(_)));
+    }
+}

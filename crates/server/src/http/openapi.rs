@@ -1,0 +1,130 @@
+//! What the API says about itself: OpenAPI 3.1, made of the code, and a page that lists it.
+
+use axum::Router;
+use axum::http::header;
+use axum::response::{Html, IntoResponse};
+use axum::routing::get;
+use utoipa::OpenApi as _;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
+
+use super::HttpState;
+use super::api_error::{PROBLEM_MEDIA_TYPE, ProblemDetails};
+use crate::access::{AccessRole, RoutePolicy, find_route_policy};
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Countersign",
+        description = "Models propose, contracts decide. Runs, contracts, the inbox and memory.",
+        license(name = "MIT OR Apache-2.0"),
+    ),
+    components(schemas(ProblemDetails)),
+    tags(
+        (name = "house", description = "The server itself."),
+        (name = "protocols", description = "What runs can be started of."),
+        (name = "contracts", description = "What replies are held against."),
+        (name = "runs", description = "Runs: looked at, started, given something, steered."),
+        (name = "inbox", description = "What waits for a person."),
+        (name = "memory", description = "What is remembered, and packets of it."),
+    ),
+)]
+struct ApiDoc;
+
+/// What stands before the routes.
+pub(crate) fn base_openapi() -> OpenApi {
+    ApiDoc::openapi()
+}
+
+/// The description with what holds for every route: its problem, and what it needs.
+pub(crate) fn complete_openapi(mut described: OpenApi) -> OpenApi {
+    let key = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    described.components.get_or_insert_default().add_security_scheme("key", key);
+    for (path, item) in &mut described.paths.paths {
+        let operations = [
+            ("GET", &mut item.get),
+            ("PUT", &mut item.put),
+            ("POST", &mut item.post),
+            ("DELETE", &mut item.delete),
+        ];
+        for (method, operation) in operations {
+            if let Some(operation) = operation {
+                complete_operation(operation, find_route_policy(method, path));
+            }
+        }
+    }
+    described
+}
+
+fn complete_operation(operation: &mut Operation, need: Option<RoutePolicy>) {
+    let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let told = ResponseBuilder::new()
+        .description("What went wrong, with a stable `code`.")
+        .content(PROBLEM_MEDIA_TYPE, problem)
+        .build();
+    operation.responses.responses.insert("default".to_owned(), RefOr::T(told));
+    let needs = match need {
+        None | Some(RoutePolicy::Public) => "Needs nothing.".to_owned(),
+        Some(RoutePolicy::Role(role)) => format!("Needs the role `{role}`."),
+        Some(RoutePolicy::LocalTenant(role)) => {
+            format!("Needs the role `{role}` in tenant `local`.")
+        }
+    };
+    if !matches!(need, None | Some(RoutePolicy::Public)) {
+        let none: [&str; 0] = [];
+        operation.security = Some(vec![SecurityRequirement::new("key", none)]);
+    }
+    let text = operation.description.take().unwrap_or_default();
+    operation.description = Some(format!("{text}\n\n{needs}").trim().to_owned());
+}
+
+/// The description itself, and the page that lists it.
+pub(crate) fn routes(described: &OpenApi) -> Router<HttpState> {
+    let text = described.to_json().expect("a description is JSON");
+    let page = render_page(described);
+    let json = move || {
+        let text = text.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], text).into_response() }
+    };
+    Router::new()
+        .route("/v1/openapi.json", get(json))
+        .route("/v1/docs", get(move || async move { Html(page.clone()) }))
+}
+
+/// Every route in a line, for people. No script, nothing from elsewhere.
+fn render_page(described: &OpenApi) -> String {
+    let mut rows = String::new();
+    for (path, item) in &described.paths.paths {
+        let operations = [
+            ("GET", &item.get),
+            ("PUT", &item.put),
+            ("POST", &item.post),
+            ("DELETE", &item.delete),
+        ];
+        for (method, operation) in operations {
+            let Some(operation) = operation else { continue };
+            let summary = operation.summary.as_deref().unwrap_or_default();
+            let needs = match find_route_policy(method, path) {
+                None | Some(RoutePolicy::Public) => "–",
+                Some(RoutePolicy::Role(role) | RoutePolicy::LocalTenant(role)) => {
+                    AccessRole::as_str(role)
+                }
+            };
+            let [path, summary] = [path.as_str(), summary].map(escape_html);
+            rows.push_str(&format!(
+                "<tr><td>{method}</td><td><code>{path}</code></td><td>{needs}</td><td>{summary}</td></tr>\n"
+            ));
+        }
+    }
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Countersign: HTTP</title>\n\
+         <h1>Countersign: HTTP</h1>\n\
+         <p>The whole description, with every shape: <a href=\"/v1/openapi.json\">openapi.json</a>.</p>\n\
+         <table>\n<tr><th>Method</th><th>Path</th><th>Role</th><th>What it does</th></tr>\n{rows}</table>\n"
+    )
+}
+
+fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

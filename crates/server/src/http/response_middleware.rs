@@ -1,0 +1,54 @@
+//! What holds for every answer: it comes in time, it comes even where something broke down, and no browser takes
+//! it for something to run.
+
+use std::any::Any;
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, Response as HttpResponse, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use tokio::time::timeout;
+
+use super::ApiError;
+
+/// How long an answer may take.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long an upload may take.
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// Ends what takes too long. Streams have begun by then, and go on.
+pub(crate) async fn enforce_timeout(request: Request, next: Next) -> Response {
+    let most = if request.method() == Method::PUT { UPLOAD_TIMEOUT } else { RESPONSE_TIMEOUT };
+    timeout(most, next.run(request)).await.unwrap_or_else(|_| {
+        let detail = "the answer took too long; whether something was kept is not known, so repeat it with its key";
+        ApiError::unavailable("timed_out", detail).into_response()
+    })
+}
+
+/// What a client is told where a route broke down.
+pub(crate) fn respond_to_panic(_: Box<dyn Any + Send>) -> HttpResponse<axum::body::Body> {
+    ApiError::internal("broke_down", "the server broke down over this request").into_response()
+}
+
+/// Adds what keeps a browser from taking an answer for a page or a script.
+pub(crate) async fn add_security_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+        ),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "private, no-cache"),
+    ];
+    for (name, value) in fixed {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+    response
+}

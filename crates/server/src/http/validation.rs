@@ -1,0 +1,247 @@
+//! One reply against one contract, one version of a contract against another, one protocol by itself: nothing is
+//! kept of any of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Json;
+use axum::extract::State;
+use countersign_core::contract::{
+    Contract, ContractRegistry, WorkBudget, compare_within, load_contract_with_base,
+};
+use countersign_core::json::RepairLevel;
+use countersign_core::limits::MAX_COMPARISON_STEPS;
+use countersign_core::protocol::ProtocolBundle;
+use countersign_core::reply::{FinishReason, IntakeMode, RuleContext};
+use countersign_core::source::SourceFile;
+use countersign_runtime::folder::{MAX_PROTOCOL_BYTES, MAX_PROTOCOL_FILES};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::extract::{ApiJson, ApiPath};
+use super::protocols::with_catalog;
+use super::{ApiError, HttpState};
+use crate::wire::{AdmissionView, CheckReport, ContractDiffView};
+
+/// A reply, and what it is held against beside the contract.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "text": "{\"verdict\": \"PASS\"}" }))]
+pub(crate) struct AdmitRequest {
+    /// The reply, as the model gave it.
+    pub(crate) text: String,
+    /// What may stand around the object, instead of the contract's own word.
+    pub(crate) intake: Option<IntakeParam>,
+    /// Which repairs may be made, instead of the contract's own word.
+    pub(crate) repairs: Option<RepairsParam>,
+    /// Why the model stopped; one that was cut off (`length`) is never mended.
+    pub(crate) finish: Option<FinishParam>,
+    /// What rules see as `state`.
+    pub(crate) state: Option<Value>,
+    /// What rules see as `run`.
+    pub(crate) run: Option<Value>,
+    /// Whether the text that asks the model again is wanted.
+    #[serde(default)]
+    pub(crate) reask: bool,
+}
+
+/// What may stand around the object.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum IntakeParam {
+    /// One JSON object and white space.
+    Strict,
+    /// That, or one code fence around it.
+    Fenced,
+    /// The object is looked for in prose.
+    Tolerant,
+}
+
+/// Which repairs may be made.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RepairsParam {
+    /// None.
+    None,
+    /// Those that lose nothing.
+    Lossless,
+    /// Also those of syntax.
+    Syntactic,
+    /// Also guesses.
+    Guess,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FinishParam {
+    /// It was done.
+    Stop,
+    /// It was cut off.
+    Length,
+}
+
+/// Two contracts.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "old": { "id": "guardian_report" }, "new": { "id": "guardian_report" } }))]
+pub(crate) struct ContractDiffRequest {
+    /// The contract before.
+    old: ContractSelector,
+    /// The contract after.
+    new: ContractSelector,
+    /// Past replies to look for a proof among.
+    #[serde(default)]
+    examples: Vec<Value>,
+}
+
+/// A contract by id, or as the text of its file. One of the two.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ContractSelector {
+    /// An id, or `id@version`.
+    id: Option<String>,
+    /// A contract file; its schema stands in it.
+    text: Option<String>,
+}
+
+/// A protocol as files.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "files": { "index.yaml": "name: own\nversion: 1.0.0\ndefault_workflow: own\n" } }))]
+pub(crate) struct CheckProtocolRequest {
+    /// Text by path, as in a protocol folder: `index.yaml`, `workflows/…`, `agents/…`.
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// Holds one reply against one contract. A reply that is refused is an answer, not an error.
+#[utoipa::path(post, path = "/v1/contracts/{id}/admit", tag = "contracts", request_body = AdmitRequest,
+    params(("id" = String, Path, description = "An id, or `id@version`.")),
+    responses((status = 200, body = AdmissionView)))]
+pub(crate) async fn admit_reply(
+    State(app): State<HttpState>,
+    ApiPath(id): ApiPath<String>,
+    ApiJson(replied): ApiJson<AdmitRequest>,
+) -> Result<Json<AdmissionView>, ApiError> {
+    with_catalog(&app, move |catalog| {
+        let registry = catalog.load_registry();
+        Ok(evaluate_reply(registry.find(&id)?, &replied))
+    })
+    .await
+    .map(Json)
+}
+
+fn evaluate_reply(contract: &Contract, replied: &AdmitRequest) -> AdmissionView {
+    let AdmitRequest { text, intake, repairs, finish, state, run, reask } = replied;
+    let finish = match finish {
+        None | Some(FinishParam::Stop) => FinishReason::Stop,
+        Some(FinishParam::Length) => FinishReason::Length,
+    };
+    let mut terms = contract.admission_options(finish);
+    if let Some(intake) = intake {
+        terms.intake = match intake {
+            IntakeParam::Strict => IntakeMode::Strict,
+            IntakeParam::Fenced => IntakeMode::Fenced,
+            IntakeParam::Tolerant => IntakeMode::Tolerant,
+        };
+        terms.repairs = terms.intake.default_repairs();
+    }
+    if let Some(repairs) = repairs {
+        terms.repairs = match repairs {
+            RepairsParam::None => RepairLevel::None,
+            RepairsParam::Lossless => RepairLevel::Lossless,
+            RepairsParam::Syntactic => RepairLevel::Syntactic,
+            RepairsParam::Guess => RepairLevel::Guess,
+        };
+    }
+    let context = RuleContext { state: state.as_ref(), run: run.as_ref(), new: None };
+    let verdict = contract.admit_bytes(text.as_bytes(), terms, &context);
+    AdmissionView::from_verdict(
+        contract,
+        &verdict,
+        &contract.list_unchecked_rules(&context),
+        *reask,
+    )
+}
+
+/// Says whether a new version of a contract is compatible, with a value that proves it when it is not.
+#[utoipa::path(post, path = "/v1/contracts/diff", tag = "contracts", request_body = ContractDiffRequest,
+    responses((status = 200, body = ContractDiffView)))]
+pub(crate) async fn diff_contracts(
+    State(app): State<HttpState>,
+    ApiJson(ContractDiffRequest { old, new, examples }): ApiJson<ContractDiffRequest>,
+) -> Result<Json<ContractDiffView>, ApiError> {
+    let given_up = Arc::new(AtomicBool::new(false));
+    // Dropped with the request: the comparison stops when nobody waits for it.
+    let _guard = SetOnDrop(Arc::clone(&given_up));
+    with_catalog(&app, move |catalog| {
+        let registry = catalog.load_registry();
+        let (old, new) = (
+            load_selected_contract(&registry, "old", old)?,
+            load_selected_contract(&registry, "new", new)?,
+        );
+        let is_cancelled = || given_up.load(Ordering::Relaxed);
+        let budget = WorkBudget::new(MAX_COMPARISON_STEPS, &is_cancelled);
+        Ok(ContractDiffView::from_comparison(
+            &old,
+            &new,
+            &compare_within(&old, &new, &examples, &budget),
+        ))
+    })
+    .await
+    .map(Json)
+}
+
+/// Sets a flag when it is dropped.
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn load_selected_contract(
+    registry: &ContractRegistry,
+    which: &str,
+    named: ContractSelector,
+) -> Result<Arc<Contract>, ApiError> {
+    match named {
+        ContractSelector { id: Some(id), text: None } => Ok(Arc::clone(registry.find(&id)?)),
+        ContractSelector { id: None, text: Some(text) } => {
+            let alone =
+                |path: &str| Err(format!("`{path}` is another file, and only this text came"));
+            let source = SourceFile::new(format!("{which}.yaml"), text);
+            Ok(Arc::new(load_contract_with_base(source, &alone, registry)?))
+        }
+        _ => Err(ApiError::unprocessable(
+            "bad_body",
+            format!("`{which}` must have either `id` or `text`"),
+        )),
+    }
+}
+
+/// Looks for faults in a protocol, without keeping anything of it.
+#[utoipa::path(post, path = "/v1/protocols/check", tag = "protocols", request_body = CheckProtocolRequest,
+    responses((status = 200, body = CheckReport)))]
+pub(crate) async fn check_protocol_files(
+    State(app): State<HttpState>,
+    ApiJson(CheckProtocolRequest { files }): ApiJson<CheckProtocolRequest>,
+) -> Result<Json<CheckReport>, ApiError> {
+    let bytes: usize = files.values().map(String::len).sum();
+    if files.len() > MAX_PROTOCOL_FILES || bytes as u64 > MAX_PROTOCOL_BYTES {
+        let detail = format!(
+            "a protocol has at most {MAX_PROTOCOL_FILES} files and {MAX_PROTOCOL_BYTES} bytes"
+        );
+        return Err(ApiError::unprocessable("too_large", detail));
+    }
+    with_catalog(&app, move |catalog| {
+        let count = files.len();
+        let (_, findings) = catalog.check_bundle(ProtocolBundle { files });
+        Ok(CheckReport::from_diagnostics(String::new(), count, findings))
+    })
+    .await
+    .map(Json)
+}

@@ -1,0 +1,49 @@
+//! A tenant's watch: tells the hub, and whoever else wants to know.
+
+use std::sync::Arc;
+
+use countersign_core::run::{RunEvent, RunState};
+use countersign_runtime::run_observer::RunObserver;
+use countersign_store::{RunId, TenantId};
+
+use super::RunHub;
+
+/// Tells the hub what happens in the runs of a tenant.
+pub struct RunHubPublisher {
+    tenant: TenantId,
+    hub: Arc<RunHub>,
+    inner: Arc<dyn RunObserver>,
+}
+
+impl RunHubPublisher {
+    /// For a tenant; `inner` is told first.
+    #[must_use]
+    pub fn new(tenant: TenantId, hub: Arc<RunHub>, inner: Arc<dyn RunObserver>) -> Self {
+        Self { tenant, hub, inner }
+    }
+
+    fn run_id(&self, id: &str) -> RunId {
+        RunId::new(self.tenant.clone(), id)
+    }
+}
+
+impl RunObserver for RunHubPublisher {
+    fn on_commit(&self, state: &RunState, events: &[RunEvent]) {
+        self.inner.on_commit(state, events);
+        self.hub.publish_commit(&self.run_id(&state.run), state);
+    }
+
+    fn on_model_text(&self, state: &RunState, order: &str, text: &str) {
+        self.inner.on_model_text(state, order, text);
+        self.hub.publish_output(&self.run_id(&state.run), state.version, order, text);
+    }
+
+    fn on_model_done(&self, state: &RunState, order: &str) {
+        self.inner.on_model_done(state, order);
+        self.hub.finish_output(&self.run_id(&state.run), order);
+    }
+
+    fn on_warning(&self, run: &str, message: &str) {
+        self.inner.on_warning(run, message);
+    }
+}

@@ -1,0 +1,227 @@
+//! Tools about what waits for a person.
+
+use countersign_core::json::sha256_hex;
+use countersign_core::run::InputKind;
+use countersign_runtime::workspace::IncomingDocument;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::run_update::{DEFAULT_WAIT_SECONDS, McpRunUpdate};
+use super::tool::{McpTool, McpToolEffect, McpToolSpec};
+use crate::access::Caller;
+use crate::http::extract::ApiQuery;
+use crate::http::inputs::{SubmitOptions, submit_input};
+use crate::http::prefer_wait::PreferWait;
+use crate::http::uploads::answer_with_document;
+use crate::http::{ApiError, HttpState, inbox};
+use crate::wire::{CursorPage, InboxRow};
+
+/// Which waits.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct InboxParams {
+    /// Only of this run.
+    run: Option<String>,
+    /// Only of this kind: `question`, `document`, `approval`, `budget`, `work`, `trouble`.
+    kind: Option<String>,
+    /// Only those that you may answer: addressed to whom you act as, or to nobody in particular.
+    #[serde(default)]
+    mine: bool,
+    /// Where to go on: the `next` of the page before.
+    cursor: Option<String>,
+    /// How many at most: from 1 to 500, 50 where absent.
+    limit: Option<usize>,
+}
+
+/// An answer. Either `value` or `document`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AnswerParams {
+    /// The id of the run.
+    run: String,
+    /// The id of the wait, such as `w1`.
+    wait: String,
+    /// The answer, in the `shape` that the wait has; the id of a choice.
+    #[serde(default, deserialize_with = "deserialize_present")]
+    #[schema(value_type = Option<Value>)]
+    value: Option<Value>,
+    /// A document that is put into the folder of work, for a wait of kind `document`.
+    document: Option<AnswerDocumentParams>,
+    /// A word of your own: the same key twice is one answer.
+    key: Option<String>,
+}
+
+/// Null is an answer too, and an absent one is none.
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+/// A document.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AnswerDocumentParams {
+    /// The name of the file, without folders; its ending says what it is.
+    name: String,
+    /// What stands in it.
+    text: String,
+}
+
+/// A yes or a no.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct DecideParams {
+    /// The id of the run.
+    run: String,
+    /// The id of the wait, such as `w1`.
+    wait: String,
+    /// Why, in the person's words.
+    note: Option<String>,
+    /// A word of your own: the same key twice is one decision.
+    key: Option<String>,
+}
+
+/// A part of the inbox.
+#[derive(Debug, Serialize, ToSchema)]
+struct InboxResult {
+    /// The nearest deadline first.
+    items: Vec<InboxRow>,
+    /// Where the rest begins: hand it in as `cursor`. Null at the end.
+    next: Option<String>,
+}
+
+/// The tools.
+pub(super) fn build_tools() -> Vec<McpTool> {
+    let told = |name, title, route, effect, says| McpToolSpec {
+        name,
+        title,
+        route,
+        effect,
+        description: says,
+    };
+    vec![
+        McpTool::new(
+            told(
+                "inbox",
+                "What waits for a person",
+                ("GET", "/v1/inbox"),
+                McpToolEffect::ReadOnly,
+                "Lists what waits for a person, over all runs: questions, documents, approvals, budgets, troubles; the nearest deadline first. `who` says whose it is (absent: anybody's), `shape` and `in_words` what an answer looks like. Use it to tell the person what needs them.",
+            ),
+            list_inbox,
+        ),
+        McpTool::new(
+            told(
+                "answer",
+                "Answer a question",
+                ("POST", "/v1/runs/{run}/waits/{wait}/answer"),
+                McpToolEffect::Additive,
+                "Answers a wait of kind `question` with `value`, or one of kind `document` with the text of a file. One answer is taken, and it is on record as that of whom you act as: use it only with what the person said, or where the person left the answer to you. An answer of another shape comes back with its violations, and the wait stays open.",
+            ),
+            answer_wait,
+        ),
+        McpTool::new(
+            told(
+                "approve",
+                "Say yes in a person's name",
+                ("POST", "/v1/runs/{run}/waits/{wait}/approve"),
+                McpToolEffect::Irreversible,
+                "Says yes to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. It cannot be taken back. Approvals are there so that a person looks: call it only after the person said yes to this very wait, never by your own judgement. One that is for somebody else is refused with code `not_yours`.",
+            ),
+            approve_wait,
+        ),
+        McpTool::new(
+            told(
+                "deny",
+                "Say no in a person's name",
+                ("POST", "/v1/runs/{run}/waits/{wait}/deny"),
+                McpToolEffect::Irreversible,
+                "Says no to a wait of kind `approval`, `budget` or `trouble`, on record as whom you act as. Call it only after the person said no to this very wait, with their reason as `note`.",
+            ),
+            deny_wait,
+        ),
+    ]
+}
+
+async fn list_inbox(
+    _: HttpState,
+    caller: Caller,
+    asked: InboxParams,
+) -> Result<InboxResult, ApiError> {
+    let InboxParams { run, kind, mine, cursor, limit } = asked;
+    let who = mine.then(|| caller.user.clone());
+    let which = inbox::InboxQuery { run, kind, who, cursor, limit };
+    let CursorPage { items, next } = inbox::list_inbox(caller, ApiQuery(which)).await?.0;
+    Ok(InboxResult { items, next })
+}
+
+async fn answer_wait(
+    app: HttpState,
+    caller: Caller,
+    asked: AnswerParams,
+) -> Result<McpRunUpdate, ApiError> {
+    let AnswerParams { run, wait, value, document, key } = asked;
+    let along = SubmitOptions {
+        run,
+        idempotency_key: key,
+        expected_version: None,
+        prefer_wait: PreferWait::from_seconds(DEFAULT_WAIT_SECONDS),
+    };
+    let stands = match (value, document) {
+        (Some(value), None) => {
+            let by = caller.user.clone();
+            submit_input(&app, &caller, along, InputKind::Answered { wait, value, by }).await?
+        }
+        (None, Some(AnswerDocumentParams { name, text })) => {
+            let bytes = std::io::Cursor::new(text.into_bytes());
+            let sha256 = sha256_hex(&[bytes.get_ref()]);
+            let length = bytes.get_ref().len() as u64;
+            let document = IncomingDocument { name, bytes: length, sha256, content: bytes };
+            answer_with_document(&app, &caller, along, wait, document).await?
+        }
+        _ => {
+            return Err(ApiError::unprocessable(
+                "bad_arguments",
+                "give either `value` or `document`",
+            ));
+        }
+    };
+    McpRunUpdate::from_input_response(&caller, stands, false).await
+}
+
+async fn approve_wait(
+    app: HttpState,
+    caller: Caller,
+    asked: DecideParams,
+) -> Result<McpRunUpdate, ApiError> {
+    decide_wait(app, caller, asked, true).await
+}
+
+async fn deny_wait(
+    app: HttpState,
+    caller: Caller,
+    asked: DecideParams,
+) -> Result<McpRunUpdate, ApiError> {
+    decide_wait(app, caller, asked, false).await
+}
+
+async fn decide_wait(
+    app: HttpState,
+    caller: Caller,
+    asked: DecideParams,
+    approve: bool,
+) -> Result<McpRunUpdate, ApiError> {
+    let DecideParams { run, wait, note, key } = asked;
+    let along = SubmitOptions {
+        run,
+        idempotency_key: key,
+        expected_version: None,
+        prefer_wait: PreferWait::from_seconds(DEFAULT_WAIT_SECONDS),
+    };
+    let by = caller.user.clone();
+    let decided = InputKind::Decided { wait, approve, by, note };
+    let stands = submit_input(&app, &caller, along, decided).await?;
+    McpRunUpdate::from_input_response(&caller, stands, false).await
+}

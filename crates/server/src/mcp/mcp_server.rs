@@ -1,0 +1,204 @@
+//! The server of MCP: who asks, what they may, and what they get.
+
+use axum::http::request::Parts;
+use countersign_core::text::escape_json_for_display;
+use opentelemetry::trace::{Span as _, Status, Tracer as _};
+use opentelemetry::{KeyValue, global};
+use rmcp::ErrorData;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Value, json};
+
+use super::tool::McpTool;
+use super::{resources, tool_registry};
+use crate::access::Caller;
+use crate::http::http_tracing::parent_context;
+use crate::http::{ApiError, HttpState};
+
+/// What every model that connects is told first.
+const INSTRUCTIONS: &str = "Countersign runs protocols: workflows in which every reply must satisfy a contract before it changes anything. \
+You can take the model's place in a run. The loop: start_run (or list_runs to go on with one), next_step, write the reply that it asks for, submit_reply; \
+where the reply is refused, mend every place in `violations` and submit again; repeat until the run is completed or waits for a person. \
+Every result says in `next` what to do. What waits for a person (inbox) is the person's: ask them, and answer or approve only with what they said. \
+A call that fails has a `code`; the sentence in `detail` says what was found and what was expected.";
+
+/// Whom the calls come from.
+#[derive(Clone)]
+pub(super) enum McpCallerSource {
+    /// Always the same: whoever started this process.
+    Fixed(Caller),
+    /// Whoever the guard let in with the request.
+    PerRequest,
+}
+
+/// The server of MCP.
+#[derive(Clone)]
+pub(super) struct McpServer {
+    state: HttpState,
+    caller_source: McpCallerSource,
+    /// Whether it may say yes or no in a person's place.
+    may_decide: bool,
+}
+
+impl McpServer {
+    /// A door to what a house has.
+    pub(super) fn new(state: HttpState, caller_source: McpCallerSource, may_decide: bool) -> Self {
+        Self { state, caller_source, may_decide }
+    }
+
+    fn resolve_caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let caller = match &self.caller_source {
+            McpCallerSource::Fixed(caller) => Some(caller.clone()),
+            McpCallerSource::PerRequest => {
+                let parts = context.extensions.get::<Parts>();
+                parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned()
+            }
+        };
+        caller.ok_or_else(|| ErrorData::internal_error("the route has no guard", None))
+    }
+
+    fn is_offered(&self, tool: &McpTool) -> bool {
+        self.may_decide || !tool.is_decision()
+    }
+
+    async fn run_tool(
+        &self,
+        caller: Caller,
+        request: CallToolRequestParams,
+    ) -> Result<CallToolResult, ErrorData> {
+        let CallToolRequestParams { name, arguments, .. } = request;
+        let Some(tool) = tool_registry::find_tool(&name) else {
+            let known: Vec<&str> = tool_registry::tools().iter().map(McpTool::name).collect();
+            let near = countersign_core::find_similar_name(&name, known.iter().copied());
+            let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Err(ErrorData::invalid_params(format!("no tool `{name}`{near}"), None));
+        };
+        let done = if self.is_offered(tool) {
+            tool.call(self.state.clone(), caller, arguments.unwrap_or_default()).await
+        } else {
+            let detail = format!(
+                "`{name}` is switched off here: the person decides, with `countersign inbox` or on the page"
+            );
+            Err(ApiError::forbidden("decisions_off", detail))
+        };
+        Ok(match done {
+            Ok(value) => structured_result(value),
+            Err(error) => error_result(&error),
+        })
+    }
+}
+
+/// A result as data, and as the text that some clients show to a person instead: there nothing is
+/// hidden, and it is the same JSON.
+fn structured_result(value: Value) -> CallToolResult {
+    let text = escape_json_for_display(&value.to_string()).into_owned();
+    let mut result = CallToolResult::structured(value);
+    result.content = vec![ContentBlock::text(text)];
+    result
+}
+
+/// A call that failed. The problem goes as text alone: what is structured must be of the tool's own shape, which
+/// clients check.
+fn error_result(error: &ApiError) -> CallToolResult {
+    let problem = json!(error.problem()).to_string();
+    CallToolResult::error(vec![ContentBlock::text(escape_json_for_display(&problem))])
+}
+
+/// A resource that cannot be had.
+fn to_mcp_error(error: &ApiError) -> ErrorData {
+    let problem = error.problem();
+    let (detail, data) = (problem.detail.clone(), Some(json!(problem)));
+    match problem.status {
+        404 => ErrorData::resource_not_found(detail, data),
+        400..=499 => ErrorData::invalid_params(detail, data),
+        _ => ErrorData::internal_error(detail, data),
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let able = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let this = Implementation::new("countersign", env!("CARGO_PKG_VERSION"));
+        let mut info = ServerConfig::new(able).with_instructions(INSTRUCTIONS);
+        info.server_info = this.with_title("Countersign");
+        info
+    }
+
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        tool_registry::find_tool(name).map(McpTool::to_rmcp_tool)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let role = self.resolve_caller(&context)?.role;
+        let offered = tool_registry::tools()
+            .iter()
+            .filter(|tool| tool.is_allowed_for(role) && self.is_offered(tool));
+        Ok(ListToolsResult::with_all_items(offered.map(McpTool::to_rmcp_tool).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let caller = self.resolve_caller(&context)?;
+        let parent = parent_context(context.extensions.get::<Parts>());
+        // What a client makes up is no name.
+        let name = tool_registry::find_tool(&request.name).map_or("other", McpTool::name);
+        let tracer = global::tracer("countersign");
+        let builder = tracer.span_builder(format!("tools/call {name}")).with_attributes([
+            KeyValue::new("mcp.method.name", "tools/call"),
+            KeyValue::new("gen_ai.operation.name", "execute_tool"),
+            KeyValue::new("gen_ai.tool.name", name),
+        ]);
+        let mut span = tracer.build_with_context(builder, &parent);
+        let done = self.run_tool(caller, request).await;
+        if done.as_ref().map_or(true, |done| done.is_error == Some(true)) {
+            span.set_attribute(KeyValue::new("error.type", "tool_error"));
+            span.set_status(Status::error("tool_error"));
+        }
+        span.end();
+        done.map(CallToolResponse::Complete)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let caller = self.resolve_caller(&context)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = resources::list_resources(&self.state, &caller, cursor).await;
+        let (items, next_cursor) = listed.map_err(|error| to_mcp_error(&error))?;
+        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(items) })
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::list_templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let caller = self.resolve_caller(&context)?;
+        let read = resources::read_resource(&self.state, &caller, &request.uri).await;
+        let read = read.map_err(|error| to_mcp_error(&error))?;
+        Ok(ReadResourceResponse::Complete(ReadResourceResult::new(vec![read])))
+    }
+}

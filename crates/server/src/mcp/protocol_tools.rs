@@ -1,0 +1,166 @@
+//! Tools about protocols and contracts: what there is, whether it is sound, whether a text satisfies it.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::tool::{McpTool, McpToolEffect, McpToolSpec};
+use crate::access::Caller;
+use crate::http::extract::{ApiJson, ApiPath};
+use crate::http::validation::{
+    self, AdmitRequest, CheckProtocolRequest, FinishParam, IntakeParam, RepairsParam,
+};
+use crate::http::{ApiError, HttpState, protocols};
+use crate::wire::{AdmissionView, CheckReport, ProtocolRow, ProtocolView};
+
+/// Nothing is asked for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ListProtocolsParams {}
+
+/// Which protocol.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ShowProtocolParams {
+    /// Its name, as `list_protocols` gives it.
+    name: String,
+}
+
+/// What is checked: the files of a protocol, or one that there is.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CheckProtocolParams {
+    /// The name of a protocol that there is; where neither this nor `files` is given, the one of the folder of work.
+    name: Option<String>,
+    /// The text of each file by its path inside the protocol folder: `index.yaml`, `workflows/main.yaml`,
+    /// `agents/writer.yaml`, …. Give all files of the protocol: what is absent counts as missing.
+    files: Option<BTreeMap<String, String>>,
+}
+
+/// A text, and the contract it is held against.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AdmitTextParams {
+    /// The contract: an id, or `id@version`.
+    contract: String,
+    /// The text as it is, with whatever stands around the object.
+    text: String,
+    /// What may stand around the object, instead of the contract's own word.
+    intake: Option<IntakeParam>,
+    /// Which repairs may be made, instead of the contract's own word.
+    repairs: Option<RepairsParam>,
+    /// Why the writer stopped; a text that was cut off (`length`) is never mended.
+    finish: Option<FinishParam>,
+    /// What the contract's rules see as `state`.
+    state: Option<Value>,
+    /// What the contract's rules see as `run`.
+    run: Option<Value>,
+    /// Whether the text is wanted that would ask a model again.
+    #[serde(default)]
+    reask: bool,
+}
+
+/// Every protocol.
+#[derive(Debug, Serialize, ToSchema)]
+struct ListProtocolsResult {
+    /// That of the folder of work first, then those that ship.
+    items: Vec<ProtocolRow>,
+}
+
+/// The tools.
+pub(super) fn build_tools() -> Vec<McpTool> {
+    vec![
+        McpTool::new(
+            McpToolSpec {
+                name: "list_protocols",
+                title: "List protocols",
+                route: ("GET", "/v1/protocols"),
+                effect: McpToolEffect::ReadOnly,
+                description: "Lists the protocols that runs can be started of: the one of the folder of work (origin `folder`) and those that ship. Use it first, when you do not know yet what there is. Next: show_protocol for what a workflow takes and does, or start_run.",
+            },
+            list_protocols,
+        ),
+        McpTool::new(
+            McpToolSpec {
+                name: "show_protocol",
+                title: "Show a protocol",
+                route: ("GET", "/v1/protocols/{name}"),
+                effect: McpToolEffect::ReadOnly,
+                description: "Shows one protocol: its workflows with their phases, ways and gates, what each workflow takes as `input` (a JSON Schema), and every fault in its files. Use it before start_run when a workflow takes an input.",
+            },
+            show_protocol,
+        ),
+        McpTool::new(
+            McpToolSpec {
+                name: "check_protocol",
+                title: "Check a protocol",
+                route: ("POST", "/v1/protocols/check"),
+                effect: McpToolEffect::ReadOnly,
+                description: "Looks for faults in a protocol without running or keeping anything: one that there is by `name`, or all `files` of one that you are writing. Comes back with every finding: code, file, line, column, message and hint; `errors` is 0 where it can be run. Use it after every edit of a protocol.",
+            },
+            check_protocol,
+        ),
+        McpTool::new(
+            McpToolSpec {
+                name: "admit_text",
+                title: "Hold a text against a contract",
+                route: ("POST", "/v1/contracts/{id}/admit"),
+                effect: McpToolEffect::ReadOnly,
+                description: "Holds a text against a contract and says `accepted` with the value, or `refused` with every violation (pointer, code, expected, found, hint). Nothing is kept, and no run moves: use it to try a reply before submit_reply, or to check a text that no run asks for. Rules that need a `state` are listed in `unchecked` where none is given.",
+            },
+            admit_text,
+        ),
+    ]
+}
+
+async fn list_protocols(
+    app: HttpState,
+    _: Caller,
+    _: ListProtocolsParams,
+) -> Result<ListProtocolsResult, ApiError> {
+    Ok(ListProtocolsResult { items: protocols::list_protocols(State(app)).await?.0 })
+}
+
+async fn show_protocol(
+    app: HttpState,
+    _: Caller,
+    ShowProtocolParams { name }: ShowProtocolParams,
+) -> Result<ProtocolView, ApiError> {
+    Ok(protocols::get_protocol(State(app), ApiPath(name)).await?.0)
+}
+
+async fn check_protocol(
+    app: HttpState,
+    _: Caller,
+    asked: CheckProtocolParams,
+) -> Result<CheckReport, ApiError> {
+    match asked {
+        CheckProtocolParams { name: Some(_), files: Some(_) } => {
+            Err(ApiError::unprocessable("bad_arguments", "give either `name` or `files`"))
+        }
+        CheckProtocolParams { name: None, files: Some(files) } => Ok(
+            validation::check_protocol_files(State(app), ApiJson(CheckProtocolRequest { files }))
+                .await?
+                .0,
+        ),
+        CheckProtocolParams { name, files: None } => {
+            protocols::with_catalog(&app, move |catalog| {
+                Ok(catalog.check_protocol(name.as_deref())?)
+            })
+            .await
+        }
+    }
+}
+
+async fn admit_text(
+    app: HttpState,
+    _: Caller,
+    asked: AdmitTextParams,
+) -> Result<AdmissionView, ApiError> {
+    let AdmitTextParams { contract, text, intake, repairs, finish, state, run, reask } = asked;
+    let replied = AdmitRequest { text, intake, repairs, finish, state, run, reask };
+    Ok(validation::admit_reply(State(app), ApiPath(contract), ApiJson(replied)).await?.0)
+}

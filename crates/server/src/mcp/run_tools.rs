@@ -1,0 +1,283 @@
+//! Tools about runs: starting, looking, taking the model's place.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::run_update::{DEFAULT_WAIT_SECONDS, McpRunUpdate};
+use super::tool::{McpTool, McpToolEffect, McpToolSpec};
+use crate::access::Caller;
+use crate::http::extract::ApiQuery;
+use crate::http::inputs::{SubmitOptions, submit_reply_text};
+use crate::http::prefer_wait::{PreferWait, await_input_response};
+use crate::http::start::{StartRunRequest, begin_run};
+use crate::http::{ApiError, HttpState, runs};
+use crate::wire::{CursorPage, NextStep, RunRow, RunStatusView};
+
+/// What asks whoever is outside, instead of a model that has an address.
+const HUMAN_MODEL: &str = "human";
+
+/// What leaves the choice to the protocol and the server.
+const AUTO_MODEL: &str = "auto";
+
+/// What a run is started with.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct StartRunParams {
+    /// The protocol by name; that of the folder of work where absent.
+    protocol: Option<String>,
+    /// The workflow by id; the protocol's default where absent.
+    workflow: Option<String>,
+    /// What it is given, as `show_protocol` says that its workflow wants it.
+    input: Option<Value>,
+    /// An object that is merged into its first document.
+    #[schema(value_type = Option<Object>)]
+    document: Option<Value>,
+    /// Who writes the replies. Absent or `human`: you do, by `next_step` and `submit_reply`. `auto`: whatever models
+    /// the protocol and the server name. Or one model: `openai:NAME`, `anthropic:NAME`, ….
+    model: Option<String>,
+    /// A word of your own: the same key twice starts one run, so that a call can be repeated safely.
+    key: Option<String>,
+    /// How many seconds to wait for it to rest: 10 where absent, 25 at most.
+    wait_seconds: Option<u64>,
+}
+
+/// Which runs.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ListRunsParams {
+    /// Only with this status: `running`, `waiting`, `halted`, `completed`, `failed`.
+    status: Option<String>,
+    /// Only of this workflow.
+    workflow: Option<String>,
+    /// Where to go on: the `next` of the page before.
+    cursor: Option<String>,
+    /// How many at most: from 1 to 500, 50 where absent.
+    limit: Option<usize>,
+}
+
+/// Which run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct LookAtRunParams {
+    /// The id of the run.
+    run: String,
+    /// At which version; as it is now where absent.
+    at: Option<u64>,
+}
+
+/// Which part of which document.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadDocumentParams {
+    /// The id of the run.
+    run: String,
+    /// At which version; as it is now where absent.
+    at: Option<u64>,
+    /// A JSON Pointer such as `/tasks/0`; the whole document where absent.
+    pointer: Option<String>,
+}
+
+/// Which run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NextStepParams {
+    /// The id of the run.
+    run: String,
+}
+
+/// A reply. Either `reply` or `text`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SubmitReplyParams {
+    /// The id of the run.
+    run: String,
+    /// The order that it answers: the `action` that `next_step` gave. Absent where `next_step` asked for a patch.
+    action: Option<String>,
+    /// The reply as a JSON value. The easy way.
+    reply: Option<Value>,
+    /// The reply as text, with whatever stands around it; the contract says what may.
+    text: Option<String>,
+    /// The `version` that `next_step` gave: a run that has gone on since refuses the reply.
+    version: Option<u64>,
+    /// A word of your own: the same key twice is one reply, so that a call can be repeated safely.
+    key: Option<String>,
+    /// How many seconds to wait for the run to rest: 10 where absent, 25 at most.
+    wait_seconds: Option<u64>,
+}
+
+/// A part of the list of runs.
+#[derive(Debug, Serialize, ToSchema)]
+struct ListRunsResult {
+    /// The newest first.
+    items: Vec<RunRow>,
+    /// Where the rest begins: hand it in as `cursor`. Null at the end.
+    next: Option<String>,
+}
+
+/// A place of a document.
+#[derive(Debug, Serialize, ToSchema)]
+struct ReadDocumentResult {
+    /// The run.
+    run: String,
+    /// The version it is of.
+    version: u64,
+    /// The place.
+    pointer: String,
+    /// What stands there.
+    value: Value,
+}
+
+/// The tools.
+pub(super) fn build_tools() -> Vec<McpTool> {
+    let told = |name, title, route, effect, says| McpToolSpec {
+        name,
+        title,
+        route,
+        effect,
+        description: says,
+    };
+    vec![
+        McpTool::new(
+            told(
+                "start_run",
+                "Start a run",
+                ("POST", "/v1/runs"),
+                McpToolEffect::Additive,
+                "Starts a run of a protocol, in which you write the replies unless `model` says otherwise. Comes back with its id, where it stands, and in `next` what to do. Next: next_step. A workflow with an input refuses to start without one: show_protocol has its schema.",
+            ),
+            start_run,
+        ),
+        McpTool::new(
+            told(
+                "list_runs",
+                "List runs",
+                ("GET", "/v1/runs"),
+                McpToolEffect::ReadOnly,
+                "Lists runs, the newest first, with status, phase and a line on why each stands where it stands. Use it to find a run that somebody speaks of, or one to go on with.",
+            ),
+            list_runs,
+        ),
+        McpTool::new(
+            told(
+                "look_at_run",
+                "Look at a run",
+                ("GET", "/v1/runs/{run}"),
+                McpToolEffect::ReadOnly,
+                "Says where a run stands and why: status, phase, what it waits for, which gates are closed and for what reason, budgets, how it ended, what it made. Changes nothing. Use it to report on a run, or while something else works on it.",
+            ),
+            look_at_run,
+        ),
+        McpTool::new(
+            told(
+                "read_document",
+                "Read the document of a run",
+                ("GET", "/v1/runs/{run}/document"),
+                McpToolEffect::ReadOnly,
+                "Reads the document that a run works on, or one place of it, now or at an earlier version. Replies change it only through their contract.",
+            ),
+            read_document,
+        ),
+        McpTool::new(
+            told(
+                "next_step",
+                "What a run asks for",
+                ("GET", "/v1/runs/{run}/next"),
+                McpToolEffect::ReadOnly,
+                "Gives everything you need to take the model's place in a run: `asks` says what is wanted (`reply`, `patch`, or null: nothing now), `system` and `turns` are the prompt to follow, `packet` what of the document you are shown, `contract` the JSON Schema and rules that your reply must satisfy, `action` the order it answers. Read all of it, write the reply, then submit_reply with that `action`. Where `asks` is null, `waits` says for whom it waits.",
+            ),
+            next_step,
+        ),
+        McpTool::new(
+            told(
+                "submit_reply",
+                "Hand in a reply",
+                ("POST", "/v1/runs/{run}/submit"),
+                McpToolEffect::Additive,
+                "Hands in the reply that next_step asked for, or a patch. It is held against the contract: `accepted` says the verdict. A refused reply changes nothing in the document, but counts as a try: `violations` has every fault with its place, what was expected and what was found. Mend them all and hand in again under the new `action`; after too many tries the run stops or asks a person. Never make up facts to get past a rule.",
+            ),
+            submit_reply,
+        ),
+    ]
+}
+
+async fn start_run(
+    app: HttpState,
+    caller: Caller,
+    asked: StartRunParams,
+) -> Result<McpRunUpdate, ApiError> {
+    let StartRunParams { protocol, workflow, input, document, model, key, wait_seconds } = asked;
+    let model = match model {
+        None => Some(HUMAN_MODEL.to_owned()),
+        Some(word) if word == AUTO_MODEL => None,
+        Some(named) => Some(named),
+    };
+    let new = StartRunRequest { protocol, workflow, input, document, model };
+    let run = begin_run(&app, &caller, new, key).await?;
+    let patience = PreferWait::from_seconds(wait_seconds.unwrap_or(DEFAULT_WAIT_SECONDS));
+    let stands = await_input_response(&app, &caller, &run, None, patience, None).await?;
+    McpRunUpdate::from_input_response(&caller, stands, false).await
+}
+
+async fn list_runs(
+    _: HttpState,
+    caller: Caller,
+    asked: ListRunsParams,
+) -> Result<ListRunsResult, ApiError> {
+    let ListRunsParams { status, workflow, cursor, limit } = asked;
+    let which =
+        runs::ListRunsQuery { status, workflow, phase: None, protocol: None, cursor, limit };
+    let CursorPage { items, next } = runs::list_runs(caller, ApiQuery(which)).await?.0;
+    Ok(ListRunsResult { items, next })
+}
+
+async fn look_at_run(
+    app: HttpState,
+    caller: Caller,
+    LookAtRunParams { run, at }: LookAtRunParams,
+) -> Result<RunStatusView, ApiError> {
+    runs::load_run_status(&app, &caller.runtime.engine, &run, at).await
+}
+
+async fn read_document(
+    _: HttpState,
+    caller: Caller,
+    asked: ReadDocumentParams,
+) -> Result<ReadDocumentResult, ApiError> {
+    let ReadDocumentParams { run, at, pointer } = asked;
+    let pointer = pointer.unwrap_or_default();
+    let state = runs::load_run_at(&caller.runtime.engine, &run, at).await?.state;
+    let value = crate::http::run_reads::read_pointer(&state.document, &pointer)?;
+    Ok(ReadDocumentResult { run, version: state.version, pointer, value })
+}
+
+async fn next_step(
+    _: HttpState,
+    caller: Caller,
+    NextStepParams { run }: NextStepParams,
+) -> Result<NextStep, ApiError> {
+    let engine = &caller.runtime.engine;
+    Ok(NextStep::load(engine, &engine.load_version(&run, None).await?).await)
+}
+
+async fn submit_reply(
+    app: HttpState,
+    caller: Caller,
+    asked: SubmitReplyParams,
+) -> Result<McpRunUpdate, ApiError> {
+    let SubmitReplyParams { run, action, reply, text, version, key, wait_seconds } = asked;
+    let text = match (reply, text) {
+        (Some(reply), None) => reply.to_string(),
+        (None, Some(text)) => text,
+        _ => return Err(ApiError::unprocessable("bad_arguments", "give either `reply` or `text`")),
+    };
+    let patience = PreferWait::from_seconds(wait_seconds.unwrap_or(DEFAULT_WAIT_SECONDS));
+    let along = SubmitOptions {
+        run,
+        idempotency_key: key,
+        expected_version: version,
+        prefer_wait: patience,
+    };
+    let stands = submit_reply_text(&app, &caller, along, text, action).await?;
+    McpRunUpdate::from_input_response(&caller, stands, true).await
+}

@@ -1,0 +1,138 @@
+//! Where a run stands after a tool moved it, with a word on what to do next.
+
+use countersign_core::reply::Violation;
+use countersign_core::run::WaitKind;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::Caller;
+use crate::http::ApiError;
+use crate::show::RunOutputView;
+use crate::wire::{ExpectedInput, InputResponse, WaitView, find_expected_input};
+
+/// How long a call waits for a run to rest where nobody says, in seconds.
+pub(super) const DEFAULT_WAIT_SECONDS: u64 = 10;
+
+/// Where the run stands now, and what to do next.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(super) struct McpRunUpdate {
+    /// The run.
+    run: String,
+    /// How many inputs it has taken.
+    version: u64,
+    /// `running`, `waiting`, `halted`, `completed` or `failed`.
+    status: String,
+    /// The phase it stands in.
+    phase: String,
+    /// Whether the reply that was handed in satisfied its contract; null where none was.
+    accepted: Option<bool>,
+    /// Everything wrong with the reply, one item a fault: `pointer` is the place in it (empty: the whole), `code`
+    /// the kind of fault, `expected` and `found` what should stand there and what does, `message` all of it in a
+    /// sentence, `hint` what to do.
+    #[schema(value_type = Vec<Object>)]
+    violations: Vec<Violation>,
+    /// What may be handed in now: `reply` (to the order `action`), `patch`, or nothing (null).
+    asks: Option<String>,
+    /// The order that the next reply answers; another one after every reply.
+    action: Option<String>,
+    /// What it waits for.
+    waits: Vec<WaitView>,
+    /// What it made, once it is completed.
+    output: Vec<RunOutputView>,
+    /// What to do next.
+    next: String,
+}
+
+impl McpRunUpdate {
+    /// Where a run stands after it took something; `replied` where that was a reply.
+    pub(super) async fn from_input_response(
+        caller: &Caller,
+        taken: InputResponse,
+        replied: bool,
+    ) -> Result<Self, ApiError> {
+        let asked = find_expected_input(&caller.runtime.engine.get_run(&taken.run).await?.state);
+        let next = describe_next_action(&taken, asked.as_ref(), &caller.user);
+        let InputResponse { run, version, status, phase, waits, output, violations } = taken;
+        let (asks, action) = match asked {
+            Some(ExpectedInput::Reply { action }) => (Some("reply".to_owned()), Some(action)),
+            Some(ExpectedInput::Patch) => (Some("patch".to_owned()), None),
+            None => (None, None),
+        };
+        let accepted = replied.then_some(violations.is_none());
+        let violations = violations.unwrap_or_default();
+        Ok(Self {
+            run,
+            version,
+            status,
+            phase,
+            accepted,
+            violations,
+            asks,
+            action,
+            waits,
+            output,
+            next,
+        })
+    }
+}
+
+fn describe_next_action(
+    taken: &InputResponse,
+    asked: Option<&ExpectedInput>,
+    user: &str,
+) -> String {
+    let run = &taken.run;
+    let again = taken.violations.is_some();
+    let refused = if again { "The reply was refused and changed nothing. " } else { "" };
+    let by_model = |wait: &&WaitView| wait.kind == WaitKind::Work;
+    let people: Vec<&WaitView> = taken.waits.iter().filter(|wait| !by_model(wait)).collect();
+    let told = match (taken.status.as_str(), asked) {
+        ("completed", _) => "The run is completed: `output` is what it made.".to_owned(),
+        ("failed", _) => format!("The run has failed: look_at_run {run} says why in `end`."),
+        ("halted", _) => {
+            format!("A person halted it, and a person lets it go on: `countersign resume {run}`.")
+        }
+        (_, Some(ExpectedInput::Reply { action }))
+            if taken.waits.iter().any(|wait| by_model(&wait)) =>
+        {
+            if again {
+                return format!(
+                    "{refused}Mend every place that `violations` names, and hand it in again with submit_reply under action {action}; next_step has the prompt once more."
+                );
+            }
+            format!(
+                "It is your turn: call next_step for run {run}, write the reply it asks for, and hand it in with submit_reply under action {action}."
+            )
+        }
+        (_, Some(ExpectedInput::Reply { .. })) => {
+            format!("A model is being asked: call look_at_run {run} in a while.")
+        }
+        (_, _) if !people.is_empty() => describe_waits(&people, user),
+        (_, Some(ExpectedInput::Patch)) => {
+            "Every way on is closed: next_step says why, and takes a patch that opens one."
+                .to_owned()
+        }
+        ("running", None) => format!("It is being worked on: call look_at_run {run} in a while."),
+        (_, None) => format!("Nothing is asked for now: look_at_run {run} says why."),
+    };
+    format!("{refused}{told}")
+}
+
+fn describe_waits(people: &[&WaitView], user: &str) -> String {
+    let mut text = "It waits for a person:".to_owned();
+    for wait in people {
+        let whom = wait.who.as_ref().map_or_else(String::new, |who| format!(", for {who}"));
+        text.push_str(&format!(" {} ({}{whom}): {}", wait.id, wait.kind.as_str(), wait.question));
+    }
+    let foreign = |wait: &&&WaitView| wait.who.as_ref().is_some_and(|who| who != user);
+    if people.iter().all(|wait| foreign(&wait)) {
+        text.push_str(&format!(
+            " You act as {user}, so this is not yours to answer: tell the person."
+        ));
+    } else {
+        text.push_str(
+            " Ask the person; call answer, approve or deny only with what the person said.",
+        );
+    }
+    text
+}

@@ -1,0 +1,91 @@
+//! MCP over standard input and output, for the agent that started this process. Runs are kept going meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_store::TenantId;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::io::stdio_pipes;
+use thiserror::Error;
+
+use super::mcp_server::{McpCallerSource, McpServer};
+use crate::access::{AccessRole, AuthMode, Caller, HostPolicy, Keyring};
+use crate::app_state::{AppState, TenantRuntimeError};
+use crate::http::{HttpState, RateLimiter, ServerQuotas};
+use crate::serve::run_worker;
+use crate::service_limits::ServiceLimits;
+use crate::shutdown::ShutdownTrigger;
+
+/// How long steps that are under way may still take once the agent has gone.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+
+/// Why nothing can be spoken.
+#[derive(Debug, Error)]
+pub enum McpStdioError {
+    /// There is no desk to work at.
+    #[error(transparent)]
+    TenantRuntime(#[from] TenantRuntimeError),
+    /// The other side does not speak MCP.
+    #[error("no session of MCP: {0}")]
+    NoSession(String),
+}
+
+/// What a session over standard input and output is like.
+pub struct McpStdioSession {
+    /// The house.
+    pub app_state: Arc<AppState>,
+    /// Its keys, which nobody asks for here.
+    pub keyring: Arc<Keyring>,
+    /// Whether the agent may say yes or no in a person's place.
+    pub may_decide: bool,
+}
+
+/// Speaks until the agent closes its side, or the end comes; then what is under way is brought to its end.
+pub async fn serve_stdio(
+    session: McpStdioSession,
+    end: impl Future<Output = ()> + Send,
+) -> Result<(), McpStdioError> {
+    let McpStdioSession { app_state: house, keyring, may_decide: decides } = session;
+    let (stop, stopping) = ShutdownTrigger::new();
+    let desk = house.open_tenant(&TenantId::default())?;
+    let user = house.deps().default_user.clone();
+    let app = HttpState {
+        app_state: Arc::clone(&house),
+        keyring,
+        host_policy: HostPolicy::from_addresses(&[], AuthMode::default()),
+        token: None,
+        inboxes: Arc::default(),
+        metrics: Arc::default(),
+        tracing: Arc::default(),
+        rate_limiter: Arc::new(RateLimiter::new(1)),
+        quotas: Arc::new(ServerQuotas::new(&ServiceLimits::default())),
+        body_idle_timeout: ServiceLimits::default().body_pause,
+        idempotency_cache: Arc::default(),
+        shutdown: stopping.clone(),
+    };
+    let caller = Caller { runtime: desk, role: AccessRole::Admin, user, key_id: None };
+    let door = McpServer::new(app, McpCallerSource::Fixed(caller), decides);
+    let worker = tokio::spawn(async move { run_worker(&house, stopping, SHUTDOWN_GRACE).await });
+    let spoken = tokio::select! {
+        spoken = run_session(door) => spoken,
+        () = end => Ok(()),
+    };
+    stop.trigger();
+    // A worker that broke down has nothing left to end.
+    drop(worker.await);
+    spoken
+}
+
+async fn run_session(door: McpServer) -> Result<(), McpStdioError> {
+    let no_session = |error: &dyn std::error::Error| McpStdioError::NoSession(error.to_string());
+    let running = match rmcp::serve_server(door, stdio_pipes()).await {
+        Ok(running) => running,
+        // An agent that thought better of it.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(no_session(&error)),
+    };
+    match running.waiting().await {
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(no_session(&error)),
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,437 @@
+//! The protocols of a house: that of its folder, and those that ship.
+//!
+//! Files are read anew each time: whoever edits a protocol sees it at once. What they come to is kept for as
+//! long as they stay the same. Not here: runs, which keep the protocol they began with.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use countersign_contracts::load_shipped_contracts;
+use countersign_core::contract::ContractRegistry;
+use countersign_core::find_similar_name;
+use countersign_core::protocol::{Protocol, ProtocolBundle, check_protocol};
+use countersign_core::source::Diagnostic;
+use countersign_protocols::{SHIPPED_PROTOCOLS, ShippedProtocol, find_shipped_protocol};
+use countersign_runtime::driver::data_folder_name;
+use countersign_runtime::folder::{self, EngineHome, FolderError, load_protocol};
+use countersign_runtime::lru_cache::LruCache;
+use countersign_runtime::trust::ProtocolPermissions;
+use thiserror::Error;
+
+use crate::wire::{CheckReport, ProtocolRow, ProtocolView, WorkflowView};
+
+/// Where protocols that are run without a copy have their data, in the engine's own folder.
+pub const SHIPPED_DATA: &str = "shipped";
+
+/// Names the protocol that ships where the one of the folder has the same name: `shipped:ralph`.
+pub const SHIPPED_PREFIX: &str = "shipped:";
+
+/// A protocol that ships, by its name with or without [`SHIPPED_PREFIX`].
+#[must_use]
+pub fn find_shipped(name: &str) -> Option<&'static ShippedProtocol> {
+    find_shipped_protocol(name.strip_prefix(SHIPPED_PREFIX).unwrap_or(name))
+}
+
+/// What the protocols that ship under a name may use: the program brings them, so they are trusted
+/// as it is. Both a copy in a folder and the one without a copy count.
+#[must_use]
+pub fn load_shipped_permissions(name: &str) -> Vec<ProtocolPermissions> {
+    static KNOWN: Mutex<BTreeMap<&str, Vec<ProtocolPermissions>>> = Mutex::new(BTreeMap::new());
+    let Some(shipped) = find_shipped_protocol(name) else { return Vec::new() };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let load = || {
+        let (bundles, contracts) =
+            ([shipped.to_bundle(), shipped.to_bundle_without_copy()], load_shipped_contracts());
+        let loaded = bundles.into_iter().filter_map(|one| load_protocol(one, &contracts).ok());
+        loaded.map(|(protocol, _)| ProtocolPermissions::from_protocol(&protocol)).collect()
+    };
+    known.entry(shipped.name).or_insert_with(load).clone()
+}
+
+/// Why a protocol cannot be had.
+#[derive(Debug, Error)]
+pub enum CatalogError {
+    /// Nobody offers it.
+    #[error("no protocol `{name}`{}; there are {known}", near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?")))]
+    UnknownProtocol {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        near: Option<String>,
+        /// What there is.
+        known: String,
+    },
+    /// None was named, and there is no folder.
+    #[error("no protocol is named, and there is none in the folder of work")]
+    NoProtocolFolder,
+    /// It has no such workflow.
+    #[error("{0}")]
+    NoWorkflow(String),
+    /// Its files have faults.
+    #[error("the protocol has {} in its files", if .0.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", .0.len()) })]
+    InvalidFiles(Vec<Diagnostic>),
+    /// Its folder cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It ships with a script of replies, which only a copy has, and no model is named.
+    #[error("`{name}` asks a model, and none is named")]
+    NoModel {
+        /// The protocol.
+        name: String,
+        /// Whether its default workflow takes an input.
+        takes_input: bool,
+    },
+    /// What its sources read could not be put beside it.
+    #[error("cannot write `{}`: {source}", path.display())]
+    WriteData {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// How many sets of files are kept as what they come to: those that ship, and a few states of the folder.
+const MAX_CACHED_BUNDLES: usize = 16;
+
+/// What files come to: a protocol and what is to be remarked about it, or every fault.
+type ProtocolLoadResult = Result<(Arc<Protocol>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+/// The protocols of a house.
+#[derive(Debug, Clone)]
+pub struct ProtocolCatalog {
+    folder: Option<PathBuf>,
+    home: EngineHome,
+    contracts: Arc<ContractRegistry>,
+    /// What files came to, by their digest.
+    load_cache: Arc<Mutex<LruCache<String, ProtocolLoadResult>>>,
+}
+
+impl ProtocolCatalog {
+    /// The protocols of a home, and the one of a folder where there is one.
+    #[must_use]
+    pub fn new(
+        folder: Option<PathBuf>,
+        home: EngineHome,
+        contracts: Arc<ContractRegistry>,
+    ) -> Self {
+        let load_cache = Arc::new(Mutex::new(LruCache::new(MAX_CACHED_BUNDLES)));
+        Self { folder, home, contracts, load_cache }
+    }
+
+    /// The contracts that ship.
+    #[must_use]
+    pub fn contracts(&self) -> &Arc<ContractRegistry> {
+        &self.contracts
+    }
+
+    /// The shipped contracts and those of the folder's protocol, where that loads.
+    #[must_use]
+    pub fn load_registry(&self) -> Arc<ContractRegistry> {
+        match self.load_folder_protocol() {
+            Some(Ok(protocol)) => Arc::new(protocol.contracts.clone()),
+            Some(Err(_)) | None => Arc::clone(&self.contracts),
+        }
+    }
+
+    /// The protocol of the folder, where there is a folder.
+    fn load_folder_protocol(&self) -> Option<Result<Arc<Protocol>, CatalogError>> {
+        let folder = self.folder.as_ref()?;
+        Some(self.load_bundle(|| Ok(folder::read_protocol_folder(folder)?)))
+    }
+
+    fn load_bundle(
+        &self,
+        bundle: impl FnOnce() -> Result<ProtocolBundle, CatalogError>,
+    ) -> Result<Arc<Protocol>, CatalogError> {
+        Ok(self.load_cached(bundle()?).1.map_err(CatalogError::InvalidFiles)?.0)
+    }
+
+    /// The digest of files, and what they come to.
+    fn load_cached(&self, bundle: ProtocolBundle) -> (String, ProtocolLoadResult) {
+        let digest = bundle.compute_digest();
+        let known = || self.load_cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loading) = known().get(&digest) {
+            return (digest, loading.clone());
+        }
+        let loading = load_protocol(bundle, &self.contracts);
+        known().insert(digest.clone(), loading.clone());
+        (digest, loading)
+    }
+
+    /// The digest of the folder's files, where they are of the protocol with this name.
+    #[must_use]
+    pub fn load_folder_digest(&self, name: &str) -> Option<String> {
+        let bundle = folder::read_protocol_folder(self.folder.as_ref()?).ok()?;
+        let (digest, loading) = self.load_cached(bundle);
+        let other = loading.is_ok_and(|(found, _)| found.name != name);
+        (!other).then_some(digest)
+    }
+
+    /// What a run is started of: a protocol by name, or that of the folder; a workflow of it by id, or its
+    /// default. `model` is whether somebody names one.
+    pub fn resolve_workflow(
+        &self,
+        protocol: Option<&str>,
+        workflow: Option<&str>,
+        model: bool,
+    ) -> Result<(Arc<Protocol>, String), CatalogError> {
+        let own = self.load_folder_protocol();
+        let found = match (protocol, own) {
+            (Some(name), _) if name.starts_with(SHIPPED_PREFIX) => match find_shipped(name) {
+                Some(shipped) => self.load_shipped(shipped, model)?,
+                None => return Err(self.unknown_protocol_error(name)),
+            },
+            (None, None) => return Err(CatalogError::NoProtocolFolder),
+            (None, Some(own)) => own?,
+            (Some(name), Some(Ok(own))) if own.name == name => own,
+            // One whose name cannot be read is asked for by nobody but the one who wrote it.
+            (Some(name), Some(Err(error))) if find_shipped_protocol(name).is_none() => {
+                return Err(error);
+            }
+            (Some(name), _) => match find_shipped_protocol(name) {
+                Some(shipped) => self.load_shipped(shipped, model)?,
+                None => return Err(self.unknown_protocol_error(name)),
+            },
+        };
+        let workflow = workflow.unwrap_or(&found.default_workflow).to_owned();
+        found.find_workflow(&workflow).map_err(CatalogError::NoWorkflow)?;
+        Ok((found, workflow))
+    }
+
+    /// A protocol that ships, ready to be run without a copy. What its sources read is put into the engine's
+    /// folder once.
+    pub fn load_shipped(
+        &self,
+        shipped: &ShippedProtocol,
+        model: bool,
+    ) -> Result<Arc<Protocol>, CatalogError> {
+        let protocol = self.load_bundle(|| Ok(shipped.to_bundle_without_copy()))?;
+        let script = protocol.default_model.as_deref();
+        let script = script.and_then(|model| model.strip_prefix("script:"));
+        // A script of replies goes beside a copy; without one it would be missed in the middle of the run.
+        if let Some(script) = script.filter(|_| !model)
+            && !self.home.workspace().join(script).is_file()
+        {
+            let workflow = protocol.workflows.get(&protocol.default_workflow);
+            let takes_input = workflow.is_some_and(|one| one.input.is_some());
+            return Err(CatalogError::NoModel { name: shipped.name.to_owned(), takes_input });
+        }
+        if !protocol.policy.sources.is_empty() {
+            let data = self.home.folder().join(SHIPPED_DATA).join(data_folder_name(&protocol));
+            write_shipped_data(shipped, &data)?;
+        }
+        Ok(protocol)
+    }
+
+    fn unknown_protocol_error(&self, name: &str) -> CatalogError {
+        let own =
+            self.load_folder_protocol().and_then(Result::ok).map(|protocol| protocol.name.clone());
+        let known: Vec<&str> = own
+            .as_deref()
+            .into_iter()
+            .chain(SHIPPED_PROTOCOLS.iter().map(|one| one.name))
+            .collect();
+        let near = find_similar_name(name, known.iter().copied()).map(str::to_owned);
+        CatalogError::UnknownProtocol { name: name.to_owned(), near, known: known.join(", ") }
+    }
+
+    /// Every protocol, that of the folder first.
+    pub fn list_protocols(&self) -> Result<Vec<ProtocolRow>, CatalogError> {
+        let mut rows = Vec::new();
+        if let Some(folder) = &self.folder {
+            rows.push(self.build_row(
+                folder::read_protocol_folder(folder)?,
+                "folder",
+                folder_name(folder),
+                "",
+            ));
+        }
+        for one in SHIPPED_PROTOCOLS {
+            rows.push(self.build_row(
+                one.to_bundle_without_copy(),
+                "shipped",
+                one.name,
+                one.description,
+            ));
+        }
+        Ok(rows)
+    }
+
+    fn build_row(
+        &self,
+        bundle: ProtocolBundle,
+        origin: &str,
+        name: &str,
+        about: &str,
+    ) -> ProtocolRow {
+        let (digest, loading) = self.load_cached(bundle);
+        let row = ProtocolRow {
+            name: name.to_owned(),
+            version: None,
+            about: about.to_owned(),
+            origin: origin.to_owned(),
+            digest,
+            default_workflow: None,
+            workflows: Vec::new(),
+            errors: 0,
+        };
+        match loading {
+            Ok((protocol, _)) => ProtocolRow {
+                name: if origin == "folder" { protocol.name.clone() } else { row.name },
+                version: Some(protocol.version.clone()),
+                about: if row.about.is_empty() { protocol.description.clone() } else { row.about },
+                default_workflow: Some(protocol.default_workflow.clone()),
+                workflows: protocol.workflows.keys().cloned().collect(),
+                ..row
+            },
+            Err(faults) => ProtocolRow { errors: faults.len(), ..row },
+        }
+    }
+
+    /// One protocol whole; that of the folder before one that ships.
+    pub fn view_protocol(&self, name: &str) -> Result<ProtocolView, CatalogError> {
+        let (bundle, row) = self.find_bundle(name)?;
+        Ok(self.build_view(bundle, row))
+    }
+
+    /// The files of a protocol, that of the folder before one that ships, and its row in the list.
+    fn find_bundle(&self, name: &str) -> Result<(ProtocolBundle, ProtocolRow), CatalogError> {
+        if let Some(folder) = self.folder.as_ref().filter(|_| !name.starts_with(SHIPPED_PREFIX)) {
+            let bundle = folder::read_protocol_folder(folder)?;
+            let row = self.build_row(bundle.clone(), "folder", folder_name(folder), "");
+            if row.name == name {
+                return Ok((bundle, row));
+            }
+        }
+        let shipped = find_shipped(name).ok_or_else(|| self.unknown_protocol_error(name))?;
+        let bundle = shipped.to_bundle_without_copy();
+        let row = self.build_row(bundle.clone(), "shipped", shipped.name, shipped.description);
+        Ok((bundle, row))
+    }
+
+    /// Everything that `check` finds in a protocol by name, or in that of the folder.
+    pub fn check_protocol(&self, name: Option<&str>) -> Result<CheckReport, CatalogError> {
+        let bundle = match (name, &self.folder) {
+            (None, None) => return Err(CatalogError::NoProtocolFolder),
+            (None, Some(folder)) => folder::read_protocol_folder(folder)?,
+            (Some(name), _) => self.find_bundle(name)?.0,
+        };
+        let (named, files) = (name.unwrap_or_default().to_owned(), bundle.files.len());
+        Ok(CheckReport::from_diagnostics(named, files, self.check_bundle(bundle).1))
+    }
+
+    fn build_view(&self, bundle: ProtocolBundle, row: ProtocolRow) -> ProtocolView {
+        let files = bundle.files.keys().cloned().collect();
+        let ProtocolRow { name, version, about, origin, digest, default_workflow, .. } = row;
+        let (loaded, findings) = self.check_bundle(bundle);
+        let findings = CheckReport::from_diagnostics(String::new(), 0, findings).findings;
+        let workflows = loaded.iter().flat_map(|protocol| {
+            protocol
+                .workflows
+                .values()
+                .map(|workflow| WorkflowView::from_workflow(protocol, workflow))
+        });
+        ProtocolView {
+            name,
+            version,
+            about,
+            origin,
+            digest,
+            default_workflow,
+            default_model: loaded.as_ref().and_then(|protocol| protocol.default_model.clone()),
+            workflows: workflows.collect(),
+            agents: loaded.iter().flat_map(|protocol| protocol.agents.keys().cloned()).collect(),
+            findings,
+            files,
+        }
+    }
+
+    /// A protocol out of files, where it loads, and everything that `check` finds in it.
+    #[must_use]
+    pub fn check_bundle(&self, bundle: ProtocolBundle) -> (Option<Arc<Protocol>>, Vec<Diagnostic>) {
+        match load_protocol(bundle, &self.contracts) {
+            Ok((protocol, mut findings)) => {
+                findings.extend(check_protocol(&protocol));
+                (Some(protocol), findings)
+            }
+            Err(faults) => (None, faults),
+        }
+    }
+}
+
+/// What a folder is called whose index cannot be read.
+fn folder_name(folder: &Path) -> &str {
+    folder.file_name().and_then(|name| name.to_str()).unwrap_or("folder")
+}
+
+/// Writes what goes beside a protocol into a folder of its own, all of it or nothing, and only once.
+fn write_shipped_data(shipped: &ShippedProtocol, folder: &Path) -> Result<(), CatalogError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let unwritable = |path: &Path| {
+        let path = path.to_owned();
+        |source| CatalogError::WriteData { path, source }
+    };
+    let part = folder.with_extension(format!("part-{}", std::process::id()));
+    for (path, bytes) in shipped.workspace_files {
+        let path = part.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(unwritable(&path))?;
+        }
+        fs::write(&path, bytes).map_err(unwritable(&path))?;
+    }
+    match fs::rename(&part, folder) {
+        // Another process was faster; its files are the same.
+        Err(_) if folder.is_dir() => drop(fs::remove_dir_all(&part)),
+        other => other.map_err(unwritable(folder))?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKFLOW: &str = "id: own
+phases: [{ id: ask, ask: { question: QUESTION, apply: { set: /a } } }, { id: done, terminal: true }]
+transitions: [{ from: ask, to: done }]
+";
+
+    #[test]
+    fn files_that_stay_the_same_are_parsed_once_and_edits_are_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        fs::create_dir(place("workflows")).unwrap();
+        fs::write(place("index.yaml"), "name: own\nversion: 1.0.0\ndefault_workflow: own\n")
+            .unwrap();
+        let write = |question: &str| {
+            fs::write(place("workflows/own.yaml"), WORKFLOW.replace("QUESTION", question)).unwrap();
+        };
+        let home = EngineHome::create(folder.path()).unwrap();
+        let catalog = ProtocolCatalog::new(Some(folder.path().to_owned()), home, Arc::default());
+        let meant = || catalog.resolve_workflow(None, None, false).unwrap().0;
+        write("Which?");
+        let first = meant();
+        assert!(Arc::ptr_eq(&first, &meant()));
+        write("Why?");
+        let second = meant();
+        assert_ne!(second.digest, first.digest);
+        write("Which?");
+        assert!(Arc::ptr_eq(&first, &meant()));
+        write("[");
+        assert!(matches!(
+            catalog.resolve_workflow(None, None, false),
+            Err(CatalogError::InvalidFiles(_))
+        ));
+        for number in 0..2 * MAX_CACHED_BUNDLES {
+            write(&format!("Number {number}?"));
+            assert!(Arc::ptr_eq(&meant(), &meant()), "the one in use is known");
+        }
+        write("Which?");
+        assert!(!Arc::ptr_eq(&first, &meant()), "not all that ever were are kept");
+    }
+}

@@ -1,0 +1,215 @@
+//! Which layer everything stands in, and in which order: as few crossings as a few sweeps can find.
+//!
+//! Every way gets a place for its label in a layer of its own between those of phases, and an empty
+//! place in every layer it passes, so that nothing is ever drawn over a phase or another label.
+
+/// Something that takes room: a phase, a label, or a way that passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LayoutNode {
+    /// A phase, by its number.
+    Node(usize),
+    /// The label of an edge, by the edge's number.
+    Label(usize),
+    /// An edge that passes.
+    Waypoint(usize),
+}
+
+/// Rooms in layers, and the chains of rooms that edges run through.
+#[derive(Debug)]
+pub(super) struct LayeredGraph {
+    pub(super) nodes: Vec<LayoutNode>,
+    /// Rooms of each layer, from left to right.
+    pub(super) layers: Vec<Vec<usize>>,
+    /// Each edge's rooms from its upper to its lower end; empty for one that begins where it ends.
+    pub(super) chains: Vec<Vec<usize>>,
+    /// Whether an edge leads upward.
+    pub(super) upward: Vec<bool>,
+}
+
+const CROSSING_SWEEPS: usize = 12;
+
+impl LayeredGraph {
+    /// Orders the nodes of a graph whose node 0 is its beginning.
+    pub(super) fn build(nodes: usize, edges: &[(usize, usize)]) -> Self {
+        let upward = find_back_edges(nodes, edges);
+        let down: Vec<(usize, usize)> = edges
+            .iter()
+            .zip(&upward)
+            .map(|((from, to), up)| if *up { (*to, *from) } else { (*from, *to) })
+            .collect();
+        let rank = assign_ranks(nodes, &down);
+        let deepest = rank.iter().copied().max().unwrap_or(0);
+        let mut rooms: Vec<LayoutNode> = (0..nodes).map(LayoutNode::Node).collect();
+        let mut layers = vec![Vec::new(); deepest + 1];
+        for (node, rank) in rank.iter().enumerate() {
+            layers[*rank].push(node);
+        }
+        let mut chains = Vec::new();
+        for (edge, (from, to)) in down.iter().enumerate() {
+            if from == to {
+                chains.push(Vec::new());
+                continue;
+            }
+            let middle = usize::midpoint(rank[*from], rank[*to]);
+            let mut chain = vec![*from];
+            for (layer, rooms_there) in
+                layers.iter_mut().enumerate().take(rank[*to]).skip(rank[*from] + 1)
+            {
+                rooms.push(if layer == middle {
+                    LayoutNode::Label(edge)
+                } else {
+                    LayoutNode::Waypoint(edge)
+                });
+                rooms_there.push(rooms.len() - 1);
+                chain.push(rooms.len() - 1);
+            }
+            chain.push(*to);
+            chains.push(chain);
+        }
+        let mut order = Self { nodes: rooms, layers, chains, upward };
+        order.reduce_crossings();
+        order
+    }
+
+    /// The rooms next to each room: above, and below.
+    pub(super) fn compute_neighbours(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+        let mut above = vec![Vec::new(); self.nodes.len()];
+        let mut below = vec![Vec::new(); self.nodes.len()];
+        for pair in self.chains.iter().flat_map(|chain| chain.windows(2)) {
+            below[pair[0]].push(pair[1]);
+            above[pair[1]].push(pair[0]);
+        }
+        (above, below)
+    }
+
+    fn reduce_crossings(&mut self) {
+        let (above, below) = self.compute_neighbours();
+        let mut best = (self.count_crossings(&below), self.layers.clone());
+        for sweep in 0..CROSSING_SWEEPS {
+            let downward = sweep % 2 == 0;
+            let count = self.layers.len();
+            for step in 1..count {
+                let layer = if downward { step } else { count - 1 - step };
+                let (fixed, near) =
+                    if downward { (layer - 1, &above) } else { (layer + 1, &below) };
+                let place = layer_positions(&self.layers[fixed], self.nodes.len());
+                let here = layer_positions(&self.layers[layer], self.nodes.len());
+                let mut wished: Vec<(f64, usize)> = self.layers[layer]
+                    .iter()
+                    .map(|room| (mean_position(&near[*room], &place).unwrap_or(here[*room]), *room))
+                    .collect();
+                wished.sort_by(|one, two| one.0.total_cmp(&two.0));
+                self.layers[layer] = wished.into_iter().map(|(_, room)| room).collect();
+            }
+            let crossings = self.count_crossings(&below);
+            if crossings < best.0 {
+                best = (crossings, self.layers.clone());
+            }
+        }
+        self.layers = best.1;
+    }
+
+    fn count_crossings(&self, below: &[Vec<usize>]) -> usize {
+        let mut crossings = 0;
+        for pair in self.layers.windows(2) {
+            let place = layer_positions(&pair[1], self.nodes.len());
+            let ends: Vec<f64> = pair[0]
+                .iter()
+                .flat_map(|room| {
+                    let mut ends: Vec<f64> = below[*room].iter().map(|end| place[*end]).collect();
+                    ends.sort_by(f64::total_cmp);
+                    ends
+                })
+                .collect();
+            for (index, end) in ends.iter().enumerate() {
+                crossings += ends[index + 1..].iter().filter(|later| *later < end).count();
+            }
+        }
+        crossings
+    }
+}
+
+fn layer_positions(layer: &[usize], rooms: usize) -> Vec<f64> {
+    let mut places = vec![0.0; rooms];
+    for (place, room) in layer.iter().enumerate() {
+        places[*room] = place as f64;
+    }
+    places
+}
+
+/// The middle of some rooms; none where there are none.
+pub(super) fn mean_position(rooms: &[usize], place: &[f64]) -> Option<f64> {
+    let sum: f64 = rooms.iter().map(|room| place[*room]).sum();
+    (!rooms.is_empty()).then(|| sum / rooms.len() as f64)
+}
+
+/// Which edges lead back to where one came from, walking from the beginning in the order of the files.
+fn find_back_edges(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
+    fn visit(node: usize, edges: &[(usize, usize)], mark: &mut [u8], upward: &mut [bool]) {
+        mark[node] = 1;
+        for (edge, (_, to)) in edges.iter().enumerate().filter(|(_, (from, _))| *from == node) {
+            match mark[*to] {
+                0 => visit(*to, edges, mark, upward),
+                1 if *to != node => upward[edge] = true,
+                _ => {}
+            }
+        }
+        mark[node] = 2;
+    }
+    let (mut mark, mut upward) = (vec![0; nodes], vec![false; edges.len()]);
+    for node in 0..nodes {
+        if mark[node] == 0 {
+            visit(node, edges, &mut mark, &mut upward);
+        }
+    }
+    upward
+}
+
+/// The layer of each node: below everything that leads to it, phases on even layers.
+fn assign_ranks(nodes: usize, down: &[(usize, usize)]) -> Vec<usize> {
+    let mut rank = vec![0; nodes];
+    // At most as many rounds as the longest way has steps.
+    for _ in 0..nodes {
+        let mut changed = false;
+        for (from, to) in down.iter().filter(|(from, to)| from != to) {
+            if rank[*to] < rank[*from] + 2 {
+                rank[*to] = rank[*from] + 2;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    rank
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_leads_upward_and_a_self_loop_nowhere() {
+        let order = LayeredGraph::build(3, &[(0, 1), (1, 1), (1, 0), (1, 2)]);
+        assert_eq!(order.upward, [false, false, true, false]);
+        assert_eq!(order.layers.len(), 5);
+        assert!(order.chains[1].is_empty());
+        assert_eq!((order.chains[2][0], *order.chains[2].last().unwrap()), (0, 1));
+    }
+
+    #[test]
+    fn long_ways_keep_room_in_every_layer() {
+        let order = LayeredGraph::build(3, &[(0, 1), (1, 2), (0, 2)]);
+        assert_eq!(order.chains[2].len(), 5);
+        let labels = order.nodes.iter().filter(|room| matches!(room, LayoutNode::Label(_))).count();
+        assert_eq!(labels, 3);
+    }
+
+    #[test]
+    fn sweeps_untangle_what_the_files_tangled() {
+        // Two ways that cross in the order of the files: 1 leads to 4 and 2 leads to 3.
+        let order = LayeredGraph::build(5, &[(0, 1), (0, 2), (1, 4), (2, 3)]);
+        let (_, below) = order.compute_neighbours();
+        assert_eq!(order.count_crossings(&below), 0);
+    }
+}

@@ -1,0 +1,240 @@
+//! What a drawing of a workflow shows, whatever it is drawn with.
+
+use countersign_core::protocol::{
+    AnswerShape, EffectTemplate, FailureHandler, GateCheck, PhaseWork, TransitionGate,
+    WorkflowDefinition, WorkflowPhase,
+};
+use countersign_core::run::{RunEvent, RunState};
+
+/// A workflow, and where a run of it stands.
+#[derive(Debug)]
+pub struct WorkflowGraph {
+    /// What it is called.
+    pub(super) title: String,
+    pub(super) nodes: Vec<GraphNode>,
+    /// Transitions in the order of the workflow, then the ways that are none.
+    pub(super) edges: Vec<GraphEdge>,
+    transitions: usize,
+    /// Whether a run is shown: what it did not touch is drawn faintly.
+    pub(super) shows_run: bool,
+}
+
+/// A phase.
+#[derive(Debug)]
+pub(super) struct GraphNode {
+    pub(super) id: String,
+    pub(super) name: Option<String>,
+    /// Who or what works there.
+    pub(super) work: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) terminal: bool,
+    pub(super) visited: bool,
+    pub(super) current: bool,
+}
+
+/// A way from phase to phase.
+#[derive(Debug)]
+pub(super) struct GraphEdge {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// What opens it, in full.
+    pub(super) gate: String,
+    /// A way that is only taken when something does not work out.
+    pub(super) exception: bool,
+    /// How often it was taken.
+    pub(super) taken_count: usize,
+    /// Why it is closed now.
+    pub(super) closed_reason: Option<String>,
+}
+
+impl WorkflowGraph {
+    /// A workflow by itself.
+    #[must_use]
+    pub fn from_workflow(workflow: &WorkflowDefinition) -> Self {
+        let index = |id: &str| workflow.phases.iter().position(|phase| phase.id == id);
+        let nodes = workflow.phases.iter().map(|phase| build_node(workflow, phase)).collect();
+        let mut edges = Vec::new();
+        for way in &workflow.transitions {
+            // A loaded workflow has no way to nowhere.
+            let (Some(from), Some(to)) = (index(&way.from), index(&way.to)) else { continue };
+            let gate = way.gate.as_ref().map_or_else(String::new, describe_gate);
+            edges.push(GraphEdge {
+                from,
+                to,
+                gate,
+                exception: false,
+                taken_count: 0,
+                closed_reason: None,
+            });
+        }
+        let transitions = edges.len();
+        for (from, phase) in workflow.phases.iter().enumerate() {
+            if let PhaseWork::Invoke(invoke) = &phase.work
+                && let Some(to) = invoke.on_complete.as_deref().and_then(index)
+            {
+                let gate = "when the child is done".to_owned();
+                edges.push(GraphEdge {
+                    from,
+                    to,
+                    gate,
+                    exception: false,
+                    taken_count: 0,
+                    closed_reason: None,
+                });
+            }
+            for (why, to) in collect_exceptions(phase) {
+                let Some(to) = index(&to) else { continue };
+                edges.push(GraphEdge {
+                    from,
+                    to,
+                    gate: why,
+                    exception: true,
+                    taken_count: 0,
+                    closed_reason: None,
+                });
+            }
+        }
+        let title = workflow.name.clone().unwrap_or_else(|| workflow.id.clone());
+        Self { title, nodes, edges, transitions, shows_run: false }
+    }
+
+    /// The same with a run in it: where it is, which ways it took, why the others are closed.
+    #[must_use]
+    pub fn with_run(mut self, state: &RunState, events: &[RunEvent]) -> Self {
+        self.shows_run = true;
+        self.title = format!("{}: run {}", self.title, state.run);
+        let index = |id: &str, nodes: &[GraphNode]| nodes.iter().position(|node| node.id == id);
+        for event in events {
+            match event {
+                RunEvent::PhaseEntered { phase } => {
+                    if let Some(node) = index(phase, &self.nodes) {
+                        self.nodes[node].visited = true;
+                    }
+                }
+                RunEvent::WayTaken { way, from, to, because } => {
+                    let (Some(from), Some(to)) = (index(from, &self.nodes), index(to, &self.nodes))
+                    else {
+                        continue;
+                    };
+                    // What is no transition is found by its ends.
+                    let drawn = way.filter(|way| *way < self.transitions).or_else(|| {
+                        let rest = self.edges.iter().skip(self.transitions);
+                        let mut ends = rest.map(|edge| (edge.from, edge.to));
+                        ends.position(|ends| ends == (from, to)).map(|at| at + self.transitions)
+                    });
+                    match drawn {
+                        Some(drawn) => self.edges[drawn].taken_count += 1,
+                        None => self.edges.push(GraphEdge {
+                            from,
+                            to,
+                            gate: because.clone(),
+                            exception: true,
+                            taken_count: 1,
+                            closed_reason: None,
+                        }),
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(here) = index(&state.phase, &self.nodes) {
+            self.nodes[here].current = true;
+            self.nodes[here].visited = true;
+        }
+        for gate in &state.closed {
+            if let Some(edge) = self.edges.get_mut(gate.way) {
+                edge.closed_reason = Some(gate.reason.clone());
+            }
+        }
+        self
+    }
+}
+
+fn build_node(workflow: &WorkflowDefinition, phase: &WorkflowPhase) -> GraphNode {
+    GraphNode {
+        id: phase.id.clone(),
+        name: phase.name.clone().filter(|name| *name != phase.id),
+        work: describe_work(&phase.work),
+        description: phase.description.clone(),
+        terminal: workflow.ends_in(phase),
+        visited: false,
+        current: false,
+    }
+}
+
+/// What is done in a phase, in a few words; `Empty` where nothing is.
+#[must_use]
+pub fn describe_work(work: &PhaseWork) -> Option<String> {
+    match work {
+        PhaseWork::None => None,
+        PhaseWork::Agent(work) => Some(format!("{} → {}", work.agent.id, work.contract.id)),
+        PhaseWork::Ask(questions) => {
+            let documents =
+                questions.iter().all(|one| matches!(one.shape, AnswerShape::Document { .. }));
+            Some(match (questions.len(), documents) {
+                (1, true) => "asks for a document".to_owned(),
+                (1, false) => "asks a person".to_owned(),
+                (several, true) => format!("asks for {several} documents"),
+                (several, false) => format!("asks {several} questions"),
+            })
+        }
+        PhaseWork::Effect { effect, .. } => Some(match effect {
+            EffectTemplate::Write { .. } => "writes a file".to_owned(),
+            EffectTemplate::Copy { .. } => "copies a file".to_owned(),
+            EffectTemplate::Run { program, .. } => format!("runs {program}"),
+            EffectTemplate::Http { method, .. } => format!("calls a host ({method})"),
+            EffectTemplate::Retrieve { source, .. } => format!("looks up in {}", source.source()),
+        }),
+        PhaseWork::Invoke(invoke) => Some(format!("runs {}", invoke.workflow)),
+    }
+}
+
+/// What a gate asks. The words of its author come first.
+#[must_use]
+pub fn describe_gate(gate: &TransitionGate) -> String {
+    if let Some(description) = &gate.description {
+        return description.clone();
+    }
+    match &gate.check {
+        GateCheck::Expression(expression) => expression.source().to_owned(),
+        GateCheck::Status { pointer, value } => format!("{pointer} is {value}"),
+        GateCheck::FileExists { path } => format!("{path} exists"),
+        GateCheck::FileExistsTemplate { path } => format!("{} exists", path.source()),
+        GateCheck::Manual { who: Some(who), .. } => format!("{who} approves"),
+        GateCheck::Manual { who: None, .. } => "somebody approves".to_owned(),
+    }
+}
+
+/// Where a run goes when something in a phase does not work out.
+fn collect_exceptions(phase: &WorkflowPhase) -> Vec<(String, String)> {
+    let mut ways = Vec::new();
+    let mut add = |why: String, outcome: &FailureHandler| {
+        if let Some(to) = outcome.target_phase() {
+            ways.push((why, to.to_owned()));
+        }
+    };
+    if let Some((after, otherwise)) = &phase.timeout {
+        add(format!("after {after}"), otherwise);
+    }
+    match &phase.work {
+        PhaseWork::Agent(work) => {
+            if let Some(otherwise) = &work.on_refused {
+                add("when every try is refused".to_owned(), otherwise);
+            }
+        }
+        PhaseWork::Ask(questions) => {
+            for question in questions {
+                add(format!("when nobody answers {}", question.id), &question.otherwise);
+            }
+        }
+        PhaseWork::Effect { on_failed, .. } => add("when it fails".to_owned(), on_failed),
+        PhaseWork::Invoke(invoke) => add("when the child fails".to_owned(), &invoke.on_failed),
+        PhaseWork::None => {}
+    }
+    for (name, limit) in &phase.budget.limits {
+        if let Some(to) = limit.then.target_phase() {
+            ways.push((format!("when {name} is spent"), to.to_owned()));
+        }
+    }
+    ways
+}

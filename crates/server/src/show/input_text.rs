@@ -1,0 +1,86 @@
+//! What came in, in a sentence. What became true of it is `progress.rs`.
+
+use countersign_core::run::{HookAnswer, InputKind, RunStart};
+
+use super::truncate_line;
+
+/// An input in a sentence: what, and from whom.
+#[must_use]
+pub fn describe_input(what: &InputKind) -> String {
+    let noted = |note: &Option<String>| {
+        note.as_ref().map_or_else(String::new, |note| format!(": {}", truncate_line(note, 80)))
+    };
+    match what {
+        InputKind::Start(start) => describe_start(start),
+        InputKind::ModelReplied(reply) => {
+            let tokens = reply.usage.input_tokens + reply.usage.output_tokens;
+            let cost = if tokens > 0 { format!(", {tokens} tokens") } else { String::new() };
+            let build = reply.build.as_ref();
+            let shown = build.map_or_else(String::new, |build| format!(", shown memory {build}"));
+            format!("{} replied{cost}{shown}", reply.by)
+        }
+        InputKind::ModelFailed { failure, message, .. } => {
+            format!("the model could not be asked ({failure}): {}", truncate_line(message, 80))
+        }
+        InputKind::Submitted { by, .. } => format!("{by} handed something in"),
+        InputKind::Answered { wait, value, by } => {
+            format!("{by} answered {wait}: {}", truncate_line(&value.to_string(), 80))
+        }
+        InputKind::Decided { wait, approve, by, note } => {
+            let verb = if *approve { "approved" } else { "denied" };
+            format!("{by} {verb} {wait}{}", noted(note))
+        }
+        InputKind::Ticked => "time went by".to_owned(),
+        InputKind::EffectFinished { .. } => "the effect is done".to_owned(),
+        InputKind::EffectFailed { failure, message, .. } => {
+            format!("the effect failed ({failure}): {}", truncate_line(message, 80))
+        }
+        InputKind::ToolFinished { ok: true, .. } => "the tool was used".to_owned(),
+        InputKind::ToolFinished { ok: false, output, .. } => {
+            format!("the tool could not: {}", truncate_line(output, 80))
+        }
+        InputKind::HookFinished { answer, .. } => match answer {
+            HookAnswer::Ok => "the hook lets it go on".to_owned(),
+            HookAnswer::Abort { reason } => {
+                format!("the hook stops it: {}", truncate_line(reason, 80))
+            }
+            HookAnswer::Patch { .. } => "the hook changes the document".to_owned(),
+            HookAnswer::Redirect { to } => format!("the hook sends it to {to}"),
+        },
+        InputKind::ChildEnded { completed: true, .. } => "the child run is done".to_owned(),
+        InputKind::ChildEnded { reason, .. } => format!("the child run failed{}", noted(reason)),
+        InputKind::Told { .. } => "the other run was told".to_owned(),
+        InputKind::Halted { by, reason } => format!("{by} halted it{}", noted(reason)),
+        InputKind::Resumed { by, grants } if grants.is_empty() => format!("{by} resumed it"),
+        InputKind::Resumed { by, grants } => {
+            let told: Vec<String> =
+                grants.iter().map(|(name, amount)| format!("{amount} more of {name}")).collect();
+            format!("{by} resumed it, with {}", told.join(", "))
+        }
+        InputKind::Cancelled { by, reason } => format!("{by} cancelled it{}", noted(reason)),
+    }
+}
+
+/// The text that somebody handed in or a model wrote, which spans of violations point into.
+#[must_use]
+pub fn submitted_text(what: &InputKind) -> Option<&str> {
+    match what {
+        InputKind::ModelReplied(reply) => Some(&reply.text),
+        InputKind::Submitted { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
+fn describe_start(start: &RunStart) -> String {
+    let by = start.by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
+    match (&start.fork, &start.parent) {
+        (Some(fork), _) => format!("forked{by} from {}@{}", fork.run, fork.version),
+        (None, Some(parent)) => format!("started by run {}", parent.run),
+        (None, None) => {
+            let with = start.input.as_ref().map_or_else(String::new, |given| {
+                format!(" with {}", truncate_line(&given.to_string(), 80))
+            });
+            format!("started{by}{with}")
+        }
+    }
+}

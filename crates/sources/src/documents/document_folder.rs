@@ -1,0 +1,158 @@
+//! The files of a folder, held as a capability: what is there, and what has changed.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use countersign_runtime::effect::{EffectError, EffectErrorKind};
+
+use super::pdf;
+use crate::settings::source_config_error;
+
+const MAX_FILES: usize = 2_000;
+const MAX_DEPTH: usize = 16;
+
+/// How large a text file may be.
+const MAX_TEXT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A file that was written so short a time ago may be written again without its time changing.
+const SETTLE_TIME: Duration = Duration::from_secs(2);
+
+/// A folder of documents.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentFolder {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    /// The folder of work, where the documents must lie in it.
+    pub(super) base: Option<PathBuf>,
+}
+
+/// What kind of document a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DocumentFormat {
+    Markdown,
+    Text,
+    Pdf,
+}
+
+/// What tells one state of a file from another without reading it; `Empty` where that cannot be told.
+pub(super) type DocumentFingerprint = Option<(SystemTime, u64)>;
+
+/// What the folder holds now.
+pub(super) struct FolderScan {
+    /// Every document, with its stamp.
+    pub(super) fingerprints: BTreeMap<String, DocumentFingerprint>,
+    /// Those that may have changed: their bytes, or why they cannot be read.
+    pub(super) changed: Vec<(String, DocumentFormat, Result<Vec<u8>, String>)>,
+}
+
+impl DocumentFolder {
+    /// Looks again. Files whose stamp is as it was are not read.
+    pub(super) fn scan(
+        &self,
+        known: &BTreeMap<String, DocumentFingerprint>,
+    ) -> Result<FolderScan, EffectError> {
+        let dir = self.open_dir()?;
+        let mut files = Vec::new();
+        self.collect_files(&dir, "", 0, &mut files)?;
+        files.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        let mut look = FolderScan { fingerprints: BTreeMap::new(), changed: Vec::new() };
+        for (path, format, stamp) in files {
+            if stamp.is_none() || known.get(&path) != Some(&stamp) {
+                look.changed.push((path.clone(), format, read_document(&dir, &path, format)));
+            }
+            look.fingerprints.insert(path, stamp);
+        }
+        Ok(look)
+    }
+
+    fn open_dir(&self) -> Result<Dir, EffectError> {
+        let opened = match &self.base {
+            Some(base) => {
+                let inner = self.path.strip_prefix(base).unwrap_or(&self.path);
+                let inner = if inner.as_os_str().is_empty() { Path::new(".") } else { inner };
+                Dir::open_ambient_dir(base, ambient_authority()).and_then(|dir| dir.open_dir(inner))
+            }
+            None => Dir::open_ambient_dir(&self.path, ambient_authority()),
+        };
+        opened.map_err(|error| {
+            let what = match error.kind() {
+                io::ErrorKind::NotFound => "has no folder at its path",
+                _ => "has a folder that cannot be opened, or that leads out of the folder of work",
+            };
+            source_config_error(&self.name, what)
+        })
+    }
+
+    fn collect_files(
+        &self,
+        dir: &Dir,
+        before: &str,
+        depth: usize,
+        files: &mut Vec<(String, DocumentFormat, DocumentFingerprint)>,
+    ) -> Result<(), EffectError> {
+        let large = |what: String| {
+            let message = format!("source `{}` {what}", self.name);
+            EffectError::new_permanent(EffectErrorKind::TooLarge, message)
+        };
+        let lost = |_: io::Error| {
+            let message = format!("source `{}` has a folder that cannot be listed", self.name);
+            EffectError::new_transient(EffectErrorKind::Unavailable, message)
+        };
+        if depth > MAX_DEPTH {
+            return Err(large("has folders that lie too deep".to_owned()));
+        }
+        for entry in dir.entries().map_err(lost)? {
+            let entry = entry.map_err(lost)?;
+            // A name that is not UTF-8 could not be referred to.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with('.') {
+                continue;
+            }
+            // The kind of a link is `link`, so links are followed nowhere.
+            let kind = entry.file_type().map_err(lost)?;
+            let path = format!("{before}{name}");
+            if kind.is_dir() {
+                let inner = entry.open_dir().map_err(lost)?;
+                self.collect_files(&inner, &format!("{path}/"), depth + 1, files)?;
+            } else if let Some(format) = detect_format(&name).filter(|_| kind.is_file()) {
+                if files.len() == MAX_FILES {
+                    return Err(large(format!("has more than {MAX_FILES} files")));
+                }
+                files.push((path, format, read_fingerprint(&entry)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_fingerprint(entry: &cap_std::fs::DirEntry) -> DocumentFingerprint {
+    let metadata = entry.metadata().ok()?;
+    let modified = metadata.modified().ok()?.into_std();
+    let settled = modified.elapsed().is_ok_and(|age| age > SETTLE_TIME);
+    settled.then(|| (modified, metadata.len()))
+}
+
+fn detect_format(name: &str) -> Option<DocumentFormat> {
+    let (_, extension) = name.rsplit_once('.')?;
+    match extension.to_lowercase().as_str() {
+        "md" => Some(DocumentFormat::Markdown),
+        "txt" => Some(DocumentFormat::Text),
+        "pdf" => Some(DocumentFormat::Pdf),
+        _ => None,
+    }
+}
+
+fn read_document(dir: &Dir, path: &str, format: DocumentFormat) -> Result<Vec<u8>, String> {
+    let limit = if format == DocumentFormat::Pdf { pdf::MAX_PDF_BYTES } else { MAX_TEXT_BYTES };
+    let mut bytes = Vec::new();
+    let read = dir.open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
+    match read {
+        Err(_) => Err("cannot be opened".to_owned()),
+        Ok(_) if bytes.len() as u64 > limit => Err(format!("is larger than {} MiB", limit >> 20)),
+        Ok(_) => Ok(bytes),
+    }
+}

@@ -1,0 +1,146 @@
+//! How the server goes about the hot statements, on tables that are large enough to tell.
+//!
+//! Here, and not among the other tests, because it reads the statements themselves. `COUNTERSIGN_PLAN_RUNS`
+//! says how many runs are made (20,000 where it is not set), each with ten versions.
+
+use countersign_postgres::{PgConnectOptions, PgServer};
+use tokio_postgres::{Client, NoTls};
+
+use super::migrate::{RUNS_SCHEMA, migrate};
+use super::{queries, workers};
+
+const ADDRESS: &str = "COUNTERSIGN_TEST_POSTGRES";
+
+/// Runs of ten tenants; one in fifty is due, one in a thousand is held.
+const FILL: &str = "SET countersign.across = 'on'; SET synchronous_commit = off;
+    INSERT INTO countersign.runs (tenant, id, created_at, version, seq, updated_at, wake_at,
+        lease_epoch, lease_until, lease_worker, protocol, workflow, hash, status, phase, summary)
+    SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), n, 10, 30, n,
+        CASE WHEN n % 50 = 0 THEN n WHEN n % 7 = 0 THEN 1000000000000 + n END, 1,
+        CASE WHEN n % 1000 = 0 THEN 9000000000000 ELSE 0 END,
+        CASE WHEN n % 1000 = 0 THEN 'worker' END,
+        'sha256:p', 'intake', repeat('0', 64), CASE WHEN n % 3 = 0 THEN 'done' ELSE 'waiting' END,
+        'phase', 'a run'
+    FROM generate_series(1, RUNS) AS n;";
+const FILL_OTHERS: &str = "
+    INSERT INTO countersign.log
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), v,
+            3 * v - 2, 3 * v, n, repeat('0', 64), repeat('x', 300)
+        FROM generate_series(1, RUNS) AS n, generate_series(1, 10) AS v;
+    INSERT INTO countersign.snapshots
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 5, 15, 'x'
+        FROM generate_series(1, RUNS) AS n;
+    INSERT INTO countersign.waits
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 'w1', n,
+            9223372036854775807, 'question', NULL, 'x'
+        FROM generate_series(1, RUNS) AS n WHERE n % 3 <> 0;
+    INSERT INTO countersign.keys
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 'k', 1
+        FROM generate_series(1, RUNS) AS n;
+    INSERT INTO countersign.actions
+        SELECT 'tenant-' || lpad((n % 10)::text, 3, '0'), 'run-' || lpad(n::text, 9, '0'), 'a', 1, 1,
+            'call_model', 'x'
+        FROM generate_series(1, RUNS) AS n;";
+
+#[tokio::test]
+async fn hot_statements_go_by_indexes() {
+    let Ok(base) = std::env::var(ADDRESS) else {
+        let why =
+            format!("{ADDRESS} is not set; `cargo xtask verify` starts a server where it can");
+        testkit::report_not_run("postgres: hot_statements_go_by_indexes", &why);
+        return;
+    };
+    let runs = std::env::var("COUNTERSIGN_PLAN_RUNS").ok().and_then(|runs| runs.parse().ok());
+    let runs: u64 = runs.unwrap_or(20_000);
+    let name = format!("plans{}", std::process::id());
+    let admin = connect(&base).await;
+    admin.batch_execute(&format!("CREATE ROLE r_{name} LOGIN")).await.unwrap();
+    let create = format!("CREATE DATABASE {name} OWNER r_{name} TEMPLATE template0");
+    admin.batch_execute(&create).await.unwrap();
+    let (server, _) = base.rsplit_once('/').unwrap();
+    let mighty = connect(&format!("{server}/{name}")).await;
+    let url = format!("{server}/{name}").replace("tester@", &format!("r_{name}@"));
+    migrate(&PgServer::parse(&url, &PgConnectOptions::default()).unwrap(), RUNS_SCHEMA)
+        .await
+        .unwrap();
+    for statement in [FILL, FILL_OTHERS, "VACUUM ANALYZE"] {
+        mighty.batch_execute(&statement.replace("RUNS", &runs.to_string())).await.unwrap();
+    }
+    drop(mighty);
+
+    // As the role that the second wall stands for.
+    let client = connect(&url).await;
+    for (name, sql, values) in hot_statements() {
+        let told = explain_plan(&client, sql, values).await;
+        assert!(!told.contains("Seq Scan on"), "{name}:\n{told}");
+        // What is held is little, and is read from an index that holds nothing else.
+        let sorts = told.contains("Sort Method") && !told.contains("runs_held");
+        assert!(!sorts, "{name} sorts:\n{told}");
+        print_timing(name, &told, runs);
+    }
+    let take =
+        "tenant, id FROM countersign.take_1('w', 1000000000, NULL, 30000, 16, NULL, NULL, '{}')";
+    let began = std::time::Instant::now();
+    let taken = client.query(&format!("SELECT {take}"), &[]).await.unwrap();
+    assert_eq!(taken.len(), 16);
+    print_timing("take_1", &format!("16 runs in {:?}", began.elapsed()), runs);
+    drop(client);
+    admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap();
+    admin.batch_execute(&format!("DROP ROLE r_{name}")).await.unwrap();
+}
+
+/// The statements that a busy store runs, with values of a run in the middle.
+fn hot_statements() -> [(&'static str, &'static str, &'static [&'static str]); 10] {
+    const TENANT: &str = "'tenant-005'";
+    const RUN: &str = "'run-000001055'";
+    [
+        ("head", queries::HEAD, &[TENANT, RUN]),
+        ("runs", queries::RUNS, &[TENANT, "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "20"]),
+        (
+            "runs after",
+            queries::RUNS,
+            &[TENANT, "19055", "'run-000019055'", "NULL", "NULL", "NULL", "NULL", "20"],
+        ),
+        ("snapshot", queries::SNAPSHOT, &[TENANT, RUN, "8"]),
+        ("entries", queries::ENTRIES, &[TENANT, RUN, "8"]),
+        ("log", queries::LOG, &[TENANT, RUN, "3", "5"]),
+        (
+            "waits",
+            queries::WAITS,
+            &[TENANT, "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "NULL", "20"],
+        ),
+        ("keyed", queries::KEY_VERSION, &[TENANT, RUN, "'k'"]),
+        ("starting", queries::RUNS_BY_PREFIX, &[TENANT, "'run-00000'", "'run-00001'", "16"]),
+        ("held", workers::LEASES, &["NULL", "100"]),
+    ]
+}
+
+async fn explain_plan(client: &Client, sql: &str, values: &[&str]) -> String {
+    let mut asked = sql.to_owned();
+    for (place, value) in values.iter().enumerate().rev() {
+        asked = asked.replace(&format!("${}", place + 1), value);
+    }
+    let across = if sql == workers::LEASES {
+        "countersign.across = 'on'"
+    } else {
+        "countersign.tenant = 'tenant-005'"
+    };
+    client.batch_execute(&format!("BEGIN; SET LOCAL {across}")).await.unwrap();
+    let rows = client.query(&format!("EXPLAIN (ANALYZE, COSTS off) {asked}"), &[]).await.unwrap();
+    client.batch_execute("COMMIT").await.unwrap();
+    rows.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
+}
+
+/// With many runs it is a measurement, and shows its figures.
+fn print_timing(name: &str, told: &str, runs: u64) {
+    if runs > 100_000 {
+        let time = told.lines().find(|line| line.starts_with("Execution Time")).unwrap_or(told);
+        eprintln!("{name:<12}{}", time.trim_start_matches("Execution Time: "));
+    }
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    drop(tokio::spawn(connection));
+    client
+}

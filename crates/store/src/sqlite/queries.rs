@@ -1,0 +1,275 @@
+//! The statements that read. Each question names its tenant; what workers ask is `due` and `workers`.
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::action_codec::decode_actions;
+use super::run_log::SqliteRunLog;
+use crate::lease::LeaseState;
+use crate::prefix::prefix_upper_bound;
+use crate::{
+    ActionRow, LoadedRun, LogEntryRow, PruneSeal, RESOLVE_LIMIT, RunFilter, RunHead, RunId,
+    StoreError, TenantId, WaitFilter, WaitRow,
+};
+
+const HEAD: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal, lease_version, lease_deaths
+    FROM runs WHERE tenant = ?1 AND id = ?2";
+/// The cursor is always given: where the list begins, it is one before the newest run.
+const RUNS: &str = "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal, lease_version, lease_deaths
+    FROM runs
+    WHERE tenant = ?1 AND (created_at, id) < (?2, ?3)
+        AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL OR phase = ?5)
+        AND (?6 IS NULL OR workflow = ?6) AND (?7 IS NULL OR protocol = ?7)
+    ORDER BY created_at DESC, id DESC LIMIT ?8";
+/// `lease_deaths >= 2` stands in an index: the holder of a lease that is over is the third.
+const PARKED: &str =
+    "SELECT tenant, id, protocol, workflow, created_at, version, seq, hash, status,
+        phase, updated_at, summary, wake_at, lease_worker, lease_epoch, lease_until,
+        pruned_at, seal, lease_version, lease_deaths
+    FROM runs WHERE tenant = ?1 AND lease_deaths >= 2 AND lease_version = version
+        AND lease_deaths + (lease_worker IS NOT NULL) >= 3
+        AND (lease_worker IS NULL OR lease_until <= ?2)
+    ORDER BY id LIMIT ?3";
+const WAITS: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
+    WHERE tenant = ?1
+        AND (ifnull(deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
+        AND ?6 IS NULL AND (?7 IS NULL OR kind = ?7)
+        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+    ORDER BY ifnull(deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
+/// `WAITS` for one run, whose waits lie together and are few.
+const WAITS_OF_RUN: &str = "SELECT tenant, run, id, kind, opened_at, deadline, who, body FROM waits
+    WHERE tenant = ?1
+        AND (ifnull(+deadline, 9223372036854775807), opened_at, run, id) > (?2, ?3, ?4, ?5)
+        AND run = ?6 AND (?7 IS NULL OR kind = ?7)
+        AND (?8 IS NULL OR who IS NULL OR who = ?8)
+    ORDER BY ifnull(+deadline, 9223372036854775807), opened_at, run, id LIMIT ?9";
+const ACTIONS: &str = "SELECT actions FROM runs WHERE tenant = ?1 AND id = ?2";
+const KEY_VERSION: &str = "SELECT version FROM keys WHERE tenant = ?1 AND run = ?2 AND key = ?3";
+const KEYS: &str = "SELECT key, version FROM keys WHERE tenant = ?1 AND run = ?2 ORDER BY key";
+const BLOB: &str = "SELECT bytes FROM blobs WHERE tenant = ?1 AND digest = ?2";
+const PROTOCOL: &str = "SELECT text FROM protocols WHERE tenant = ?1 AND digest = ?2";
+const RUNS_BY_PREFIX: &str = "SELECT tenant, id FROM runs WHERE tenant = ?1 AND id >= ?2
+    AND (?3 IS NULL OR id < ?3) ORDER BY id LIMIT ?4";
+
+pub(super) fn load_head(db: &Connection, run: &RunId) -> Result<Option<RunHead>, StoreError> {
+    Ok(db.prepare_cached(HEAD)?.query_row(run_key(run), read_head).optional()?)
+}
+
+pub(super) fn load_run(
+    db: &Connection,
+    run: &RunId,
+    at: Option<u64>,
+) -> Result<Option<LoadedRun>, StoreError> {
+    let Some(head) = load_head(db, run)? else { return Ok(None) };
+    let version = at.unwrap_or(head.version);
+    if !(1..=head.version).contains(&version) {
+        return Ok(None);
+    }
+    let Some(log) = SqliteRunLog::open(db, run)? else { return Ok(None) };
+    let snapshot = log.find_snapshot(version)?;
+    let covered = snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+    let entries = log.read_entries(covered, version)?;
+    Ok(Some(LoadedRun { head, version, snapshot, entries }))
+}
+
+pub(super) fn read_log(
+    db: &Connection,
+    run: &RunId,
+    after_version: u64,
+    limit: usize,
+) -> Result<Vec<LogEntryRow>, StoreError> {
+    let Some(log) = SqliteRunLog::open(db, run)? else { return Ok(Vec::new()) };
+    log.read_entries(after_version, after_version.saturating_add(limit as u64))
+}
+
+pub(super) fn list_runs(db: &Connection, filter: &RunFilter) -> Result<Vec<RunHead>, StoreError> {
+    let RunFilter { tenant, status, phase, workflow, protocol, after, limit } = filter;
+    let (created_at, id) = match after {
+        Some(after) => (after.created_at, Value::Text(after.id.clone())),
+        // To SQLite every blob comes after every text.
+        None => (i64::MAX, Value::Blob(Vec::new())),
+    };
+    let mut statement = db.prepare_cached(RUNS)?;
+    let owner = tenant.as_str();
+    let wanted =
+        params![owner, created_at, id, status, phase, workflow, protocol, limit_to_i64(*limit)];
+    let rows = statement.query_map(wanted, read_head)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn list_parked_runs(
+    db: &Connection,
+    tenant: &TenantId,
+    now: i64,
+    limit: usize,
+) -> Result<Vec<RunHead>, StoreError> {
+    let mut statement = db.prepare_cached(PARKED)?;
+    let rows =
+        statement.query_map(params![tenant.as_str(), now, limit_to_i64(limit)], read_head)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn list_waits(db: &Connection, filter: &WaitFilter) -> Result<Vec<WaitRow>, StoreError> {
+    let WaitFilter { tenant, run, kind, who, after, limit } = filter;
+    let (deadline, opened_at, after_run, after_id) = match after {
+        Some(after) => (after.deadline, after.opened_at, after.run.as_str(), after.id.as_str()),
+        None => (i64::MIN, i64::MIN, "", ""),
+    };
+    let sql = if run.is_some() { WAITS_OF_RUN } else { WAITS };
+    let mut statement = db.prepare_cached(sql)?;
+    let owner = tenant.as_str();
+    let wanted = params![
+        owner,
+        deadline,
+        opened_at,
+        after_run,
+        after_id,
+        run,
+        kind,
+        who,
+        limit_to_i64(*limit)
+    ];
+    let rows = statement.query_map(wanted, |row| {
+        let tenant = TenantId::new(row.get::<_, String>(0)?);
+        Ok(WaitRow {
+            run: RunId::new(tenant, row.get::<_, String>(1)?),
+            id: row.get(2)?,
+            kind: row.get(3)?,
+            opened_at: row.get(4)?,
+            deadline: row.get(5)?,
+            who: row.get(6)?,
+            body: row.get(7)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn list_actions(db: &Connection, run: &RunId) -> Result<Vec<ActionRow>, StoreError> {
+    let mut statement = db.prepare_cached(ACTIONS)?;
+    let packed = statement.query_row(run_key(run), |row| row.get::<_, String>(0)).optional()?;
+    decode_actions(&packed.unwrap_or_default())
+}
+
+pub(super) fn list_keys(db: &Connection, run: &RunId) -> Result<Vec<(String, u64)>, StoreError> {
+    let mut statement = db.prepare_cached(KEYS)?;
+    let rows =
+        statement.query_map(run_key(run), |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn find_key_version(
+    db: &Connection,
+    run: &RunId,
+    input: &str,
+) -> Result<Option<u64>, StoreError> {
+    let (tenant, id) = run_key(run);
+    let mut statement = db.prepare_cached(KEY_VERSION)?;
+    let version = statement.query_row((tenant, id, input), |row| row.get::<_, i64>(0));
+    Ok(version.optional()?.map(|version| version as u64))
+}
+
+pub(super) fn load_blob(
+    db: &Connection,
+    tenant: &TenantId,
+    digest: &str,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut statement = db.prepare_cached(BLOB)?;
+    Ok(statement.query_row((tenant.as_str(), digest), |row| row.get(0)).optional()?)
+}
+
+pub(super) fn load_protocol(
+    db: &Connection,
+    tenant: &TenantId,
+    digest: &str,
+) -> Result<Option<String>, StoreError> {
+    let mut statement = db.prepare_cached(PROTOCOL)?;
+    Ok(statement.query_row((tenant.as_str(), digest), |row| row.get(0)).optional()?)
+}
+
+pub(super) fn resolve_run_id(
+    db: &Connection,
+    tenant: &TenantId,
+    prefix: &str,
+) -> Result<Vec<RunId>, StoreError> {
+    let mut statement = db.prepare_cached(RUNS_BY_PREFIX)?;
+    let wanted =
+        params![tenant.as_str(), prefix, prefix_upper_bound(prefix), limit_to_i64(RESOLVE_LIMIT)];
+    let rows = statement.query_map(wanted, read_run_id)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn run_key(run: &RunId) -> (&str, &str) {
+    (run.tenant.as_str(), &run.id)
+}
+
+fn limit_to_i64(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn read_run_id(row: &Row<'_>) -> rusqlite::Result<RunId> {
+    let tenant = TenantId::new(row.get::<_, String>(0)?);
+    Ok(RunId::new(tenant, row.get::<_, String>(1)?))
+}
+
+fn read_head(row: &Row<'_>) -> rusqlite::Result<RunHead> {
+    let run = read_run_id(row)?;
+    let number = |at: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at)? as u64);
+    let tenure = LeaseState {
+        worker: row.get(13)?,
+        epoch: number(14)?,
+        until: row.get(15)?,
+        version: number(18)?,
+        deaths: number(19)?,
+    };
+    Ok(RunHead {
+        lease: tenure.to_lease(&run),
+        deaths: tenure.deaths_at(number(5)?, false),
+        run,
+        protocol: row.get(2)?,
+        workflow: row.get(3)?,
+        created_at: row.get(4)?,
+        version: row.get::<_, i64>(5)? as u64,
+        seq: row.get::<_, i64>(6)? as u64,
+        hash: row.get(7)?,
+        status: row.get(8)?,
+        phase: row.get(9)?,
+        updated_at: row.get(10)?,
+        summary: row.get(11)?,
+        wake_at: row.get(12)?,
+        pruned: match row.get(16)? {
+            Some(at) => Some(PruneSeal { pruned_at: at, digest: row.get(17)? }),
+            None => None,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::migrate::explain_plan;
+
+    #[test]
+    fn no_question_reads_a_whole_table_or_sorts_a_long_list() {
+        for sql in
+            [HEAD, RUNS, PARKED, ACTIONS, WAITS, KEY_VERSION, KEYS, BLOB, PROTOCOL, RUNS_BY_PREFIX]
+        {
+            let steps = explain_plan(sql);
+            let sound = |step: &String| step.starts_with("SEARCH") || step.starts_with("SCALAR");
+            assert!(steps.iter().all(sound), "{sql}: {steps:?}");
+        }
+        for sql in crate::sqlite::run_log::QUERIES {
+            assert!(
+                explain_plan(sql).iter().all(|step| step.starts_with("SEARCH")),
+                "{sql}: {:?}",
+                explain_plan(sql)
+            );
+        }
+        // This sorts what one run has open.
+        let plan_of_run = explain_plan(WAITS_OF_RUN);
+        assert!(plan_of_run[0].contains("(tenant=? AND run=?)"), "{plan_of_run:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! A run's log, read. Its rows stand among those of other runs, each with the row of the version before
+//! it; so it is read from a later version backwards. Snapshots are places to begin, so what is read in
+//! vain is bounded by the steps between two of them.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::{LogEntryRow, RunId, SnapshotRow, StoreError};
+
+const TAIL: &str = "SELECT number, version, tail FROM runs WHERE tenant = ?1 AND id = ?2";
+const SNAPSHOT: &str = "SELECT version, seq, body FROM snapshots
+    WHERE run = ?1 AND version <= ?2 ORDER BY version DESC LIMIT 1";
+const NEXT_SNAPSHOT: &str = "SELECT entry, version FROM snapshots
+    WHERE run = ?1 AND version >= ?2 ORDER BY version LIMIT 1";
+const ENTRY: &str =
+    "SELECT previous, run, version, first, last, time, hash, body FROM log WHERE row = ?1";
+
+/// Where a run's log ends.
+pub(super) struct SqliteRunLog<'d> {
+    db: &'d Connection,
+    run: i64,
+    version: u64,
+    tail: i64,
+}
+
+impl<'d> SqliteRunLog<'d> {
+    /// The log of a run; `Empty` where there is no such run.
+    pub(super) fn open(db: &'d Connection, run: &RunId) -> Result<Option<Self>, StoreError> {
+        let mut statement = db.prepare_cached(TAIL)?;
+        let found = statement.query_row((run.tenant.as_str(), &run.id), |row| {
+            let version = row.get::<_, i64>(1)? as u64;
+            Ok(Self { db, run: row.get(0)?, version, tail: row.get(2)? })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// The newest snapshot at or before a version.
+    pub(super) fn find_snapshot(&self, version: u64) -> Result<Option<SnapshotRow>, StoreError> {
+        let mut statement = self.db.prepare_cached(SNAPSHOT)?;
+        let snapshot = statement.query_row(params![self.run, version as i64], |row| {
+            let (version, seq) = (row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64);
+            Ok(SnapshotRow { version, seq, body: row.get(2)? })
+        });
+        Ok(snapshot.optional()?)
+    }
+
+    /// The entries after a version, up to another one.
+    pub(super) fn read_entries(
+        &self,
+        after: u64,
+        last: u64,
+    ) -> Result<Vec<LogEntryRow>, StoreError> {
+        let last = last.min(self.version);
+        if last <= after {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.db.prepare_cached(NEXT_SNAPSHOT)?;
+        let beginning = statement.query_row(params![self.run, last as i64], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+        });
+        let (mut row, beginning) = beginning.optional()?.unwrap_or((self.tail, self.version));
+        let mut entries = Vec::new();
+        for version in (after + 1..=beginning).rev() {
+            let (previous, entry) = self.read_entry(row, version)?;
+            if version <= last {
+                entries.push(entry);
+            }
+            row = previous;
+        }
+        entries.reverse();
+        Ok(entries)
+    }
+
+    /// The number of the run, which its snapshots lie by.
+    pub(super) fn run_number(&self) -> i64 {
+        self.run
+    }
+
+    /// Every version with its row, the newest first.
+    pub(super) fn read_all_rows(&self) -> Result<Vec<(i64, LogEntryRow)>, StoreError> {
+        let (mut row, mut rows) = (self.tail, Vec::new());
+        for version in (1..=self.version).rev() {
+            let (previous, entry) = self.read_entry(row, version)?;
+            rows.push((row, entry));
+            row = previous;
+        }
+        Ok(rows)
+    }
+
+    fn read_entry(&self, place: i64, version: u64) -> Result<(i64, LogEntryRow), StoreError> {
+        let mut statement = self.db.prepare_cached(ENTRY)?;
+        let found = statement.query_row([place], |row| {
+            let number = |column| row.get::<_, i64>(column).map(|number| number as u64);
+            let entry = LogEntryRow {
+                version: number(2)?,
+                first: number(3)?,
+                last: number(4)?,
+                time: row.get(5)?,
+                hash: row.get(6)?,
+                body: row.get(7)?,
+            };
+            Ok((row.get(0)?, row.get::<_, i64>(1)?, entry))
+        });
+        match found.optional()? {
+            Some((previous, run, entry)) if (run, entry.version) == (self.run, version) => {
+                Ok((previous, entry))
+            }
+            _ => Err(StoreError::Corrupt {
+                reason: format!("version {version} of the run is not in row {place} of the log"),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) const QUERIES: [&str; 4] = [TAIL, SNAPSHOT, NEXT_SNAPSHOT, ENTRY];

@@ -1,0 +1,61 @@
+//! Whether a commit may follow what is stored. Every store asks this one function, so that they
+//! cannot disagree.
+
+use crate::lease::LeaseState;
+use crate::{RunCommit, StoreError};
+
+/// What a store knows about a run when a commit comes.
+#[derive(Debug)]
+pub(crate) struct StoredRunState {
+    pub(crate) version: u64,
+    pub(crate) seq: u64,
+    pub(crate) lease: LeaseState,
+    pub(crate) wake_at: Option<i64>,
+    /// The version that took the commit's key before.
+    pub(crate) key_version: Option<u64>,
+}
+
+impl StoredRunState {
+    /// Lets a commit pass, or says why not.
+    ///
+    /// The key comes first: who repeats an input that was taken wants to hear just that, even where
+    /// the lease is over and the version is not the one they knew.
+    pub(crate) fn validate_commit(&self, commit: &RunCommit) -> Result<(), StoreError> {
+        if let Some(version) = self.key_version {
+            return Err(StoreError::DuplicateKey { version });
+        }
+        if let Some(lease) = &commit.lease
+            && !self.lease.matches_lease(lease)
+        {
+            return Err(StoreError::Fenced { epoch: lease.epoch, current: self.lease.epoch });
+        }
+        if commit.expected_version != self.version {
+            return Err(StoreError::Conflict {
+                expected: commit.expected_version,
+                found: self.version,
+            });
+        }
+        if commit.entry.first != self.seq + 1 {
+            return Err(StoreError::malformed(format!(
+                "the log ends at event {}, and the commit goes on with event {}",
+                self.seq, commit.entry.first
+            )));
+        }
+        Ok(())
+    }
+
+    /// Until when the lease runs after the commit.
+    pub(crate) fn next_lease_until(&self, commit: &RunCommit) -> i64 {
+        commit.lease.as_ref().map_or(self.lease.until, |lease| lease.until.max(self.lease.until))
+    }
+
+    /// When the run is due after the commit.
+    pub(crate) fn next_wake_at(&self, commit: &RunCommit) -> Option<i64> {
+        let now = commit.entry.time;
+        match (self.wake_at, commit.wake_at) {
+            // A row of an index is not written at every step, and who waits longest comes first.
+            (Some(since), Some(again)) if since <= now && again <= now => Some(since),
+            (_, asked) => asked,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What no store may keep, whatever it is made of: a commit that contradicts itself. Asks nothing of
+//! what is stored already; that is `ruling.rs`.
+
+use std::collections::BTreeSet;
+
+use crate::{Blob, LogEntryRow, NewRun, RunCommit, RunId, StoreError};
+
+/// A new run and its first commit.
+pub(crate) fn check_creation(run: &NewRun, commit: &RunCommit) -> Result<(), StoreError> {
+    check_text("protocol", &run.protocol)?;
+    check_text("workflow", &run.workflow)?;
+    if commit.expected_version != 0 {
+        return reject(format!(
+            "the first commit of a run expects version 0, not {}",
+            commit.expected_version
+        ));
+    }
+    if commit.lease.is_some() {
+        return reject("a run that does not exist yet cannot be leased");
+    }
+    check_commit(commit)
+}
+
+/// A commit by itself.
+pub(crate) fn check_commit(commit: &RunCommit) -> Result<(), StoreError> {
+    check_run_id(&commit.run)?;
+    check_versions(commit)?;
+    check_entry(commit)?;
+    if let Some(snapshot) = &commit.snapshot {
+        check_text("snapshot", &snapshot.body)?;
+        if snapshot.version != commit.version || snapshot.seq != commit.entry.last {
+            return reject(format!(
+                "the snapshot shows version {} and event {}, expected {} and {}",
+                snapshot.version, snapshot.seq, commit.version, commit.entry.last
+            ));
+        }
+    }
+    check_unique_ids("action", commit.actions.iter().map(|action| action.id.as_str()))?;
+    for action in &commit.actions {
+        check_text("kind of action", &action.kind)?;
+        check_text("action", &action.body)?;
+    }
+    check_unique_ids("wait", commit.waits_opened.iter().map(|wait| wait.id.as_str()))?;
+    for wait in &commit.waits_opened {
+        if wait.run != commit.run {
+            return reject(format!("wait `{}` belongs to another run, `{}`", wait.id, wait.run));
+        }
+        check_text("kind of wait", &wait.kind)?;
+        check_text("name of who may answer", wait.who.as_deref().unwrap_or_default())?;
+        check_text("wait", &wait.body)?;
+    }
+    commit.blobs.iter().try_for_each(check_blob)?;
+    if let Some(key) = &commit.idempotency_key {
+        check_name("idempotency key", key)?;
+    }
+    for (what, text) in [
+        ("status", &commit.head.status),
+        ("phase", &commit.head.phase),
+        ("summary", &commit.head.summary),
+    ] {
+        check_text(what, text)?;
+    }
+    match &commit.lease {
+        Some(lease) if lease.run != commit.run => {
+            reject(format!("the lease is one of another run, `{}`", lease.run))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The name of a run.
+pub(crate) fn check_run_id(run: &RunId) -> Result<(), StoreError> {
+    check_name("tenant", run.tenant.as_str())?;
+    check_name("run id", &run.id)
+}
+
+/// Bytes under a digest.
+pub(crate) fn check_blob(blob: &Blob) -> Result<(), StoreError> {
+    check_name("digest", &blob.digest)
+}
+
+/// Text that is the name of something.
+pub(crate) fn check_name(what: &str, text: &str) -> Result<(), StoreError> {
+    if text.is_empty() {
+        return reject(format!("the {what} is empty"));
+    }
+    check_text(what, text)
+}
+
+/// Text that every database can hold: not all of them take the character zero.
+pub(crate) fn check_text(what: &str, text: &str) -> Result<(), StoreError> {
+    if text.contains('\0') {
+        return reject(format!("the {what} holds the character U+0000"));
+    }
+    Ok(())
+}
+
+fn check_versions(commit: &RunCommit) -> Result<(), StoreError> {
+    if commit.expected_version.checked_add(1) != Some(commit.version) {
+        return reject(format!(
+            "a commit on version {} makes the next one, not {}",
+            commit.expected_version, commit.version
+        ));
+    }
+    if commit.version.max(commit.entry.last) > i64::MAX as u64 {
+        return reject("versions and places in the log end at 2^63 - 1");
+    }
+    Ok(())
+}
+
+fn check_entry(commit: &RunCommit) -> Result<(), StoreError> {
+    let LogEntryRow { version, first, last, hash, body, .. } = &commit.entry;
+    if *version != commit.version {
+        return reject(format!(
+            "an entry of version {version} stands in the commit to version {}",
+            commit.version
+        ));
+    }
+    if *first == 0 || last < first {
+        return reject(format!("an entry cannot go from event {first} to event {last}"));
+    }
+    check_text("hash of the entry", hash)?;
+    check_name("entry", body)
+}
+
+fn check_unique_ids<'t>(what: &str, ids: impl Iterator<Item = &'t str>) -> Result<(), StoreError> {
+    let mut seen = BTreeSet::new();
+    for id in ids {
+        check_name(what, id)?;
+        if !seen.insert(id) {
+            return reject(format!("{what} `{id}` is given twice"));
+        }
+    }
+    Ok(())
+}
+
+fn reject(what: impl Into<String>) -> Result<(), StoreError> {
+    Err(StoreError::malformed(what))
+}

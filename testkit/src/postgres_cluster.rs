@@ -1,0 +1,162 @@
+//! A `PostgreSQL` server for tests: a cluster in a temporary folder that nobody else reaches.
+//!
+//! It listens on a socket in its own folder and on no network, trusts whoever may enter that folder, and
+//! is gone when it is dropped.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A server that runs, or ran.
+pub struct PostgresCluster {
+    binaries: PathBuf,
+    folder: PathBuf,
+    user: Option<(u32, u32)>,
+}
+
+impl PostgresCluster {
+    /// The programs of the newest server that Debian's packages put there.
+    #[must_use]
+    pub fn find_binaries() -> Option<PathBuf> {
+        let versions = fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
+        let mut found: Vec<(u32, PathBuf)> = versions
+            .filter_map(|entry| {
+                let version = entry.file_name().to_str()?.parse().ok()?;
+                let folder = entry.path().join("bin");
+                folder.join("initdb").exists().then_some((version, folder))
+            })
+            .collect();
+        found.sort();
+        found.pop().map(|(_, folder)| folder)
+    }
+
+    /// Starts one of these programs, with lines of settings beside the usual ones; the reason where that
+    /// cannot be.
+    pub fn start(binaries: PathBuf, name: &str, settings: &str) -> Result<Self, String> {
+        let cluster = Self::prepare_folder(binaries, name)?;
+        let data = cluster.data_folder();
+        let data = data.display();
+        cluster.run_program(
+            "initdb",
+            &format!("-D {data} -U tester -A trust -E UTF8 --no-sync --locale=C"),
+        )?;
+        let settings = format!("{}{settings}", base_settings(&cluster.folder));
+        fs::write(cluster.data_folder().join("postgresql.auto.conf"), settings)
+            .map_err(|error| error.to_string())?;
+        cluster.start_again()?;
+        Ok(cluster)
+    }
+
+    /// A standby of it, which follows and can be read.
+    pub fn create_standby(&self, name: &str) -> Result<Self, String> {
+        let standby = Self::prepare_folder(self.binaries.clone(), name)?;
+        let (data, from) = (standby.data_folder(), self.folder.display());
+        let copy = format!("-D {} -h {from} -U tester -R -c fast", data.display());
+        standby.run_program("pg_basebackup", &copy)?;
+        let settings = data.join("postgresql.auto.conf");
+        let text = fs::read_to_string(&settings).map_err(|error| error.to_string())?;
+        let text = format!("{text}{}", base_settings(&standby.folder));
+        fs::write(&settings, text).map_err(|error| error.to_string())?;
+        standby.start_again()?;
+        Ok(standby)
+    }
+
+    /// Makes a standby the one that writes.
+    pub fn promote(&self) -> Result<(), String> {
+        self.run_program("pg_ctl", &format!("-D {} -w promote", self.data_folder().display()))
+    }
+
+    fn prepare_folder(binaries: PathBuf, name: &str) -> Result<Self, String> {
+        // A socket's path may be a hundred bytes long, so the folder lies high.
+        let folder =
+            std::env::temp_dir().join(format!("countersign-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).map_err(|error| format!("no folder for a cluster: {error}"))?;
+        let private = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        private.map_err(|error| format!("no private folder: {error}"))?;
+        // The server refuses to run as root.
+        let user = if is_root() { Some(find_unprivileged_user()?) } else { None };
+        if let Some((uid, gid)) = user {
+            chown(&folder, Some(uid), Some(gid)).map_err(|error| error.to_string())?;
+        }
+        Ok(Self { binaries, folder, user })
+    }
+
+    /// The address, as the tests take it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        format!("postgresql://tester@{folder}/postgres")
+    }
+
+    /// Starts it again.
+    pub fn start_again(&self) -> Result<(), String> {
+        let (data, folder) = (self.data_folder(), self.folder.display());
+        self.run_program("pg_ctl", &format!("-D {} -l {folder}/log -w -t 30 start", data.display()))
+    }
+
+    /// Stops it: `fast` says goodbye to everybody, `immediate` is a crash.
+    pub fn stop(&self, how: &str) -> Result<(), String> {
+        self.run_program("pg_ctl", &format!("-D {} -m {how} -w stop", self.data_folder().display()))
+    }
+
+    /// Runs another of the server's programs, with arguments that hold no space.
+    pub fn run_program(&self, program: &str, arguments: &str) -> Result<(), String> {
+        let mut command = Command::new(self.binaries.join(program));
+        command.args(arguments.split(' ')).current_dir(&self.folder).stdin(Stdio::null());
+        // What the server inherits it keeps: a pipe would stay open as long as it runs.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some((uid, gid)) = self.user {
+            command.uid(uid).gid(gid);
+        }
+        let status = command.status().map_err(|error| format!("`{program}`: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("`{program}` ended with {status}")) }
+    }
+
+    /// The folder that the socket lies in, and beside it the data.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn data_folder(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+}
+
+impl Drop for PostgresCluster {
+    fn drop(&mut self) {
+        let _ = self.stop("immediate");
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// No network, and no waiting for the disk: the data is thrown away.
+fn base_settings(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "listen_addresses = ''\nunix_socket_directories = '{folder}'\nfsync = off\n\
+         synchronous_commit = off\nfull_page_writes = off\nmax_connections = 80\n"
+    )
+}
+
+/// Whether this is the user who may do everything.
+#[must_use]
+pub fn is_root() -> bool {
+    query_id("-u", None) == Some(0)
+}
+
+/// A user who is not root: that of the package, or the one who owns nothing.
+fn find_unprivileged_user() -> Result<(u32, u32), String> {
+    let known = ["postgres", "nobody"].into_iter();
+    let mut found =
+        known.filter_map(|name| Some((query_id("-u", Some(name))?, query_id("-g", Some(name))?)));
+    found.next().ok_or_else(|| "no user `postgres` or `nobody`".to_owned())
+}
+
+fn query_id(what: &str, user: Option<&str>) -> Option<u32> {
+    let output = Command::new("id").arg(what).args(user).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().parse().ok())?
+}

@@ -1,0 +1,157 @@
+//! The trial: begin, disturb, let everything end, look.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use testkit::{PostgresCluster, SeededRng};
+
+use super::acknowledged_inputs::AcknowledgedInputs;
+use super::chaos_args::ChaosTrialArgs;
+use super::chaos_workspace::ChaosWorkspace;
+use super::check::{ChaosReport, check_tables};
+use super::fault_injector::{FaultInjector, FaultTargets, random_pause};
+use super::store_tables::StoreTables;
+use super::worker_pool::WorkerPool;
+
+/// Runs it; whether nothing is wrong.
+pub(crate) fn run(settings: &ChaosTrialArgs, out: &mut dyn Write) -> io::Result<bool> {
+    let program = match &settings.program {
+        Some(program) => program.clone(),
+        None => find_program()?,
+    };
+    let begun = Instant::now();
+    let cluster = match settings.store.as_str() {
+        "postgres" => Some(start_cluster()?),
+        _ => None,
+    };
+    let server = cluster.as_ref().map_or_else(|| settings.store.clone(), PostgresCluster::url);
+    let site = ChaosWorkspace::new(program, &server)?;
+    let ledger = StoreTables::from_workspace(&site);
+    let mut chance = SeededRng::new(settings.seed);
+    let mut told = AcknowledgedInputs::default();
+    // The first one makes the tables, and what the protocols read.
+    told.start_run(&site, 0)?;
+    let mut crew = WorkerPool::new(&site, settings)?;
+    let mut trouble = FaultInjector::default();
+    let world = FaultTargets { tables: &ledger, server: site.server(), cluster: cluster.as_ref() };
+    let mut next_blow = Instant::now() + random_pause(settings, &mut chance);
+    while trouble.count_injected() < settings.kills || told.started_runs.len() < settings.runs {
+        // As many runs have begun of all as blows have fallen, and a few more.
+        let share = settings.runs * (trouble.count_injected() + 1) / settings.kills.max(1);
+        if told.started_runs.len() < settings.runs
+            && told.started_runs.len() < share + settings.workers
+        {
+            told.start_run(&site, told.started_runs.len())?;
+        } else {
+            told.answer_questions(&site, &ledger)?;
+            thread::sleep(Duration::from_millis(20));
+        }
+        if Instant::now() >= next_blow && trouble.count_injected() < settings.kills {
+            trouble.inject_fault(&mut crew, &world, settings, &mut chance)?;
+            next_blow = Instant::now() + random_pause(settings, &mut chance);
+        }
+    }
+    crew.resume_workers(true)?;
+    let disturbed = begun.elapsed();
+    let ended = wait_until_finished(settings, &site, &ledger, &mut told)?;
+    let whole = begun.elapsed();
+    let codes = crew.stop_all()?;
+    trouble.failed_exits += codes.iter().filter(|code| **code != Some(0)).count();
+    let checked = check_tables(&site, &ledger, &told, trouble.kills)?;
+    let news = crew.count_log_events()?;
+    print_report(out, settings, &told, &trouble, &checked)?;
+    writeln!(out, "told by workers: {news:?}")?;
+    writeln!(
+        out,
+        "{:.0} s of trouble, {:.0} s in all",
+        disturbed.as_secs_f64(),
+        whole.as_secs_f64()
+    )?;
+    Ok(ended && trouble.failed_exits == 0 && checked.faults.is_empty())
+}
+
+/// Lets every run come to its end in peace; whether all did in time.
+fn wait_until_finished(
+    settings: &ChaosTrialArgs,
+    site: &ChaosWorkspace,
+    ledger: &StoreTables,
+    told: &mut AcknowledgedInputs,
+) -> io::Result<bool> {
+    let over = Instant::now() + Duration::from_secs(settings.patience);
+    while ledger.count_unfinished()? > 0 {
+        if Instant::now() >= over {
+            return Ok(false);
+        }
+        told.answer_questions(site, ledger)?;
+        thread::sleep(Duration::from_millis(100));
+    }
+    Ok(true)
+}
+
+fn print_report(
+    out: &mut dyn Write,
+    settings: &ChaosTrialArgs,
+    told: &AcknowledgedInputs,
+    trouble: &FaultInjector,
+    checked: &ChaosReport,
+) -> io::Result<()> {
+    let FaultInjector {
+        kills,
+        suspensions: stops,
+        replacements: reliefs,
+        connection_cuts: cuts,
+        restarts,
+        failed_exits: bad_ends,
+    } = trouble;
+    writeln!(
+        out,
+        "seed {}: {} workers at once, leases of {} ms; {kills} killed, {stops} stopped past their leases, {reliefs} relieved, {cuts} times every connection cut, {restarts} times the server restarted",
+        settings.seed, settings.workers, settings.lease
+    )?;
+    writeln!(
+        out,
+        "{} runs begun, {} with their children; {} inputs acknowledged and kept, {} had to be said again",
+        told.started_runs.len(),
+        checked.runs,
+        told.keys.len(),
+        told.refused
+    )?;
+    writeln!(
+        out,
+        "{} versions, {} events, {} snapshots; {} results of orders, none twice; {} orders to a program, carried out {} times",
+        checked.versions,
+        checked.events,
+        checked.snapshots,
+        checked.results,
+        checked.actions,
+        checked.executions
+    )?;
+    if *bad_ends > 0 {
+        writeln!(out, "{bad_ends} workers did not leave in good order")?;
+    }
+    writeln!(out, "{} faults", checked.faults.len())?;
+    for fault in checked.faults.iter().take(50) {
+        writeln!(out, "  {fault}")?;
+    }
+    Ok(())
+}
+
+/// A server of its own. It need not survive the machine, only itself: nothing waits for the disk.
+fn start_cluster() -> io::Result<PostgresCluster> {
+    let binaries = PostgresCluster::find_binaries()
+        .ok_or_else(|| io::Error::other("no server is installed"))?;
+    let name = format!("chaos-{}", std::process::id());
+    PostgresCluster::start(binaries, &name, "synchronous_commit = on\n").map_err(io::Error::other)
+}
+
+/// The program that was built beside this one.
+fn find_program() -> io::Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("countersign");
+    if program.is_file() {
+        return Ok(program);
+    }
+    let shown = program.display();
+    Err(io::Error::other(format!("no program at `{shown}`; build it, or name it with `--program`")))
+}

@@ -1,0 +1,139 @@
+//! Worker processes, and what is done to them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::chaos_args::ChaosTrialArgs;
+use super::chaos_workspace::ChaosWorkspace;
+
+/// A worker process, and when it goes on where it was stopped.
+struct WorkerProcess {
+    child: Child,
+    suspended_until: Option<Instant>,
+}
+
+/// All of them.
+pub(super) struct WorkerPool<'s> {
+    workspace: &'s ChaosWorkspace,
+    settings: &'s ChaosTrialArgs,
+    workers: Vec<WorkerProcess>,
+    spawned: usize,
+}
+
+impl<'s> WorkerPool<'s> {
+    pub(super) fn new(site: &'s ChaosWorkspace, settings: &'s ChaosTrialArgs) -> io::Result<Self> {
+        let mut crew = Self { workspace: site, settings, workers: Vec::new(), spawned: 0 };
+        for _ in 0..settings.workers {
+            let hand = crew.spawn_worker()?;
+            crew.workers.push(hand);
+        }
+        Ok(crew)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.workers.len()
+    }
+
+    fn spawn_worker(&mut self) -> io::Result<WorkerProcess> {
+        self.spawned += 1;
+        let told =
+            File::create(self.workspace.path().join(format!("worker-{:04}.jsonl", self.spawned)))?;
+        let lease = format!("{}ms", self.settings.lease);
+        let arguments = ["worker", "--json", "--capacity", "8", "--poll", "200ms", "--grace", "5s"];
+        let arguments = [&arguments[..], &["--lease", &lease]].concat();
+        let mut command = self.workspace.build_command(&arguments);
+        let child = command.stdout(told.try_clone()?).stderr(Stdio::from(told)).spawn()?;
+        Ok(WorkerProcess { child, suspended_until: None })
+    }
+
+    /// Kills one without a word, and begins another.
+    pub(super) fn kill_worker(&mut self, index: usize) -> io::Result<()> {
+        self.send_signal(index, Signal::KILL)?;
+        self.workers[index].child.wait()?;
+        self.workers[index] = self.spawn_worker()?;
+        Ok(())
+    }
+
+    /// Stops one in its tracks for a while; whether it was awake.
+    pub(super) fn suspend_worker(&mut self, index: usize, time: Duration) -> io::Result<bool> {
+        if self.workers[index].suspended_until.is_some() {
+            return Ok(false);
+        }
+        self.send_signal(index, Signal::STOP)?;
+        self.workers[index].suspended_until = Some(Instant::now() + time);
+        Ok(true)
+    }
+
+    /// Lets those go on that have slept long enough; all of them where everything is to end.
+    pub(super) fn resume_workers(&mut self, all: bool) -> io::Result<()> {
+        for index in 0..self.workers.len() {
+            let over = |until: Instant| all || Instant::now() >= until;
+            if self.workers[index].suspended_until.is_some_and(over) {
+                self.send_signal(index, Signal::CONT)?;
+                self.workers[index].suspended_until = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets one leave in good order, and begins another. Gives the code it ended with.
+    pub(super) fn replace_worker(&mut self, index: usize) -> io::Result<Option<i32>> {
+        if self.workers[index].suspended_until.take().is_some() {
+            self.send_signal(index, Signal::CONT)?;
+        }
+        self.send_signal(index, Signal::TERM)?;
+        let status = self.workers[index].child.wait()?;
+        self.workers[index] = self.spawn_worker()?;
+        Ok(status.code())
+    }
+
+    /// Lets all of them leave in good order.
+    pub(super) fn stop_all(&mut self) -> io::Result<Vec<Option<i32>>> {
+        self.resume_workers(true)?;
+        for index in 0..self.workers.len() {
+            self.send_signal(index, Signal::TERM)?;
+        }
+        let mut codes = Vec::new();
+        for mut hand in self.workers.drain(..) {
+            codes.push(hand.child.wait()?.code());
+        }
+        Ok(codes)
+    }
+
+    /// What the workers told, counted by kind.
+    pub(super) fn count_log_events(&self) -> io::Result<BTreeMap<String, usize>> {
+        let mut told: BTreeMap<String, usize> = BTreeMap::new();
+        for number in 1..=self.spawned {
+            let path = self.workspace.path().join(format!("worker-{number:04}.jsonl"));
+            for line in fs::read_to_string(path)?.lines() {
+                // One that was killed may have left half a line; what is no JSON is a complaint.
+                let news = serde_json::from_str::<Value>(line)
+                    .map_or("?".to_owned(), |line| line["news"].as_str().unwrap_or("?").to_owned());
+                *told.entry(news).or_default() += 1;
+            }
+        }
+        Ok(told)
+    }
+
+    fn send_signal(&self, index: usize, signal: Signal) -> io::Result<()> {
+        let id = self.workers[index].child.id().cast_signed();
+        let pid = Pid::from_raw(id).ok_or_else(|| io::Error::other("no such process"))?;
+        Ok(kill_process(pid, signal)?)
+    }
+}
+
+impl Drop for WorkerPool<'_> {
+    fn drop(&mut self) {
+        for hand in &mut self.workers {
+            // Where the trial broke off, nobody else ends them.
+            let _ = hand.child.kill();
+            let _ = hand.child.wait();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Which turns come into a packet: composed and rendered as for a model that answers.
+
+use std::collections::BTreeSet;
+
+use countersign_contracts::memory::meta::PacketPurpose;
+use countersign_memory::compose::{ComposeError, compose_packet};
+use countersign_memory::policy::MemoryPolicy;
+use countersign_memory::record::MemoryEvent;
+use countersign_memory::render::{RenderError, render_packet};
+use countersign_memory::tokens::TokenCounter;
+use countersign_memory::{BudgetOverride, Candidates, PacketRequest, RelevanceScore, ScoredRow};
+use thiserror::Error;
+
+/// How packets are made.
+pub(crate) struct PacketComposer {
+    pub(crate) policy: MemoryPolicy,
+    pub(crate) counter: Box<dyn TokenCounter>,
+}
+
+/// Why there is no packet.
+#[derive(Debug, Error)]
+pub(crate) enum RecallPacketError {
+    /// It cannot be composed.
+    #[error(transparent)]
+    Compose(#[from] ComposeError),
+    /// It cannot be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// It is longer than it may be.
+    #[error("a packet of {budget} tokens was rendered as {found}")]
+    Over { budget: u64, found: u64 },
+}
+
+/// A question after the last turn.
+pub(crate) fn build_request(
+    last: &MemoryEvent,
+    question: &str,
+    budget: Option<u64>,
+) -> PacketRequest {
+    PacketRequest {
+        scope: last.scope.clone(),
+        purpose: PacketPurpose::Planner,
+        task_type: None,
+        cues: None,
+        message: Some(question.to_owned()),
+        vector: None,
+        budget: budget.map(|max_tokens| BudgetOverride { max_tokens, per_section: None }),
+        as_of: last.ts,
+    }
+}
+
+impl PacketComposer {
+    /// The ids of the turns that are in the packet of this budget.
+    pub(crate) fn select_turns(
+        &self,
+        events: &[MemoryEvent],
+        ranked: &[(usize, RelevanceScore)],
+        question: &str,
+        budget: u64,
+    ) -> Result<BTreeSet<String>, RecallPacketError> {
+        let Some(last) = events.last() else { return Ok(BTreeSet::new()) };
+        let quotes = ranked
+            .iter()
+            .map(|(at, score)| ScoredRow { row: events[*at].clone(), score: score.clone() })
+            .collect();
+        let found = Candidates { quotes, ..Candidates::default() };
+        let request = build_request(last, question, Some(budget));
+        let packet = compose_packet(&request, &self.policy, &found, &*self.counter)?;
+        let tokens = self.counter.count(&render_packet(&packet, request.purpose)?);
+        if tokens > budget {
+            return Err(RecallPacketError::Over { budget, found: tokens });
+        }
+        let quotes = packet.short_term.key_quotes.unwrap_or_default();
+        Ok(quotes.into_iter().map(|quote| quote.evidence_id).collect())
+    }
+}

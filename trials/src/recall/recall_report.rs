@@ -1,0 +1,67 @@
+//! The tables, as text.
+
+use std::io::{self, Write};
+
+use super::recall_tally::{RecallMean, RecallTally};
+
+/// A system and how it fared.
+pub(crate) type RecallRow = (String, RecallTally);
+
+/// What the categories are called.
+const CATEGORIES: [(u8, &str); 5] =
+    [(1, "multi-hop"), (2, "temporal"), (3, "open"), (4, "single-hop"), (5, "without an answer")];
+
+/// All tables.
+pub(crate) fn write_tables(
+    out: &mut dyn Write,
+    budgets: &[u64],
+    rows: &[RecallRow],
+) -> io::Result<()> {
+    write_heading(out, "recall, %", budgets)?;
+    for (system, tally) in rows {
+        write_row(out, system, tally.all.recall_percentages())?;
+    }
+    write_heading(out, "every turn inside, %", budgets)?;
+    for (system, tally) in rows {
+        write_row(out, system, tally.all.complete_percentages())?;
+    }
+    for (category, name) in CATEGORIES {
+        let asked =
+            |(_, tally): &RecallRow| tally.by_category.get(&category).map(|mean| mean.questions);
+        let Some(questions) = rows.first().and_then(asked) else { continue };
+        write_heading(out, &format!("{name} ({questions} questions), recall, %"), budgets)?;
+        for (system, tally) in rows {
+            write_row(
+                out,
+                system,
+                tally
+                    .by_category
+                    .get(&category)
+                    .into_iter()
+                    .flat_map(RecallMean::recall_percentages),
+            )?;
+        }
+    }
+    if let Some((system, tally)) = rows.first() {
+        write_heading(out, &format!("{system} by conversation, recall, %"), budgets)?;
+        for (conversation, mean) in &tally.by_conversation {
+            write_row(
+                out,
+                &format!("{conversation} ({})", mean.questions),
+                mean.recall_percentages(),
+            )?;
+        }
+    }
+    writeln!(out)
+}
+
+fn write_heading(out: &mut dyn Write, title: &str, budgets: &[u64]) -> io::Result<()> {
+    let columns: Vec<String> = budgets.iter().map(|budget| format!(" {budget} tokens |")).collect();
+    writeln!(out, "\n| {title} |{}", columns.concat())?;
+    writeln!(out, "|---|{}", "---|".repeat(budgets.len()))
+}
+
+fn write_row(out: &mut dyn Write, name: &str, values: impl Iterator<Item = f64>) -> io::Result<()> {
+    let values: Vec<String> = values.map(|value| format!(" {value:.1} |")).collect();
+    writeln!(out, "| {name} |{}", values.concat())
+}

@@ -1,0 +1,90 @@
+//! The servers of others that tests are run against, as far as they can be had here.
+//!
+//! One that cannot be had is no failure: its tests say by name that they did not run, and
+//! `verify` repeats that in its last line.
+
+use std::any::Any;
+use std::path::PathBuf;
+
+use crate::bolt_server;
+use crate::browser;
+use crate::embedder;
+use crate::mcp_clients;
+#[cfg(unix)]
+use crate::postgres;
+use crate::process;
+
+/// What was started, and why the rest was not.
+pub(crate) struct ExternalServices {
+    /// Held only to be dropped: they end with it.
+    _running: Vec<Box<dyn Any>>,
+    variables: Vec<(&'static str, String)>,
+    unavailable: Vec<String>,
+}
+
+impl ExternalServices {
+    /// Starts all that can be started.
+    pub(crate) fn start() -> Self {
+        let mut running: Vec<Box<dyn Any>> = Vec::new();
+        let (mut variables, mut unavailable) = (Vec::new(), Vec::new());
+        #[cfg(unix)]
+        match postgres::start_postgres() {
+            Ok(cluster) => {
+                variables.push(("COUNTERSIGN_TEST_POSTGRES", cluster.url()));
+                running.push(Box::new(cluster));
+            }
+            Err(why) => unavailable.push(format!("PostgreSQL: {why}")),
+        }
+        #[cfg(not(unix))]
+        absent.push("PostgreSQL: it is started on Unix only".to_owned());
+        match bolt_server::start_bolt_server(&target_folder()) {
+            Ok((graph, url)) => {
+                variables.push(("COUNTERSIGN_TEST_BOLT", url));
+                running.push(Box::new(graph));
+            }
+            Err(why) => unavailable.push(format!("Bolt: {why}")),
+        }
+        match embedder::start_embedder(&target_folder()) {
+            Ok((embedder, name)) => {
+                variables.push(("COUNTERSIGN_TEST_EMBEDDER", name));
+                running.push(Box::new(embedder));
+            }
+            Err(why) => unavailable.push(format!("an embedder: {why}")),
+        }
+        match browser::install(&target_folder()) {
+            Ok(folder) => {
+                variables.push(("COUNTERSIGN_TEST_BROWSER", folder.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("a browser: {why}")),
+        }
+        match mcp_clients::install_npm_client(&target_folder()) {
+            Ok(folder) => {
+                variables.push(("COUNTERSIGN_TEST_MCP_NPM", folder.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("the MCP client from npm: {why}")),
+        }
+        match mcp_clients::install_pypi_client(&target_folder()) {
+            Ok(python) => {
+                variables.push(("COUNTERSIGN_TEST_MCP_PYPI", python.display().to_string()));
+            }
+            Err(why) => unavailable.push(format!("the MCP client from PyPI: {why}")),
+        }
+        Self { _running: running, variables, unavailable }
+    }
+
+    /// The variables that tell tests where the servers are.
+    pub(crate) fn environment_variables(&self) -> Vec<(&'static str, &str)> {
+        self.variables.iter().map(|(name, address)| (*name, address.as_str())).collect()
+    }
+
+    /// What could not be started, and why.
+    pub(crate) fn unavailable(&self) -> &[String] {
+        &self.unavailable
+    }
+}
+
+/// Where cargo puts what it makes.
+fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| process::workspace_root().join("target"), PathBuf::from)
+}
